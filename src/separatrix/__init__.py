@@ -1,0 +1,80 @@
+"""separatrix: linear separators with proofs."""
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+_HOMES = {
+    "separatrix.certificate": ["Certificate", "Verification"],
+    "separatrix.errors": ["DataError", "NotSeparableError", "SeparatrixError"],
+    "separatrix.estimators.margin_rules": [
+        "ALMA",
+        "CRAMMA",
+        "MICRA",
+        "ROMMA",
+        "DynamicMargin",
+        "FixedMargin",
+        "MarginPerceptron",
+        "PassiveAggressive",
+        "Relaxation",
+    ],
+    "separatrix.estimators.perceptrons": [
+        "GreedyPerceptron",
+        "MarginFuzzyPerceptron",
+        "Perceptron",
+        "PerceptronLike",
+        "Pocket",
+        "VotedPerceptron",
+    ],
+    "separatrix.estimators.weighted": ["LMS", "BalancedWinnow", "FuzzyPerceptron", "RecursiveLeastSquares"],
+    "separatrix.space": ["Hyperplane", "Space", "best_gamma", "objective", "slacks", "soft_measures"],
+}
+_MODULES = ["callbacks", "datasets", "errors", "rules"]
+_WHERE = {name: home for home, names in _HOMES.items() for name in names}
+
+__version__ = version("separatrix")
+__all__ = [*sorted(_WHERE), *_MODULES]  # noqa: PLE0605  the table above is the one place
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use: importing the package costs next to nothing."""
+    if name in _WHERE:
+        value = getattr(import_module(_WHERE[name]), name)
+        globals()[name] = value
+        return value
+    if name in _MODULES:
+        return import_module(f"separatrix.{name}")
+    raise AttributeError(f"module 'separatrix' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])
+
+
+if TYPE_CHECKING:
+    from separatrix.certificate import Certificate as Certificate
+    from separatrix.certificate import Verification as Verification
+    from separatrix.errors import DataError as DataError
+    from separatrix.errors import NotSeparableError as NotSeparableError
+    from separatrix.errors import SeparatrixError as SeparatrixError
+    from separatrix.estimators.margin_rules import ALMA as ALMA
+    from separatrix.estimators.margin_rules import CRAMMA as CRAMMA
+    from separatrix.estimators.margin_rules import MICRA as MICRA
+    from separatrix.estimators.margin_rules import ROMMA as ROMMA
+    from separatrix.estimators.margin_rules import DynamicMargin as DynamicMargin
+    from separatrix.estimators.margin_rules import FixedMargin as FixedMargin
+    from separatrix.estimators.margin_rules import MarginPerceptron as MarginPerceptron
+    from separatrix.estimators.margin_rules import PassiveAggressive as PassiveAggressive
+    from separatrix.estimators.margin_rules import Relaxation as Relaxation
+    from separatrix.estimators.perceptrons import GreedyPerceptron as GreedyPerceptron
+    from separatrix.estimators.perceptrons import MarginFuzzyPerceptron as MarginFuzzyPerceptron
+    from separatrix.estimators.perceptrons import Perceptron as Perceptron
+    from separatrix.estimators.perceptrons import PerceptronLike as PerceptronLike
+    from separatrix.estimators.perceptrons import Pocket as Pocket
+    from separatrix.estimators.perceptrons import VotedPerceptron as VotedPerceptron
+    from separatrix.estimators.weighted import LMS as LMS
+    from separatrix.estimators.weighted import BalancedWinnow as BalancedWinnow
+    from separatrix.estimators.weighted import FuzzyPerceptron as FuzzyPerceptron
+    from separatrix.estimators.weighted import RecursiveLeastSquares as RecursiveLeastSquares
+    from separatrix.space import Hyperplane as Hyperplane
+    from separatrix.space import Space as Space

@@ -1,0 +1,258 @@
+"""What a fit proves: a margin that is reached, a bound on the best one, and whether a hyperplane separates at all.
+
+For any ``alpha >= 0``, not all zero, and ``a = sum alpha_k y_k``, every unit vector u has
+``|a| >= u.a = sum alpha_k u.y_k >= (min_k u.y_k) sum alpha_k``. Hence
+
+    lower = min_k u.y_k  <=  gamma_d  <=  |a| / sum alpha_k = upper.
+
+Nothing here trusts a solver: both bounds are computed in float64 from data, a direction and multipliers, and rounded
+outwards by bounds on their rounding errors, so ``lower <= upper`` always and `verify` can repeat the proof.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from separatrix.errors import DataError
+from separatrix.patterns import EPS, Patterns
+from separatrix.space import Space, Vector, best_gamma, objective, signs
+
+# A certificate claims its bounds with this many times the rounding error, `verify` asks for once: a proof survives
+# another order of summation.
+SLACK = 2.0
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A claim about the maximum margin of labelled data, with what it takes to check it.
+
+    ``lower``: a margin that ``direction`` reaches, None where it has not been measured. With ``space.delta`` > 0 it is
+    J^(-1/2), minimised over gamma (CRAMMA eq. 20). ``upper``: no direction has a larger one; inf where nothing bounds
+    it. ``separable``: True if a hyperplane of the unextended space is proved to separate, False if it is proved that
+    none does, None if undecided. ``radius``: R = max |y_k|. ``direction``: the augmented vector (w, b/rho).
+    ``alpha_index``, ``alpha``: rows and their multipliers, whose combination gives ``upper``; None where they were not
+    kept. ``sample_weight``: rows of weight 0 do not take part; margins are never weighted.
+    """
+
+    lower: float | None
+    upper: float
+    separable: bool | None
+    space: Space
+    radius: float
+    direction: Vector | None = field(default=None, repr=False)
+    alpha_index: np.ndarray | None = field(default=None, repr=False)
+    alpha: Vector | None = field(default=None, repr=False)
+    sample_weight: Vector | None = field(default=None, repr=False)
+
+    @property
+    def ratio(self) -> float | None:
+        """lower / upper: the fraction of the best margin that is certainly reached."""
+        if self.lower is None:
+            return None
+        if self.upper == 0:
+            return 1.0 if self.lower == 0 else -np.inf
+        return self.lower / self.upper
+
+    @property
+    def gap(self) -> float | None:
+        """1 - (lower/upper)^2, the relative duality gap; 1 where the direction separates nothing."""
+        ratio = self.ratio
+        return None if ratio is None else 1.0 - max(ratio, 0.0) ** 2
+
+    def __str__(self) -> str:
+        verdict = {True: "separable", False: "not separable", None: "separability undecided"}[self.separable]
+        lower = "not measured" if self.lower is None else f"{self.lower:.6g}"
+        upper = "unbounded" if np.isinf(self.upper) else f"{self.upper:.6g}"
+        reached = ""
+        if self.ratio is not None and self.ratio > 0:
+            reached = f", at least {100 * self.ratio:.2f}% of the best"
+        return f"{verdict}: margin {lower}{reached}; no margin above {upper} exists ({self.space.describe()})"
+
+    def verify(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> "Verification":
+        """Recompute every claim from the data alone.
+
+        ``y`` has two values, of which the larger is the positive class. Rows of weight 0 are left out: those of
+        ``sample_weight``, or of the certificate's own weights if it is None.
+
+        Examples
+        --------
+        >>> from separatrix import Perceptron
+        >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]
+        >>> certificate = Perceptron().fit(X, y).certificate_
+        >>> print(certificate.verify(X, y))  # doctest: +ELLIPSIS
+        holds: lower (...); upper (...); separable (...); radius (...)
+        """
+        return Verification.of(self, X, y, sample_weight)
+
+
+@dataclass(frozen=True)
+class Verification:
+    """The outcome of `Certificate.verify`: true if something was checked and nothing failed."""
+
+    checked: tuple[str, ...]
+    failed: tuple[str, ...]
+    unchecked: tuple[str, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.checked) and not self.failed
+
+    def __str__(self) -> str:
+        parts = [("FAILS", self.failed), ("holds", self.checked), ("not checkable", self.unchecked)]
+        return ". ".join(f"{word}: {'; '.join(claims)}" for word, claims in parts if claims)
+
+    @classmethod
+    def of(cls, claim: Certificate, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> "Verification":
+        patterns, kept = _patterns_of(claim, X, y, sample_weight)
+        judge = _Judge()
+        _check_lower(judge, claim, patterns)
+        _check_upper(judge, claim, patterns, kept)
+        _check_separable(judge, claim, patterns)
+        radius_holds = abs(claim.radius - patterns.radius) <= 1e-12 * patterns.radius
+        judge.settle("radius", radius_holds, f"R = {patterns.radius:.6g}, claimed {claim.radius:.6g}")
+        return cls(tuple(judge.checked), tuple(judge.failed), tuple(judge.unchecked))
+
+
+class _Judge:
+    def __init__(self) -> None:
+        self.checked: list[str] = []
+        self.failed: list[str] = []
+        self.unchecked: list[str] = []
+
+    def settle(self, name: str, holds: bool | None, why: str) -> None:
+        place = {True: self.checked, False: self.failed, None: self.unchecked}[None if holds is None else bool(holds)]
+        place.append(f"{name} ({why})")
+
+
+def _patterns_of(claim: Certificate, X: Any, y: ArrayLike, sample_weight: ArrayLike | None):
+    """The patterns that take part, and their row numbers in X."""
+    X = X if hasattr(X, "tocsr") else np.asarray(X)
+    if X.dtype not in (np.float32, np.float64):
+        X = X.astype(np.float64)
+    y = np.asarray(y)
+    if X.ndim != 2 or X.shape[0] != len(y):
+        raise DataError(f"X has shape {X.shape} and y has {len(y)} labels: they do not belong together.")
+    weight = claim.sample_weight if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    if weight is not None and len(weight) != len(y):
+        raise DataError(f"There are {len(y)} rows and {len(weight)} weights: this is not the data of the certificate.")
+    if claim.direction is not None and len(claim.direction) != X.shape[1] + 1:
+        raise DataError(f"The certificate is about {len(claim.direction) - 1} features, X has {X.shape[1]}.")
+    kept = np.arange(len(y)) if weight is None else np.flatnonzero(weight > 0)
+    rows = X if len(kept) == len(y) else X[kept]
+    return Patterns(rows, signs(y[kept]), claim.space), kept
+
+
+def _check_lower(judge: _Judge, claim: Certificate, patterns: Patterns) -> None:
+    if claim.lower is None:
+        return
+    if claim.direction is None:
+        judge.settle("lower", None, f"{claim.lower:.6g} comes without a direction")
+        return
+    found = lower_bound(patterns, claim.direction, slack=1.0)
+    judge.settle("lower", claim.lower <= found, f"{claim.lower:.6g}, the direction reaches {found:.6g}")
+
+
+def _check_upper(judge: _Judge, claim: Certificate, patterns: Patterns, kept: np.ndarray) -> None:
+    if np.isinf(claim.upper):
+        return
+    if claim.alpha is None or claim.alpha_index is None:
+        judge.settle("upper", None, f"{claim.upper:.6g} comes without multipliers")
+        return
+    index, alpha = np.asarray(claim.alpha_index), np.asarray(claim.alpha, dtype=np.float64)
+    if len(index) != len(alpha) or len(np.unique(index)) != len(index) or not np.all(np.isin(index, kept)):
+        judge.settle("upper", False, "the multipliers do not belong to distinct rows that take part")
+        return
+    if not (np.all(np.isfinite(alpha)) and np.all(alpha >= 0) and alpha.sum() > 0):
+        judge.settle("upper", False, "the multipliers are not non-negative numbers with a positive sum")
+        return
+    found = upper_bound(patterns, np.searchsorted(kept, index), alpha, slack=1.0)
+    judge.settle("upper", found <= claim.upper, f"{claim.upper:.6g}, the multipliers give {found:.6g}")
+
+
+def _check_separable(judge: _Judge, claim: Certificate, patterns: Patterns) -> None:
+    if claim.separable is None:
+        return
+    if claim.separable and claim.direction is not None:
+        found = plain_margin(patterns, claim.direction, slack=1.0)
+        judge.settle("separable", found > 0, f"the direction has margin {found:.6g}")
+    else:
+        judge.settle("separable", None, f"{claim.separable} comes without a witness")
+
+
+def plain_margin(patterns: Patterns, a: Vector, slack: float = SLACK, margins: Vector | None = None) -> float:
+    """A certain lower bound on min_k u.y_k in the unextended space, u = a/|a|."""
+    length = patterns.space.length(a)
+    if not np.all(np.isfinite(a)):
+        return -np.inf
+    if length == 0:
+        return -patterns.radius  # no direction at all: what every unit vector reaches
+    smallest = float((patterns.margins(a) if margins is None else margins).min())
+    return _down((smallest - slack * patterns.margin_error(a)) / length, slack)
+
+
+def lower_bound(patterns: Patterns, a: Vector, slack: float = SLACK, margins: Vector | None = None) -> float:
+    """A certain lower bound on the margin of a in its space: min u.y, or J^(-1/2) where the space is extended."""
+    delta, length = patterns.space.delta, patterns.space.length(a)
+    if delta == 0 or not np.all(np.isfinite(a)):
+        return plain_margin(patterns, a, slack, margins)
+    if length == 0:
+        return _down(delta / np.sqrt(patterns.n), slack)
+    m = ((patterns.margins(a) if margins is None else margins) - slack * patterns.margin_error(a)) / length
+    gamma = best_gamma(m, delta)
+    J = objective(m, gamma, delta) if np.isfinite(gamma) else patterns.n / delta**2
+    return _down(1.0 / np.sqrt(J * (1.0 + slack * (patterns.n + 8) * EPS)), slack)
+
+
+def upper_bound(patterns: Patterns, index: np.ndarray, alpha: Vector, slack: float = SLACK) -> float:
+    """A certain upper bound on the best margin: |sum alpha_k y_k^ext| / sum alpha_k, inf without multipliers."""
+    total = float(alpha.sum())
+    if not (total > 0 and np.isfinite(total)):
+        return np.inf
+    a = patterns.combine(index, alpha)
+    length = float(np.hypot(np.linalg.norm(a), patterns.space.delta * np.linalg.norm(alpha)))
+    rounding = slack * (len(alpha) + 8) * EPS
+    return (length + slack * patterns.combination_error(alpha)) / total * (1.0 + rounding)
+
+
+def _down(value: float, slack: float) -> float:
+    return value - 4.0 * slack * EPS * abs(value)
+
+
+def certify(
+    patterns: Patterns,
+    direction: Vector,
+    alpha: Vector | None,
+    *,
+    predicts: bool = True,
+    kept: np.ndarray | None = None,
+    sample_weight: Vector | None = None,
+) -> Certificate:
+    """The certificate of a fitted direction and of the multipliers behind it, None where there are none.
+
+    ``predicts``: whether the direction is what predicts; otherwise it only witnesses separability. ``kept``: the row
+    numbers of the patterns in the user's data.
+    """
+    length = float(np.linalg.norm(direction))
+    direction = direction / length if 0 < length < np.inf else direction
+    margins = patterns.margins(direction)
+    index, upper = None, np.inf
+    if alpha is not None and np.all(np.isfinite(alpha)) and np.all(alpha >= 0):
+        index = np.flatnonzero(alpha)
+        alpha = np.array(alpha[index])
+        upper = upper_bound(patterns, index, alpha)
+    if np.isinf(upper):
+        index = alpha = None
+    elif kept is not None:
+        index = kept[index]
+    return Certificate(
+        lower=lower_bound(patterns, direction, margins=margins) if predicts else None,
+        upper=upper,
+        separable=True if plain_margin(patterns, direction, margins=margins) > 0 else None,
+        space=patterns.space,
+        radius=patterns.radius,
+        direction=direction,
+        alpha_index=index,
+        alpha=alpha,
+        sample_weight=sample_weight,
+    )

@@ -1,0 +1,26 @@
+"""The public family of errors. All of them are `SeparatrixError`; those about data or parameters are `ValueError` too."""
+
+from typing import Any
+
+
+class SeparatrixError(Exception):
+    """Base of everything that separatrix raises on purpose."""
+
+
+class DataError(SeparatrixError, ValueError):
+    """The data cannot be used as they are; the message says what is wrong, where, and what to do."""
+
+
+class NotSeparableError(SeparatrixError, ValueError):
+    """No hyperplane separates the classes; ``certificate`` proves it."""
+
+    def __init__(self, message: str, certificate: Any = None):
+        super().__init__(message, certificate)
+        self.certificate = certificate
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class UnavailableError(SeparatrixError, AttributeError, ValueError):
+    """This estimator, or this setting of it, does not offer the method; the message says what to use instead."""

@@ -1,0 +1,157 @@
+"""What all separators share: checked input, predictions from hyperplanes, and what is said of margins."""
+
+import hashlib
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from separatrix.certificate import Certificate
+from separatrix.errors import DataError
+from separatrix.estimators.callbacks import CallbackSupportMixin
+from separatrix.kernels.rows import Rows
+from separatrix.multiclass.one_vs_rest import joint_certificate
+from separatrix.patterns import Patterns, as_rows, take_rows
+from separatrix.space import Space, Vector
+
+DTYPES = [np.float64, np.float32]
+
+
+class Data(NamedTuple):
+    """Checked data, without the rows of weight 0."""
+
+    rows: Rows
+    codes: np.ndarray  # number of the class of each row
+    classes: np.ndarray
+    weight: Vector
+    kept: np.ndarray  # row numbers in the user's data
+    given_weight: Vector | None
+
+    def take(self, index: np.ndarray) -> "Data":
+        """The same with some of the rows; the others get the weight 0, so that certificates leave them out."""
+        weight = np.zeros(max(self.kept[-1] + 1, 0 if self.given_weight is None else len(self.given_weight)))
+        weight[self.kept[index]] = self.weight[index]
+        return self._replace(
+            rows=take_rows(self.rows, index),
+            codes=self.codes[index],
+            weight=self.weight[index],
+            kept=self.kept[index],
+            given_weight=weight,
+        )
+
+
+class LinearSeparator(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+    """Base of the estimators that predict with hyperplanes."""
+
+    fit_intercept: bool
+    rho: float
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _space(self) -> Space:
+        return Space(float(self.rho) if self.fit_intercept else 0.0, float(getattr(self, "delta", 0.0)))
+
+    def _check_training_data(self, X, y, sample_weight, *, reset: bool = True, classes=None) -> Data:
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=DTYPES, order="C", reset=reset)
+        check_classification_targets(y)
+        given = None
+        weight = np.ones(len(y))
+        kept = np.arange(len(y))
+        if sample_weight is not None:
+            given = weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            kept = np.flatnonzero(weight > 0)
+            if len(kept) == 0:
+                raise DataError("All sample weights are 0: there is nothing to learn from.")
+            if len(kept) < len(y):
+                X, y, weight = X[kept], y[kept], weight[kept]
+        if classes is None:
+            classes, codes = np.unique(y, return_inverse=True)
+            if len(classes) < 2:
+                raise DataError(
+                    f"{type(self).__name__} needs rows of at least 2 classes; these data have 1 class: all rows that "
+                    f"take part have the label {classes.tolist()[0]!r}."
+                )
+        else:
+            codes = np.searchsorted(classes, y)
+            known = codes < len(classes)
+            known[known] = classes[codes[known]] == y[known]
+            if not np.all(known):
+                raise DataError(f"y holds the label {y[~known][0]!r}, which is not among the classes {classes!r}.")
+        return Data(as_rows(X), codes, classes, np.ascontiguousarray(weight), kept, given)
+
+    def _check_scale(self, patterns: Patterns) -> None:
+        """Squares of the data must be representable: bounds and rates are made of them."""
+        if not np.isfinite(patterns.radius2):
+            row = int(np.flatnonzero(~np.isfinite(patterns.norms2))[0])
+            raise DataError(f"The squared norm of row {row} overflows float64. Scale your features.")
+        if patterns.radius2 < np.finfo(np.float64).tiny:
+            what = "All rows are zero" if patterns.radius2 == 0 else "The largest squared norm of a row underflows"
+            raise DataError(f"{what}, and there is no bias that could tell them apart. Scale your features.")
+
+    def _set_margins(self, certificates: list[Certificate]) -> None:
+        self.certificates_ = certificates
+        self.certificate_ = joint_certificate(certificates)
+
+    def _measure_margins(self, patterns: list[Patterns], vectors: list[Vector]) -> None:
+        """The two margins of the vectors that predict, smallest over the problems; nan for a zero vector."""
+        directional, geometric = [], []
+        for p, a in zip(patterns, vectors, strict=True):
+            smallest = p.margins(a).min()
+            with np.errstate(divide="ignore", invalid="ignore"):
+                directional.append(smallest / np.linalg.norm(a))
+                geometric.append(smallest / np.linalg.norm(a[:-1]))
+        self.directional_margin_ = float(min(directional))
+        self.geometric_margin_ = float(min(geometric))
+
+    def _set_vectors(self, space: Space, vectors: list[Vector]) -> None:
+        parts = [space.split(a) for a in vectors]
+        self.coef_ = np.array([w for w, _ in parts])
+        self.intercept_ = np.array([b for _, b in parts])
+
+    def decision_function(self, X):
+        """Signed score of each row: positive for ``classes_[1]``, or one column per class."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=DTYPES, reset=False)
+        return scores_of(X, self.coef_, self.intercept_)
+
+    def signed_distance(self, X):
+        """`decision_function` in units of length: the distance from the hyperplane, with its side as the sign."""
+        scores = self.decision_function(X)
+        lengths = np.linalg.norm(self.coef_, axis=1)
+        return scores / (lengths[0] if scores.ndim == 1 else lengths)
+
+    def predict(self, X):
+        """The class of each row."""
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+
+def scores_of(X: Any, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
+    """X w + b in float64, without a float64 copy of X: (n,) for one hyperplane, else (n, c)."""
+    if X.dtype == np.float64:
+        scores = np.asarray(X @ coef.T) + intercept
+    else:
+        patterns = Patterns(X, np.ones(X.shape[0]), Space(1.0))
+        scores = np.column_stack([patterns.margins(np.append(w, b)) for w, b in zip(coef, intercept, strict=True)])
+    return scores.ravel() if scores.shape[1] == 1 else scores
+
+
+def fingerprint(data: Data) -> str:
+    """Tells whether two fits saw the same data."""
+    digest = hashlib.blake2b(digest_size=16)
+    for array in (*(part for part in data.rows if isinstance(part, np.ndarray)), data.codes, data.weight):
+        digest.update(repr((array.dtype, array.shape)).encode())
+        digest.update(memoryview(np.ascontiguousarray(array)).cast("B"))
+    digest.update(repr(data.classes.tolist()).encode())
+    return digest.hexdigest()
+
+
+def warn_not_converged(name: str, reason: str, advice: str) -> None:
+    warnings.warn(f"{name} ended by {reason} before it converged. {advice}", ConvergenceWarning, stacklevel=4)

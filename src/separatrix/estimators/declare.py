@@ -1,0 +1,60 @@
+"""How an estimator is declared: a dataclass whose fields are its parameters.
+
+Own parameters come first and may be given by position; those that a whole family shares are keyword-only and are
+documented once, in `SHARED`, and written into every docstring at its ``{shared}`` mark.
+"""
+
+from dataclasses import dataclass
+from typing import TypeVar, dataclass_transform
+
+T = TypeVar("T")
+
+SHARED = """fit_intercept : bool, default=True
+        Learn a bias by augmenting every row with the constant ``rho``. False: a hyperplane through the origin.
+    rho : float, default=1.0
+        The augmenting constant (not LIBSVM's rho). The larger it is, the closer the directional margin comes to the
+        geometric one and the less the bias is penalised.
+    max_epochs : int, default=1000
+        Passes over the data, per call of `fit`.
+    max_updates : int or None, default=None
+        Corrections, in all.
+    shuffle : bool, default=True
+        Draw a new order for every epoch. False: the rows as they come.
+    random_state : int, RandomState or None, default=0
+        Seed of the orders.
+    warm_start : bool, default=False
+        Let `fit` go on where the last one ended, exactly; on other data it starts from the last vector.
+    early_stopping : bool, default=False
+        Hold out a part of the data and stop when its accuracy has not risen for ``n_iter_no_change`` epochs.
+    validation_fraction : float, default=0.1
+        The part that is held out.
+    n_iter_no_change : int or None, default=None
+        Patience in epochs. Without ``early_stopping``: stop when an epoch's number of corrections has not fallen
+        below its minimum for so long; None never stops for that. With it, None means 5."""
+
+DELTA = """delta : float, default=0.0
+        Soft margin: the extension of the space by ``delta`` per pattern, which makes all data separable there
+        (``LinearSVC(loss="squared_hinge")`` has C = 1/(2 delta^2)). 0 is the hard margin."""
+
+ATTRIBUTES = """classes_ : ndarray
+        The labels; of two, the second is the positive class.
+    coef_, intercept_ : ndarray
+        The separating vectors, (1, d) for two classes and (c, d) for c, and their biases.
+    certificate_ : Certificate
+        What the fit proves: lower and upper bound of the margin, separability. ``certificates_``: one per problem.
+    directional_margin_, geometric_margin_ : float
+        min u.y_k in the augmented space, and the smallest distance from the hyperplane (negative: an error).
+    converged_ : bool
+        One complete epoch without update. ``stop_reason_`` says how the fit ended.
+    n_updates_, n_visits_, n_epochs_ : int
+        Corrections, rows looked at, complete passes."""
+
+
+@dataclass_transform(eq_default=False)
+def estimator(cls: type[T]) -> type[T]:
+    """Make the annotated fields of a class the parameters of an estimator."""
+    cls = dataclass(eq=False, repr=False)(cls)
+    cls.__doc__ = (
+        (cls.__doc__ or "").replace("{shared}", SHARED).replace("{delta}", DELTA).replace("{attributes}", ATTRIBUTES)
+    )
+    return cls

@@ -1,0 +1,486 @@
+"""Rules that aim at a margin."""
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from separatrix.estimators.declare import estimator
+from separatrix.estimators.online import Facts
+from separatrix.estimators.perceptrons import AdditiveClassifier
+from separatrix.rules.alma import AlmaRule
+from separatrix.rules.cramma import CrammaRule
+from separatrix.rules.dynamic_margin import DynamicMarginRule
+from separatrix.rules.fixed_margin import FixedMarginRule
+from separatrix.rules.margin_perceptron import (
+    IncrementalMarginRule,
+    MarginPerceptronRule,
+    stages,
+    updates_of_stages,
+)
+from separatrix.rules.micra import MicraRule
+from separatrix.rules.passive_aggressive import PassiveAggressiveRule
+from separatrix.rules.relaxation import RelaxationRule
+from separatrix.rules.romma import RommaRule
+
+POSITIVE = Interval(Real, 0, None, closed="neither")
+
+
+@estimator
+class DynamicMargin(AdditiveClassifier):
+    """The Perceptron with dynamic margin: at least (1 - epsilon) of the maximum margin, and no guess.
+
+    Update when ``a.y <= (1 - epsilon) |a|^2 / sum alpha``: ``a += y``. Since |a| / sum alpha bounds the maximum margin
+    from above, a run that ends has a certificate with ratio >= 1 - epsilon. The online rule of choice where the margin
+    matters and the data are separable, or with ``delta`` > 0.
+
+    Sample weights multiply the step; that shifts the boundary only weakly.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.5
+        How much of the margin may be missing. The number of updates grows like 1/epsilon.
+    {shared}
+    {delta}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    Panagiotakopoulos & Tsampouka, The Perceptron with Dynamic Margin (2011).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from separatrix import DynamicMargin
+    >>> X, y = load_iris(return_X_y=True)
+    >>> DynamicMargin(epsilon=0.1).fit(X, y == 0).certificate_.ratio >= 0.9
+    True
+    """
+
+    epsilon: float = 0.5
+
+    _parameter_constraints = {
+        **AdditiveClassifier._parameter_constraints,
+        "epsilon": [Interval(Real, 0, 1, closed="right")],
+    }
+
+    def _rule(self, facts: Facts) -> Any:
+        return DynamicMarginRule(float(self.epsilon))
+
+
+@estimator
+class CRAMMA(AdditiveClassifier):
+    """CRAMMA^eps, the constant rate approximate maximum margin algorithm.
+
+    Patterns are divided by R. Update when ``u.y <= (beta/R) / t^eps``: ``u <- (u + eta_eff y) / |.|`` with the constant
+    effective rate ``eta_eff = eta0 (beta/R)^-decay``; u starts on the first pattern, t at 1. It converges if
+    eta_eff < (sqrt(1 + 8 gamma_d/R) - 1)/2, and its margin tends to the maximum as beta grows (0 < eps decay < 1).
+
+    Sample weights multiply the step; that shifts the boundary only weakly.
+
+    Parameters
+    ----------
+    beta : float, default=1.0
+        beta/R of the paper: the larger, the closer to the maximum margin and the more updates.
+    power : float, default=0.5
+        eps of the paper, by which the condition is relaxed.
+    eta0 : float or "auto", default="auto"
+        The rate at beta/R = 1. "auto": 0.03, and 1.7 delta/(R sqrt(n)) in the extended space (the paper's section 5).
+    decay : float, default=1.0
+        delta of the paper's theorem 1.
+    {shared}
+    {delta}
+
+    Attributes
+    ----------
+    t_ : int
+        The paper's counter, 1 + n_updates_.
+    {attributes}
+
+    References
+    ----------
+    Tsampouka & Shawe-Taylor, Constant Rate Approximate Maximum Margin Algorithms (2006).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from separatrix import CRAMMA
+    >>> X, y = load_iris(return_X_y=True)
+    >>> CRAMMA().fit(X, y == 0).certificate_.ratio > 0.5
+    True
+    """
+
+    beta: float = 1.0
+    power: float = 0.5
+    eta0: Any = "auto"
+    decay: float = 1.0
+
+    _parameter_constraints = {
+        **AdditiveClassifier._parameter_constraints,
+        "beta": [POSITIVE],
+        "power": [POSITIVE],
+        "eta0": [POSITIVE, StrOptions({"auto"})],
+        "decay": [Interval(Real, 0, None, closed="left")],
+    }
+    _has_counter = True
+
+    def _eta0(self, facts: Facts) -> float:
+        if self.eta0 != "auto":
+            return float(self.eta0)
+        delta = facts.space.delta
+        return 1.7 * delta / float(np.sqrt(facts.radius2 * facts.n)) if delta > 0 else 0.03
+
+    def _rule(self, facts: Facts) -> Any:
+        return CrammaRule(float(self.beta), float(self.power), self._eta0(facts) * float(self.beta) ** -float(self.decay))
+
+
+@estimator
+class MICRA(CRAMMA):
+    """MICRA^(eps, zeta): CRAMMA with an effective rate that falls with the number of mistakes.
+
+    Update when ``u.y <= (beta/R) / t^eps``: ``u <- (u + eta0 t^-zeta y) / |.|``, patterns divided by R.
+
+    Sample weights multiply the step; that shifts the boundary only weakly.
+
+    Parameters
+    ----------
+    beta : float, default=1.0
+        beta/R of the paper.
+    power : float, default=0.5
+        eps of the paper.
+    eta0 : float or "auto", default="auto"
+        The first rate. "auto": 1.0.
+    decay : float, default=0.5
+        zeta of the paper.
+    {shared}
+    {delta}
+
+    Attributes
+    ----------
+    t_ : int
+        The paper's counter, 1 + n_updates_.
+    {attributes}
+
+    References
+    ----------
+    Tsampouka & Shawe-Taylor, Approximate Maximum Margin Algorithms with Rules Controlled by the Number of Mistakes
+    (ICML 2007).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from separatrix import MICRA
+    >>> X, y = load_iris(return_X_y=True)
+    >>> MICRA().fit(X, y == 0).certificate_.separable
+    True
+    """
+
+    decay: float = 0.5
+
+    def _rule(self, facts: Facts) -> Any:
+        eta = 1.0 if self.eta0 == "auto" else float(self.eta0)
+        return MicraRule(float(self.beta), float(self.power), eta, float(self.decay))
+
+
+@estimator
+class ALMA(AdditiveClassifier):
+    """ALMA_2, the approximate large margin algorithm: at least (1 - alpha) of the maximum margin.
+
+    Patterns are divided by R. Update when ``w.y <= (1 - alpha) B/sqrt(k)``: ``w += C/sqrt(k) y``, then w is projected on
+    the unit ball; B = sqrt(8)/alpha, C = sqrt(2), k starts at 1.
+
+    Sample weights multiply the step; that shifts the boundary only weakly.
+
+    Parameters
+    ----------
+    alpha : float, default=0.9
+        How much of the margin may be missing. The number of updates grows like 1/alpha^2.
+    {shared}
+    {delta}
+
+    Attributes
+    ----------
+    t_ : int
+        k of the paper, 1 + n_updates_.
+    {attributes}
+
+    References
+    ----------
+    Gentile, A New Approximate Maximal Margin Classification Algorithm, JMLR 2 (2001).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from separatrix import ALMA
+    >>> X, y = load_iris(return_X_y=True)
+    >>> ALMA(alpha=0.5).fit(X, y == 0).certificate_.ratio > 0.5
+    True
+    """
+
+    alpha: float = 0.9
+
+    _parameter_constraints = {
+        **AdditiveClassifier._parameter_constraints,
+        "alpha": [Interval(Real, 0, 1, closed="right")],
+    }
+    _has_counter = True
+
+    def _rule(self, facts: Facts) -> Any:
+        return AlmaRule(float(self.alpha))
+
+
+@estimator
+class FixedMargin(AdditiveClassifier):
+    """A fixed directional margin: it ends only if ``beta`` < gamma_d, and then with a margin above ``beta``.
+
+    Update when ``u.y <= beta``: ``u <- (u + eta y/R) / |.|``; u starts on the first pattern.
+
+    Sample weights multiply the step; that shifts the boundary only weakly.
+
+    Parameters
+    ----------
+    beta : float, default=0.01
+        The directional margin that is asked for, in the units of the data.
+    eta : float, default=0.01
+        The effective rate.
+    {shared}
+    {delta}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    Tsampouka & Shawe-Taylor, Analysis of Generic Perceptron-Like Large Margin Classifiers (ECML 2005).
+
+    Examples
+    --------
+    >>> from separatrix import FixedMargin
+    >>> model = FixedMargin(beta=0.3).fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
+    >>> model.directional_margin_ > 0.3
+    True
+    """
+
+    beta: float = 0.01
+    eta: float = 0.01
+
+    _parameter_constraints = {
+        **AdditiveClassifier._parameter_constraints,
+        "beta": [Interval(Real, 0, None, closed="left")],
+        "eta": [POSITIVE],
+    }
+
+    def _rule(self, facts: Facts) -> Any:
+        return FixedMarginRule(float(self.beta) / facts.radius, float(self.eta))
+
+
+@estimator
+class MarginPerceptron(AdditiveClassifier):
+    """The margin Perceptron: at least a quarter of the maximum margin, or half of a guess of it.
+
+    Update when ``u.y < g/2`` or ``a.y <= 0``: ``a += y``. With a guess g <= gamma_d it ends after at most
+    12 R^2/gamma_d^2 updates. Without a guess it starts with g = R and, whenever 12 R^2/g^2 updates pass without an end,
+    halves g and starts afresh, which ends with a margin of at least gamma_d/4.
+
+    Sample weights multiply the increment.
+
+    Parameters
+    ----------
+    gamma_guess : float or None, default=None
+        The guess g; None searches.
+    min_guess : float, default=1e-6
+        The search gives up below this guess, as a fraction of R; a floor is needed where the data may not be separable.
+    {shared}
+    {delta}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    Tao, Linear Classification: Maximizing the Margin (lecture), slides 16-21.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from separatrix import MarginPerceptron
+    >>> X, y = load_iris(return_X_y=True)
+    >>> MarginPerceptron().fit(X, y == 0).certificate_.ratio > 0.25
+    True
+    """
+
+    gamma_guess: float | None = None
+    min_guess: float = 1e-6
+
+    _parameter_constraints = {
+        **AdditiveClassifier._parameter_constraints,
+        "gamma_guess": [POSITIVE, None],
+        "min_guess": [Interval(Real, 0, 1, closed="right")],
+    }
+
+    def _rule(self, facts: Facts) -> Any:
+        if self.gamma_guess is not None:
+            return MarginPerceptronRule(float(self.gamma_guess))
+        return IncrementalMarginRule(facts.radius)
+
+    def _update_limit(self, facts: Facts) -> int:
+        limit = super()._update_limit(facts)
+        if self.gamma_guess is not None:
+            return limit
+        # One less than all stages take: the last update of a stage starts afresh, and a vector is worth more than 0.
+        return min(limit, updates_of_stages(stages(1.0, float(self.min_guess))) - 1)
+
+
+@estimator
+class Relaxation(AdditiveClassifier):
+    """Single-sample relaxation with margin.
+
+    Update when ``a.y <= margin (1 - tol)``: ``a += eta (margin - a.y)/|y|^2 y``. Each correction moves a by a fraction eta
+    of the way to the hyperplane a.y = margin (DHS algorithm 9).
+
+    A sample weight c counts as c repeated steps, 1 - (1 - eta)^c.
+
+    Parameters
+    ----------
+    margin : float, default=1.0
+        The b that is to be exceeded. From a = 0 it only sets the scale of a.
+    eta : float, default=1.0
+        0 < eta < 2; below 1 underrelaxation, above it overrelaxation.
+    tol : float, default=1e-3
+        How far below the margin a pattern may stay, as a fraction: with eta <= 1 the margin itself would be approached
+        for ever.
+    {shared}
+    {delta}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    Motzkin & Schoenberg (1954); Duda, Hart & Stork, algorithm 9.
+
+    Examples
+    --------
+    >>> from separatrix import Relaxation
+    >>> Relaxation(eta=1.5).fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]).certificate_.separable
+    True
+    """
+
+    margin: float = 1.0
+    eta: float = 1.0
+    tol: float = 1e-3
+
+    _parameter_constraints = {
+        **AdditiveClassifier._parameter_constraints,
+        "margin": [POSITIVE],
+        "eta": [Interval(Real, 0, 2, closed="neither")],
+        "tol": [Interval(Real, 0, 1, closed="left")],
+    }
+
+    def _rule(self, facts: Facts) -> Any:
+        return RelaxationRule(float(self.margin), float(self.eta), float(self.tol))
+
+
+@estimator
+class PassiveAggressive(AdditiveClassifier):
+    """Passive-aggressive I and II: the smallest change that gives the pattern a functional margin of 1, tempered by C.
+
+    Update when ``a.y < 1 - tol``: ``a += tau y`` with tau = min(C, (1 - a.y)/|y|^2) (I) or
+    (1 - a.y)/(|y|^2 + 1/(2C)) (II).
+
+    A sample weight multiplies C.
+
+    Parameters
+    ----------
+    C : float, default=0.1
+        Aggressiveness; inf is the plain algorithm.
+    variant : {"I", "II"}, default="I"
+        A cap on the step, or a softer step.
+    tol : float, default=1e-3
+        How far below 1 a margin may stay.
+    {shared}
+    {delta}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    Crammer, Dekel, Keshet, Shalev-Shwartz & Singer, Online Passive-Aggressive Algorithms, JMLR 7 (2006).
+
+    Examples
+    --------
+    >>> from separatrix import PassiveAggressive
+    >>> PassiveAggressive().fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]).certificate_.separable
+    True
+    """
+
+    C: float = 0.1
+    variant: str = "I"
+    tol: float = 1e-3
+
+    _parameter_constraints = {
+        **AdditiveClassifier._parameter_constraints,
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "variant": [StrOptions({"I", "II"})],
+        "tol": [Interval(Real, 0, 1, closed="left")],
+    }
+
+    def _rule(self, facts: Facts) -> Any:
+        if self.variant == "I":
+            return PassiveAggressiveRule(float(self.C), 0.0, float(self.tol))
+        return PassiveAggressiveRule(np.inf, 0.5 / float(self.C), float(self.tol))
+
+
+@estimator
+class ROMMA(AdditiveClassifier):
+    """ROMMA, the relaxed online maximum margin algorithm.
+
+    On a mistake, or when ``a.y < 1 - tol`` in the aggressive form, a becomes the shortest vector that gives the pattern a
+    functional margin of 1 and keeps ``a'.a >= |a|^2``, a relaxation of all constraints seen before.
+
+    Sample weights multiply the step.
+
+    Parameters
+    ----------
+    aggressive : bool, default=False
+        Correct small margins as well as mistakes.
+    tol : float, default=1e-2
+        How far below 1 a margin may stay in the aggressive form.
+    {shared}
+    {delta}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    Li & Long, The Relaxed Online Maximum Margin Algorithm, Machine Learning 46 (2002).
+
+    Examples
+    --------
+    >>> from separatrix import ROMMA
+    >>> ROMMA(aggressive=True).fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]).certificate_.ratio > 0.9
+    True
+    """
+
+    aggressive: bool = False
+    tol: float = 1e-2
+
+    _parameter_constraints = {
+        **AdditiveClassifier._parameter_constraints,
+        "aggressive": ["boolean"],
+        "tol": [Interval(Real, 0, 1, closed="both")],
+    }
+
+    def _rule(self, facts: Facts) -> Any:
+        return RommaRule(1.0 - float(self.tol) if self.aggressive else 0.0)

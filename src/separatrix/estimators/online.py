@@ -1,0 +1,421 @@
+"""Everything that the online estimators share: validate -> space -> rule -> loop -> attributes."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from separatrix.certificate import Certificate, certify, lower_bound
+from separatrix.errors import DataError, UnavailableError
+from separatrix.estimators.base import Data, LinearSeparator, fingerprint, warn_not_converged
+from separatrix.estimators.callbacks import Progress, with_callbacks
+from separatrix.estimators.declare import estimator
+from separatrix.estimators.patience import Patience, hold_out
+from separatrix.kernels.epochs import EPOCHS, UPDATES, VISITS, State
+from separatrix.kernels.rows import Dense
+from separatrix.multiclass.one_vs_rest import binary_labels
+from separatrix.patterns import Patterns
+from separatrix.rules.base import attribute
+from separatrix.space import Space, Vector
+from separatrix.training import UNLIMITED, Training
+
+ADVICE = (
+    "If the data may not be separable, Perceptron(average=True) or Pocket give a useful answer all the same; otherwise "
+    "scale your features or raise max_epochs."
+)
+
+
+class Facts(NamedTuple):
+    """What a rule's parameters may depend on; fixed by the first data that an estimator sees."""
+
+    n: int
+    d: int
+    radius2: float
+    peak: float  # max |y_ki|, 0 where the rule has no use for it
+    space: Space
+
+    @property
+    def radius(self) -> float:
+        return float(np.sqrt(self.radius2))
+
+
+@dataclass
+class Record:
+    """One binary problem between two calls: what is needed to go on, and what it came to."""
+
+    facts: Facts
+    state: State
+    from_zero: bool
+    radius: float
+    reason: str = "max_epochs"
+    patience: dict[str, Any] = field(default_factory=dict)
+    own: dict[str, Any] = field(default_factory=dict)  # what an estimator remembers besides
+
+
+def _offers_partial_fit(owner: "OnlineClassifier") -> bool:
+    if owner._no_partial_fit:
+        raise UnavailableError(f"{type(owner).__name__} {owner._no_partial_fit}, so it has no partial_fit: use fit.")
+    return True
+
+
+@estimator
+class OnlineClassifier(LinearSeparator):
+    """Base of the estimators that show one pattern after the other to a rule."""
+
+    fit_intercept: bool = field(default=True, kw_only=True)
+    rho: float = field(default=1.0, kw_only=True)
+    max_epochs: int = field(default=1000, kw_only=True)
+    max_updates: int | None = field(default=None, kw_only=True)
+    shuffle: bool = field(default=True, kw_only=True)
+    random_state: Any = field(default=0, kw_only=True)
+    warm_start: bool = field(default=False, kw_only=True)
+    early_stopping: bool = field(default=False, kw_only=True)
+    validation_fraction: float = field(default=0.1, kw_only=True)
+    n_iter_no_change: int | None = field(default=None, kw_only=True)
+
+    _parameter_constraints = {
+        "fit_intercept": ["boolean"],
+        "rho": [Interval(Real, 0, None, closed="neither")],
+        "max_epochs": [Interval(Integral, 1, None, closed="left")],
+        "max_updates": [Interval(Integral, 1, None, closed="left"), None],
+        "shuffle": ["boolean"],
+        "random_state": ["random_state"],
+        "warm_start": ["boolean"],
+        "early_stopping": ["boolean"],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), None],
+    }
+    _needs_peak = False  # Facts.peak is worth a pass
+    _direction_predicts = True  # coef_ is what predicts
+    _has_counter = False  # the sources call 1 + updates t
+    _no_partial_fit = ""  # why there is none
+    _complete_after = "converged"  # the way to end that is as good as convergence
+
+    # What a subclass says of its algorithm.
+
+    def _rule(self, facts: Facts) -> Any:
+        raise NotImplementedError
+
+    def _prepare(self, training: Training, record: Record, fresh: bool) -> None:
+        """Give the training what the rule needs besides its parameters: a memory, weights, a table of rates."""
+
+    def _update_limit(self, facts: Facts) -> int:
+        return UNLIMITED if self.max_updates is None else int(self.max_updates)
+
+    def _predicting(self, training: Training) -> Vector:
+        """The vector that predicts: the last one, unless a memory holds a better one."""
+        return training.vector
+
+    # fit and partial_fit
+
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None, coef_init=None, intercept_init=None):
+        """Fit the separator.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d)
+        y : array-like of shape (n,)
+            Labels of any type, of two or more classes (one-vs-rest).
+        sample_weight : array-like of shape (n,), default=None
+            Rows of weight 0 are left out. Other weights multiply a row's corrections as the rule's docstring says;
+            certificates concern the unweighted margins.
+        coef_init, intercept_init : array-like, default=None
+            Where to start.
+
+        Returns
+        -------
+        self
+        """
+        progress = Progress(self, X, y)
+        data = self._check_training_data(X, y, sample_weight)
+        mark = fingerprint(data) if self.warm_start else None
+        records = self._resumable(data)
+        same_data = records is not None and mark == self._mark_
+        if records is None:
+            self._seed_ = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        data, held = self._split(data)
+        patterns = self._problems(data)
+        starts = self._starts(data, coef_init, intercept_init, records if not same_data else None)
+        self._mark_ = mark
+        self.classes_ = data.classes
+
+        work = _Work(self, progress, patterns, data)
+        try:
+            for k, p in enumerate(patterns):
+                record = records[k] if same_data else None
+                work.run(k, p, record, starts[k], held[k] if held else None)
+        except KeyboardInterrupt:
+            work.fill_up()
+            self._finish(work, data)
+            raise
+        self._finish(work, data)
+        progress.end()
+        if not self.converged_ and self.stop_reason_ in ("max_epochs", "max_updates"):
+            warn_not_converged(type(self).__name__, self.stop_reason_, ADVICE)
+        return self
+
+    @available_if(_offers_partial_fit)
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """One pass over a block of data, continuing from the blocks before.
+
+        The multipliers of the patterns are not kept, only their sum: the upper bound stays valid, because more
+        patterns can only lower the optimum, but it can no longer be checked. ``certificate_.lower`` is None until
+        `certify` measures it on data.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`
+        classes : array-like, default=None
+            All labels that will ever occur; required in the first call.
+
+        Returns
+        -------
+        self
+        """
+        self._check_partial()
+        first = not hasattr(self, "_records_")
+        if first:
+            if classes is None:
+                raise ValueError("The first call of partial_fit needs classes: all labels that will ever occur.")
+            classes = np.unique(classes)
+            if len(classes) < 2:
+                raise DataError(f"{type(self).__name__} needs at least 2 classes; classes holds only {classes!r}.")
+            self._seed_ = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise ValueError(f"classes={classes!r} is not what the first call of partial_fit had: {self.classes_!r}.")
+        data = self._check_training_data(
+            X, y, sample_weight, reset=first, classes=classes if first else self.classes_
+        )
+        self.classes_ = data.classes
+        self._mark_ = None
+        records = [None] * (1 if len(data.classes) == 2 else len(data.classes)) if first else self._records_
+        self._records_, vectors, certificates = [], [], []
+        for k, p in enumerate(self._problems(data)):
+            record, vector = self._partial(p, data.weight, records[k])
+            self._records_.append(record)
+            vectors.append(vector)
+            certificates.append(_unchecked_certificate(record, vector, p.space, self._rule(record.facts)))
+        self._set_vectors(self._space(), vectors)
+        self._set_margins(certificates)
+        self.directional_margin_ = self.geometric_margin_ = float("nan")
+        self._set_counts()
+        return self
+
+    def certify(self, X, y) -> Certificate:
+        """Measure the margin of a fitted separator on data; the certificate becomes ``certificate_``.
+
+        After `partial_fit` the data should be all that was seen: only then do the two bounds speak of the same problem.
+        """
+        check_is_fitted(self)
+        data = self._check_training_data(X, y, None, reset=False, classes=self.classes_)
+        certificates = []
+        for k, p in enumerate(self._problems(data)):
+            kept = self.certificates_[k]
+            found = certify(p, kept.direction, None, predicts=self._direction_predicts)
+            certificates.append(
+                Certificate(found.lower, kept.upper, found.separable, p.space, found.radius, found.direction)
+            )
+        self._set_margins(certificates)
+        return self.certificate_
+
+    # The steps of a fit.
+
+    def _problems(self, data: Data) -> list[Patterns]:
+        space = self._space()
+        labels = binary_labels(data.codes, len(data.classes))
+        patterns = [Patterns(data.rows, labels[0], space)]
+        self._check_scale(patterns[0])
+        patterns += [patterns[0].relabelled(l) for l in labels[1:]]
+        return patterns
+
+    def _split(self, data: Data) -> tuple[Data, list[Patterns] | None]:
+        """Training data, and the problems on the held-out part if there is one."""
+        if not self.early_stopping:
+            return data, None
+        train, valid = hold_out(data.codes, self.validation_fraction, self._seed_)
+        return data.take(train), self._problems(data.take(valid))
+
+    def _facts(self, patterns: Patterns) -> Facts:
+        peak = patterns.peak() if self._needs_peak else 0.0
+        return Facts(patterns.n, patterns.d, patterns.radius2, peak, patterns.space)
+
+    def _resumable(self, data: Data) -> list[Record] | None:
+        """What the last fit left, if this one is to go on from it."""
+        if not self.warm_start or not hasattr(self, "_records_"):
+            return None
+        fits = len(self._records_) == (1 if len(data.classes) == 2 else len(data.classes))
+        if not fits or not np.array_equal(self.classes_, data.classes):
+            raise ValueError(
+                f"warm_start cannot go on: the last fit had the classes {self.classes_!r}, these data have "
+                f"{data.classes!r}. Use warm_start=False or a new estimator."
+            )
+        return self._records_
+
+    def _starts(self, data: Data, coef_init, intercept_init, records: list[Record] | None) -> list[Vector | None]:
+        """The vector each problem starts from, None for the rule's own start."""
+        problems = 1 if len(data.classes) == 2 else len(data.classes)
+        space = self._space()
+        d = data.rows.data.shape[1] if isinstance(data.rows, Dense) else data.rows.width
+        if coef_init is None and intercept_init is None:
+            if records is None:
+                return [None] * problems
+            return [space.join(self.coef_[k], self.intercept_[k]) for k in range(problems)]
+        coef = np.zeros((problems, d)) if coef_init is None else np.asarray(coef_init, dtype=np.float64)
+        intercept = np.zeros(problems) if intercept_init is None else np.asarray(intercept_init, dtype=np.float64)
+        if coef.size != problems * d or intercept.size != problems:
+            raise ValueError(
+                f"coef_init has shape {coef.shape} and intercept_init {intercept.shape}; expected {(problems, d)} and "
+                f"{(problems,)}."
+            )
+        if not (np.all(np.isfinite(coef)) and np.all(np.isfinite(intercept))):
+            raise ValueError("coef_init and intercept_init must be finite.")
+        return [space.join(w, float(b)) for w, b in zip(coef.reshape(problems, d), intercept.ravel(), strict=True)]
+
+    def _training(self, patterns: Patterns, weight: Vector, record: Record | None, **options) -> tuple[Training, Record]:
+        facts = self._facts(patterns) if record is None else record.facts
+        rule = self._rule(facts)
+        seed = self._seed_ if self.shuffle else None
+        training = Training(patterns, rule, weight, seed=seed, radius2=facts.radius2, **options)
+        if record is None:
+            record = Record(facts, training.state, True, patterns.radius)
+        return training, record
+
+    def _set_counts(self) -> None:
+        counts = np.array([r.state.count for r in self._records_])
+        self.n_updates_ = int(counts[:, UPDATES].sum())
+        self.n_visits_ = int(counts[:, VISITS].sum())
+        self.n_epochs_ = int(counts[:, EPOCHS].max())
+        if self._has_counter:
+            self.t_ = int(counts[:, UPDATES].max()) + 1
+        reasons = [r.reason for r in self._records_]
+        self.converged_ = all(r in ("converged", self._complete_after) for r in reasons)
+        self.stop_reason_ = "converged" if self.converged_ else next(r for r in reasons if r != "converged")
+
+    def _finish(self, work: "_Work", data: Data) -> None:
+        self._records_ = work.records
+        self._set_vectors(self._space(), work.vectors)
+        self._set_margins(
+            [
+                certify(
+                    p, a, t.alpha, predicts=self._direction_predicts, kept=data.kept, sample_weight=data.given_weight
+                )
+                for p, a, t in zip(work.patterns, work.vectors, work.trainings, strict=True)
+            ]
+        )
+        self._measure_margins(work.patterns, work.vectors)
+        self._set_counts()
+        if not self.warm_start:  # the multipliers are in the certificate; a second copy serves resuming alone
+            for record in self._records_:
+                record.state = record.state._replace(alpha=np.zeros(0))
+
+    # partial_fit
+
+    def _check_partial(self) -> None:
+        if self.early_stopping:
+            raise UnavailableError("partial_fit cannot hold out data: early_stopping must be False.")
+        if self._space().delta > 0:
+            raise UnavailableError("partial_fit keeps no multipliers, which delta > 0 needs: use delta=0 or fit.")
+
+    def _partial(self, patterns: Patterns, weight: Vector, record: Record | None) -> tuple[Record, Vector]:
+        fresh = record is None
+        training, record = self._training(patterns, weight, record, keep_alpha=False)
+        if not fresh:
+            training.resume_on_new_block(record.state)
+            training.from_zero = record.from_zero
+        self._prepare(training, record, fresh)
+        if fresh:
+            training.start()
+        record.radius = max(record.radius, patterns.radius)
+        reason = training.train(patterns.n, self._update_limit(record.facts))
+        record.state, record.reason = training.state, reason
+        return record, self._predicting(training)
+
+
+def _unchecked_certificate(record: Record, direction: Vector, space: Space, rule: Any) -> Certificate:
+    """After partial_fit: |a| / sum alpha, rounded up by what the additions may have lost."""
+    upper = np.inf
+    if record.from_zero and attribute(rule, "additive"):
+        upper = Training.accumulated_upper(record.state, rule, record.facts.radius2, record.radius)
+    return Certificate(None, upper, None, space, record.radius, direction)
+
+
+class _Work:
+    """The binary problems of one fit, done one after the other."""
+
+    def __init__(self, owner: OnlineClassifier, progress: Progress, patterns: list[Patterns], data: Data):
+        self.owner, self.progress, self.patterns, self.weight = owner, progress, patterns, data.weight
+        self.trainings: list[Training] = []
+        self.records: list[Record] = []
+        self.vectors: list[Vector] = []
+        self.clock = time.perf_counter()
+
+    def run(self, k: int, patterns: Patterns, record: Record | None, start: Vector | None, held: Patterns | None) -> None:
+        owner, fresh = self.owner, record is None or start is not None
+        training, record = owner._training(patterns, self.weight, None if fresh else record)
+        if not fresh:
+            training.resume(record.state)
+            training.from_zero = record.from_zero
+        owner._prepare(training, record, fresh)
+        if fresh:
+            training.start(start)
+            record.from_zero = training.from_zero
+        self.trainings.append(training)
+        self.records.append(record)
+        try:
+            patience = owner.n_iter_no_change or (5 if owner.early_stopping else None)
+            watcher = Patience(patience, held, record.patience) if patience else None
+            pause = self._pause(k, training, watcher) if watcher or self.progress.watched else None
+            visits = int(owner.max_epochs) * patterns.n
+            record.reason = "interrupted"
+            record.reason = training.train(visits, owner._update_limit(record.facts), pause, watcher is not None)
+        finally:
+            record.state = training.state
+            self.vectors.append(owner._predicting(training))
+
+    def _pause(self, k: int, training: Training, patience: Patience | None) -> Callable[[Training], str | None]:
+        def pause(training: Training) -> str | None:
+            if self.progress.watched:
+                count = training.state.count
+                metadata = {
+                    "problem": k,
+                    "visits": int(count[VISITS]),
+                    "epochs": int(count[EPOCHS]),
+                    "updates": int(count[UPDATES]),
+                    "upper": training.running_upper(),
+                    "seconds": time.perf_counter() - self.clock,
+                    "lower": lambda: lower_bound(training.patterns, self.owner._predicting(training)),
+                }
+                if self.progress.report(metadata, lambda: self._attributes_now(training)):
+                    return "callback"
+            if patience is not None and patience.ran_out(training.state.count, self.owner._predicting(training)):
+                return "early_stopping"
+            return None
+
+        return pause
+
+    def _attributes_now(self, training: Training) -> dict[str, Any]:
+        space, width = training.patterns.space, training.patterns.d + 1
+        vectors = [*self.vectors, self.owner._predicting(training)]
+        vectors += [np.zeros(width)] * (len(self.patterns) - len(vectors))
+        parts = [space.split(a) for a in vectors]
+        return {"coef_": np.array([w for w, _ in parts]), "intercept_": np.array([b for _, b in parts])}
+
+    def fill_up(self) -> None:
+        """After an interruption: problems that were not reached keep the vector they would have started from."""
+        for p in self.patterns[len(self.records) :]:
+            training, record = self.owner._training(p, self.weight, None)
+            record.reason = "interrupted"
+            self.trainings.append(training)
+            self.records.append(record)
+            self.vectors.append(training.vector)

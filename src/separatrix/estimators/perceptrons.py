@@ -1,0 +1,411 @@
+"""The Perceptron and what is built on it: averages, voters, pockets, greedy and fuzzy corrections, rules of one's own."""
+
+from dataclasses import field
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from separatrix.estimators.base import DTYPES, scores_of
+from separatrix.estimators.declare import estimator
+from separatrix.estimators.online import Facts, OnlineClassifier, Record
+from separatrix.estimators.rates import POWERS, RateTable, amplitude_and_power
+from separatrix.kernels.epochs import RUN, VISITS
+from separatrix.kernels.greedy import Margins
+from separatrix.kernels.memory import Mean, Voters, average
+from separatrix.kernels.memory import Pocket as PocketMemory
+from separatrix.rules.base import attribute
+from separatrix.rules.greedy import GreedyRule
+from separatrix.rules.margin_fuzzy import MarginFuzzyRule
+from separatrix.rules.perceptron import PerceptronRule, TabulatedPerceptronRule
+from separatrix.space import Space, Vector
+from separatrix.training import Training
+
+
+@estimator
+class AdditiveClassifier(OnlineClassifier):
+    """Base of the rules that only add multiples of patterns: they can run in the extended space."""
+
+    delta: float = field(default=0.0, kw_only=True)
+
+    _parameter_constraints = {
+        **OnlineClassifier._parameter_constraints,
+        "delta": [Interval(Real, 0, None, closed="left")],
+    }
+
+
+@estimator
+class Perceptron(AdditiveClassifier):
+    """The Perceptron, with margin and with variable increments.
+
+    Update when ``a.y <= margin``: ``a += eta(k) y``. On separable data it ends after at most (R/gamma_d)^2 updates
+    (margin 0); with a margin b > 0 it reaches at least gamma_d / (2 + eta R^2/b). From a = 0 and without margin a
+    constant eta only rescales the path. Choose it for speed and as a baseline; where the data may not be separable take
+    ``average=True``, where the margin matters `DynamicMargin`.
+
+    Sample weights multiply the increment.
+
+    Parameters
+    ----------
+    margin : float, default=0.0
+        The b of ``a.y <= b``; it counts in units of eta R^2.
+    eta : float, "1/k", "k" or callable, default=1.0
+        The increment; k counts corrections.
+    average : bool, default=False
+        Predict with the mean of the vector over all visits instead of the last one.
+    {shared}
+    {delta}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    Rosenblatt (1958); Novikoff (1963); Duda, Hart & Stork, algorithms 4 and 5; Freund & Schapire (1999).
+
+    Examples
+    --------
+    >>> from separatrix import Perceptron
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], ["low", "low", "high", "high"]
+    >>> model = Perceptron().fit(X, y)
+    >>> model.predict([[0.5], [3.5]]).tolist()
+    ['low', 'high']
+    >>> model.certificate_.separable
+    True
+    """
+
+    margin: float = 0.0
+    eta: Any = 1.0
+    average: bool = False
+
+    _parameter_constraints = {
+        **AdditiveClassifier._parameter_constraints,
+        "margin": [Interval(Real, 0, None, closed="left")],
+        "eta": [Interval(Real, 0, None, closed="neither"), StrOptions(set(POWERS)), callable],
+        "average": ["boolean"],
+    }
+
+    def _rule(self, facts: Facts) -> Any:
+        if callable(self.eta):
+            return TabulatedPerceptronRule(float(self.margin), 1.0, np.zeros(0))
+        return PerceptronRule(float(self.margin), *amplitude_and_power(self.eta))
+
+    def _prepare(self, training: Training, record: Record, fresh: bool) -> None:
+        if callable(self.eta):
+            training.table = RateTable(self.eta)
+        if self.average and not isinstance(training.state.memory, Mean):
+            training.state = training.state._replace(memory=Mean(np.zeros(training.patterns.d + 1)))
+
+    def _predicting(self, training: Training) -> Vector:
+        memory = training.state.memory
+        if not (self.average and isinstance(memory, Mean)):
+            return training.vector
+        return average(memory.late, training.vector, int(training.state.count[VISITS]))
+
+
+@estimator
+class VotedPerceptron(AdditiveClassifier):
+    """The voted Perceptron: every vector of the run votes with the number of visits it survived.
+
+    It predicts ``sign(sum c_i sign(v_i.x))`` and has no ``coef_``. Its certificate has an upper bound; ``direction`` is
+    the last vector, which witnesses separability where it separates, and ``lower`` is None.
+
+    Sample weights multiply the increment.
+
+    Parameters
+    ----------
+    max_voters : int, default=1000
+        How many vectors are kept: those that survived longest.
+    {shared}
+    {delta}
+
+    Attributes
+    ----------
+    voters_, voter_intercepts_, votes_ : lists of ndarrays
+        The vectors, their biases and their votes, one array per binary problem.
+    classes_, certificate_, converged_, n_updates_, n_visits_, n_epochs_ : as for `Perceptron`
+
+    References
+    ----------
+    Freund & Schapire, Machine Learning 37 (1999).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from separatrix import VotedPerceptron
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = VotedPerceptron(max_epochs=5, n_iter_no_change=1).fit(X, y)
+    >>> model.score(X, y) > 0.85
+    True
+    """
+
+    max_voters: int = 1000
+
+    _parameter_constraints = {
+        **AdditiveClassifier._parameter_constraints,
+        "max_voters": [Interval(Integral, 1, None, closed="left")],
+    }
+    _direction_predicts = False
+
+    def _rule(self, facts: Facts) -> Any:
+        return PerceptronRule()
+
+    def _prepare(self, training: Training, record: Record, fresh: bool) -> None:
+        if not isinstance(training.state.memory, Voters):
+            shape = (int(self.max_voters), training.patterns.d + 1)
+            training.state = training.state._replace(memory=Voters(np.zeros(shape), np.zeros(shape[0], np.int64)))
+
+    def _set_vectors(self, space: Space, vectors: list[Vector]) -> None:
+        self.voters_, self.voter_intercepts_, self.votes_ = [], [], []
+        for record, last in zip(self._records_, vectors, strict=True):
+            memory = record.state.memory
+            kept = np.flatnonzero(memory.votes)
+            all_vectors = np.vstack([memory.vectors[kept], last[None]])
+            votes = np.append(memory.votes[kept], record.state.count[RUN] + 1)
+            best = np.sort(np.argsort(-votes, kind="stable")[: int(self.max_voters)])
+            self.voters_.append(all_vectors[best, :-1])
+            self.voter_intercepts_.append(all_vectors[best, -1] * space.rho)
+            self.votes_.append(votes[best])
+
+    def _measure_margins(self, patterns: Any, vectors: Any) -> None:
+        """There is no hyperplane whose margin could be measured."""
+
+    def decision_function(self, X):
+        """Votes for the positive class minus votes against it, as a share of all; one column per class if several."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=DTYPES, reset=False)
+        shares = []
+        for coef, intercept, votes in zip(self.voters_, self.voter_intercepts_, self.votes_, strict=True):
+            scores = scores_of(X, coef, intercept).reshape(X.shape[0], -1)
+            shares.append(np.sign(scores) @ votes / votes.sum())
+        return shares[0] if len(shares) == 1 else np.column_stack(shares)
+
+    @property
+    def signed_distance(self):
+        raise AttributeError("VotedPerceptron predicts with many hyperplanes, so there is no distance from one.")
+
+
+@estimator
+class Pocket(OnlineClassifier):
+    """The pocket algorithm: a Perceptron that keeps the vector with the longest run of correct patterns.
+
+    With the ratchet a vector enters the pocket only if it also makes fewer errors on all patterns, which costs a pass
+    for every candidate. Choose it where the data are not separable and the number of errors matters. Runs are only
+    telling in random order: leave ``shuffle`` on.
+
+    Sample weights multiply the increment; runs and errors are counted without them. It has no `partial_fit`.
+
+    Parameters
+    ----------
+    variant : {"ratchet", "run"}, default="ratchet"
+        With or without the comparison of errors.
+    {shared}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    Gallant, IEEE Transactions on Neural Networks 1 (1990); Duda, Hart & Stork, computer exercise 3.
+
+    Examples
+    --------
+    >>> from separatrix import Pocket
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [9.0]], [0, 0, 0, 1, 1, 0]
+    >>> Pocket(max_epochs=50, n_iter_no_change=10).fit(X, y).score(X, y) > 0.8
+    True
+    """
+
+    variant: str = "ratchet"
+
+    _parameter_constraints = {
+        **OnlineClassifier._parameter_constraints,
+        "variant": [StrOptions({"ratchet", "run"})],
+    }
+    _no_partial_fit = "compares vectors on all patterns"
+
+    def _rule(self, facts: Facts) -> Any:
+        return PerceptronRule()
+
+    def _prepare(self, training: Training, record: Record, fresh: bool) -> None:
+        if not isinstance(training.state.memory, PocketMemory):
+            training.state = training.state._replace(
+                memory=empty_pocket(training.patterns.d, training.patterns.n, self.variant == "ratchet")
+            )
+
+    def _predicting(self, training: Training) -> Vector:
+        return best_of_pocket(training)
+
+
+def empty_pocket(d: int, n: int, ratchet: bool) -> PocketMemory:
+    return PocketMemory(np.zeros(d + 1), np.array([-1, n + 1, 0]), ratchet)
+
+
+def best_of_pocket(training: Training) -> Vector:
+    """The pocket's vector, or the current one where it has beaten it."""
+    state = training.state
+    pocket: PocketMemory = state.memory
+    better = state.count[RUN] > pocket.best[0]
+    if better and pocket.ratchet:
+        better = np.count_nonzero(training.patterns.margins(state.v) <= 0) < pocket.best[1]
+    return training.vector if better else pocket.vector.copy()
+
+
+@estimator
+class GreedyPerceptron(AdditiveClassifier):
+    """The greedy Perceptron: of several increments the one that leaves the fewest errors.
+
+    Update when ``a.y <= 0``: ``a += eta* y`` with eta* the first of ``etas`` that minimises the 0-1 loss after the
+    update. Every update costs a pass over the data. At most (max eta/min eta)^2 (R/gamma_d)^2 updates.
+
+    Sample weights multiply the increment and count in the loss. It has no `partial_fit`.
+
+    Parameters
+    ----------
+    etas : sequence of float, default=(0.5, 1.0, 2.0, 4.0)
+        The increments to choose from; of equally good ones the smallest wins.
+    {shared}
+    {delta}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    Steiner, Be Greedy, but Not Too Greedy (2023), algorithm 2.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from separatrix import GreedyPerceptron
+    >>> X, y = make_blobs(80, centers=2, cluster_std=1.5, random_state=9758)
+    >>> GreedyPerceptron(fit_intercept=False, shuffle=False).fit(X, y).n_updates_
+    49
+    """
+
+    etas: Any = (0.5, 1.0, 2.0, 4.0)
+
+    _parameter_constraints = {**AdditiveClassifier._parameter_constraints, "etas": ["array-like"]}
+    _no_partial_fit = "compares losses on all patterns"
+
+    def _rule(self, facts: Facts) -> Any:
+        etas = np.sort(np.asarray(self.etas, dtype=np.float64).ravel())
+        if len(etas) == 0 or not np.all(np.isfinite(etas)) or etas[0] <= 0:
+            raise ValueError(f"etas={self.etas!r} must be one or more positive numbers.")
+        return GreedyRule(etas)
+
+    def _prepare(self, training: Training, record: Record, fresh: bool) -> None:
+        if fresh:
+            n, d = training.patterns.n, training.patterns.d
+            training.state = training.state._replace(memory=Margins(np.zeros(n), np.zeros(n), np.zeros(d)))
+
+
+@estimator
+class MarginFuzzyPerceptron(AdditiveClassifier):
+    """The margin-fuzzy Perceptron: errors within ``width`` of the hyperplane are left alone.
+
+    Update when ``a.y <= -width |w|`` (a = 0 counts as an error): ``a += eta y``. It ends when all errors lie within the
+    band, which need not happen for a narrow one; then the vector with the longest run without correction is kept.
+
+    Sample weights multiply the increment.
+
+    Parameters
+    ----------
+    width : float, default=0.1
+        Half the width of the band, a distance in the units of the data.
+    eta : float, default=1.0
+        The increment.
+    {shared}
+    {delta}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    Steiner, Be Greedy, but Not Too Greedy (2023), algorithm 4.
+
+    Examples
+    --------
+    >>> from separatrix import MarginFuzzyPerceptron
+    >>> X, y = [[0.0], [1.0], [2.2], [1.8], [3.0], [4.0]], [0, 0, 0, 1, 1, 1]
+    >>> model = MarginFuzzyPerceptron(width=0.5).fit(X, y)
+    >>> model.converged_, model.signed_distance(X)[2] <= 0.5
+    (True, True)
+    """
+
+    width: float = 0.1
+    eta: float = 1.0
+
+    _parameter_constraints = {
+        **AdditiveClassifier._parameter_constraints,
+        "width": [Interval(Real, 0, None, closed="left")],
+        "eta": [Interval(Real, 0, None, closed="neither")],
+    }
+
+    def _rule(self, facts: Facts) -> Any:
+        return MarginFuzzyRule(float(self.width), float(self.eta))
+
+    def _prepare(self, training: Training, record: Record, fresh: bool) -> None:
+        if not isinstance(training.state.memory, PocketMemory):
+            training.state = training.state._replace(memory=empty_pocket(training.patterns.d, training.patterns.n, False))
+
+    def _predicting(self, training: Training) -> Vector:
+        return best_of_pocket(training)
+
+
+@estimator
+class PerceptronLike(AdditiveClassifier):
+    """Fits with a rule of your own at compiled speed.
+
+    A rule is a ``NamedTuple`` of numbers with the formulas ``violates(self, m, s)`` and ``gain(self, m, s)``, and, where
+    needed, ``keep``, ``shrink``, ``weighted_gain`` and ``negligible``; `separatrix.rules.base` explains them.
+
+    Parameters
+    ----------
+    rule : NamedTuple or None, default=None
+        The rule; None is the plain Perceptron.
+    {shared}
+    {delta}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Examples
+    --------
+    >>> from typing import NamedTuple
+    >>> from separatrix import PerceptronLike
+    >>> class Impatient(NamedTuple):
+    ...     margin: float
+    ...     def violates(self, m, s):
+    ...         return m <= self.margin
+    ...     def gain(self, m, s):
+    ...         return 2.0 if m <= 0 else 0.5
+    >>> model = PerceptronLike(Impatient(0.1)).fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
+    >>> model.certificate_.separable
+    True
+    """
+
+    rule: Any = None
+
+    _parameter_constraints = {**AdditiveClassifier._parameter_constraints, "rule": "no_validation"}
+
+    def _rule(self, facts: Facts) -> Any:
+        rule = PerceptronRule() if self.rule is None else self.rule
+        fields = getattr(rule, "_fields", None)
+        has_formulas = hasattr(rule, "violates") and (hasattr(rule, "gain") or hasattr(rule, "weighted_gain"))
+        if isinstance(rule, type) or not fields or not has_formulas:
+            raise ValueError(
+                f"rule={self.rule!r} must be an instance of a NamedTuple with at least one parameter and the formulas "
+                "violates(self, m, s) and gain(self, m, s)."
+            )
+        if self.delta > 0 and not attribute(rule, "additive"):
+            raise ValueError(f"{type(rule).__name__} is not additive, so there is no soft margin: delta must be 0.")
+        return type(rule)(*(x if isinstance(x, np.ndarray) else float(x) for x in rule))

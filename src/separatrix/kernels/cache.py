@@ -1,0 +1,53 @@
+"""Compiled kernels that are found again by other processes.
+
+A kernel is made by a factory; its closure holds a digest of everything outside the kernel's own file that shapes its
+machine code. Closure cells are part of numba's cache key, so an edit of a rule or of the row functions compiles anew,
+and nothing else does. (Jitted functions as arguments, closures over dispatchers and jitclasses do not cache.)
+"""
+
+import hashlib
+import warnings
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from numba import njit
+
+from separatrix.kernels import epochs, memory, order, rows
+from separatrix.rules import base
+
+
+@cache
+def shared_digest() -> str:
+    """A fingerprint of the files whose functions every kernel inlines."""
+    text = b"".join(Path(module.__file__).read_bytes() for module in (rows, order, memory, epochs, base) if module.__file__)
+    return hashlib.sha256(text).hexdigest()
+
+
+def compiled(function: Callable, cacheable: bool = True) -> Any:
+    """``njit`` with the options of all kernels; where no cache folder can be written, without a cache."""
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+    if cacheable:
+        try:
+            return njit(cache=True, **options)(function)
+        except RuntimeError as error:
+            if "locator" not in str(error):
+                raise
+            _warn_uncached()
+    return njit(**options)(function)
+
+
+@cache
+def _warn_uncached() -> None:
+    warnings.warn(
+        "separatrix cannot write compiled code next to the package nor in the home folder, so every process compiles "
+        "anew (about a second per algorithm). Set NUMBA_CACHE_DIR to a folder that can be written.",
+        RuntimeWarning,
+        stacklevel=3,
+    )
+
+
+def importable(cls: type) -> bool:
+    """Can another process find this class by name? Only then can its kernel be cached."""
+    return cls.__module__ != "__main__" and "<locals>" not in cls.__qualname__

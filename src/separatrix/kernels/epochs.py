@@ -1,0 +1,61 @@
+"""Where a fit stands: the state that all loops share, and the end of an epoch."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+
+from separatrix.kernels.order import draw
+
+RUNNING, CONVERGED, EXHAUSTED = 0, 1, 2
+FACTOR, NORM2, TOTAL = 0, 1, 2  # places in State.real
+POSITION, FRESH, UPDATES, VISITS, EPOCHS, RUN = 0, 1, 2, 3, 4, 5  # places in State.count
+
+
+class Frame(NamedTuple):
+    """The space as a kernel needs it: patterns are ``scale * l * (x, rho)``, extended by sqrt(delta2)."""
+
+    rho: float
+    delta2: float
+    scale: float
+    radius2: float
+
+
+class State(NamedTuple):
+    v: np.ndarray  # d + 1; a = c v
+    alpha: np.ndarray  # n multiples of patterns in units of v, or empty: not kept
+    memory: Any  # see memory.py
+    real: np.ndarray  # c, |a^ext|^2, sum alpha in units of v
+    count: np.ndarray  # position in the epoch, its updates so far, updates, visits, epochs, visits since an update
+
+
+@register_jitable
+def end_visit(count, order):
+    """Count a visit; at the end of the epoch start the next one and tell whether it passed without an update."""
+    count[VISITS] += 1
+    count[POSITION] += 1
+    if count[POSITION] < order.index.shape[0]:
+        return RUNNING
+    status = CONVERGED if count[FRESH] == 0 else RUNNING
+    count[POSITION] = 0
+    count[FRESH] = 0
+    count[EPOCHS] += 1
+    draw(order, count[EPOCHS])
+    return status
+
+
+@register_jitable
+def add_multiple(state, i, g):
+    """Enter an update by g times pattern i into the books."""
+    if state.alpha.shape[0] > 0:
+        state.alpha[i] += g
+    state.real[TOTAL] += g
+    state.count[UPDATES] += 1
+    state.count[FRESH] += 1
+
+
+@register_jitable
+def rescale(v, c):
+    """v <- c v, without binding the name v anew: that would cost reference counting in every visit of a loop."""
+    for j in range(v.shape[0]):
+        v[j] *= c

@@ -1,0 +1,111 @@
+"""The one loop: every additive rule, resumable after any number of visits, soft margin included.
+
+    visit y = scale l (x, rho) with the extension Delta e_k;   m = a.y
+    if the rule is violated:   a <- shrink (keep a + gain y)
+
+``a = c v`` with a lazy factor c. ``alpha`` holds the multiples of the patterns in a, in units of v; it doubles as the
+extension: a^ext.y_k^ext = a.y_k + Delta^2 alpha_k (CRAMMA section 4). An empty ``alpha`` is not kept.
+"""
+
+from functools import cache
+from typing import Any
+
+from separatrix.kernels.cache import compiled, importable, shared_digest
+from separatrix.kernels.epochs import (
+    CONVERGED,
+    EPOCHS,
+    EXHAUSTED,
+    FACTOR,
+    FRESH,
+    NORM2,
+    POSITION,
+    RUN,
+    RUNNING,
+    TOTAL,
+    UPDATES,
+    VISITS,
+    rescale,
+)
+from separatrix.kernels.memory import note
+from separatrix.kernels.order import draw
+from separatrix.kernels.rows import axpy, dot, prefetch
+from separatrix.rules.base import Scalars, digest, keep, negligible, shrink, violates, weighted_gain
+
+LOOK_AHEAD = 6  # visits between asking for a row and using it, in shuffled epochs
+
+
+@cache
+def additive_kernel(rule_class: type) -> Any:
+    return _make(shared_digest() + digest(rule_class), importable(rule_class))
+
+
+def _make(key: str, cacheable: bool) -> Any:
+    def run(rule, X, labels, order, weight, norm2, frame, state, budget, max_updates):
+        key  # noqa: B018  a closure cell, for numba's cache key
+        v, alpha, real, count = state.v, state.alpha, state.real, state.count
+        d, n, keeping = v.shape[0] - 1, labels.shape[0], alpha.shape[0] > 0
+        c, nn, total = real[FACTOR], real[NORM2], real[TOTAL]
+        position, fresh, epochs = count[POSITION], count[FRESH], count[EPOCHS]
+        updates, visits, survived = count[UPDATES], count[VISITS], count[RUN]
+        status = RUNNING
+        while budget > 0 and status == RUNNING:
+            i = order.index[position]
+            if order.seed >= 0:
+                prefetch(X, order.index[min(position + LOOK_AHEAD, n - 1)])
+            budget -= 1
+            visits += 1
+            survived += 1
+            l = labels[i] * frame.scale
+            m = l * (dot(X, i, v) + frame.rho * v[d])
+            if frame.delta2 > 0.0:
+                m += frame.delta2 * alpha[i]
+            m *= c
+            flat2 = max(nn - (c * v[d]) ** 2, 0.0)
+            s = Scalars(updates + 1.0, float(visits), nn, flat2, c * total, norm2[i], frame.radius2, weight[i])
+            if violates(rule, m, s):
+                g = weighted_gain(rule, m, s)
+                k = keep(rule, m, s)
+                note(state.memory, X, labels, i, frame, v, c, g * l, visits, survived - 1)
+                nn = max(k * k * nn + 2.0 * k * g * m + g * g * norm2[i], 0.0)
+                c *= k
+                if c == 0.0:
+                    rescale(v, 0.0)
+                    rescale(alpha, 0.0)
+                    total, c = 0.0, 1.0
+                axpy(g * l / c, X, i, v)
+                v[d] += g * l / c * frame.rho
+                if keeping:
+                    alpha[i] += g / c
+                total += g / c
+                updates += 1
+                survived = 0
+                if not negligible(rule, m, s):
+                    fresh += 1
+                flat2 = max(nn - (c * v[d]) ** 2, 0.0)
+                after = Scalars(
+                    updates + 1.0, float(visits), nn, flat2, c * total, norm2[i], frame.radius2, weight[i]
+                )
+                k = shrink(rule, after)
+                if k != 1.0:
+                    c *= k
+                    nn *= k * k
+                if c < 1e-100 or c > 1e100:
+                    rescale(v, c)
+                    rescale(alpha, c)
+                    total, c = total * c, 1.0
+                if updates >= max_updates:
+                    status = EXHAUSTED
+            position += 1
+            if position == n:
+                position = 0
+                epochs += 1
+                if fresh == 0:
+                    status = CONVERGED
+                fresh = 0
+                draw(order, epochs)
+        real[FACTOR], real[NORM2], real[TOTAL] = c, nn, total
+        count[POSITION], count[FRESH], count[EPOCHS] = position, fresh, epochs
+        count[UPDATES], count[VISITS], count[RUN] = updates, visits, survived
+        return status
+
+    return compiled(run, cacheable)

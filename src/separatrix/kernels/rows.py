@@ -1,0 +1,224 @@
+"""Row access, written once: the same few names for a dense matrix and for CSR, in Python and in compiled code."""
+
+from typing import NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic, overload
+
+
+class Dense(NamedTuple):
+    data: np.ndarray  # (n, d), C order
+
+
+class CSR(NamedTuple):
+    data: np.ndarray
+    indices: np.ndarray  # uint32: unsigned saves the wrap-around test of negative indices
+    indptr: np.ndarray  # int64
+    width: int
+
+
+Rows = Dense | CSR
+
+
+def dot(X, i, v):
+    """x_i . v, with v at least as long as a row."""
+    if isinstance(X, Dense):
+        return float(X.data[i].astype(np.float64) @ v[: X.data.shape[1]])
+    a, b = X.indptr[i], X.indptr[i + 1]
+    return float(X.data[a:b].astype(np.float64) @ v[X.indices[a:b]])
+
+
+def axpy(c, X, i, v):
+    """v += c x_i."""
+    if isinstance(X, Dense):
+        v[: X.data.shape[1]] += c * X.data[i].astype(np.float64)
+    else:
+        a, b = X.indptr[i], X.indptr[i + 1]
+        v[X.indices[a:b]] += c * X.data[a:b].astype(np.float64)
+
+
+def square(X, i):
+    """|x_i|^2 in float64."""
+    if isinstance(X, Dense):
+        x = X.data[i].astype(np.float64)
+    else:
+        x = X.data[X.indptr[i] : X.indptr[i + 1]].astype(np.float64)
+    return float(x @ x)
+
+
+def largest(X, i):
+    """max_j |x_ij|, 0 for an empty row."""
+    if isinstance(X, Dense):
+        x = X.data[i]
+    else:
+        x = X.data[X.indptr[i] : X.indptr[i + 1]]
+    return float(np.abs(x).max()) if len(x) else 0.0
+
+
+def columns(X, i):
+    """The columns in which row i may differ from 0."""
+    if isinstance(X, Dense):
+        return range(X.data.shape[1])
+    return X.indices[X.indptr[i] : X.indptr[i + 1]]
+
+
+def prefetch(X, i):
+    """Ask for row i before it is needed. Rows in random order would otherwise wait for memory, one after the other."""
+
+
+def _is_dense(X):
+    return X.instance_class is Dense
+
+
+# Reassociation makes the dense product six times faster at d = 500; on CSR vector gathers make it twice as slow.
+_DENSE_OPTIONS = {"fastmath": {"reassoc", "contract"}}
+
+
+@overload(dot, jit_options=_DENSE_OPTIONS)
+def _dense_dot(X, i, v):
+    if not _is_dense(X):
+        return None
+
+    def impl(X, i, v):
+        s = 0.0
+        for j in range(X.data.shape[1]):
+            s += X.data[i, j] * v[j]
+        return s
+
+    return impl
+
+
+@overload(dot)
+def _csr_dot(X, i, v):
+    if _is_dense(X):
+        return None
+
+    def impl(X, i, v):
+        p = q = r = s = 0.0
+        k, end = X.indptr[i], X.indptr[i + 1]
+        while k + 3 < end:
+            p += X.data[k] * v[X.indices[k]]
+            q += X.data[k + 1] * v[X.indices[k + 1]]
+            r += X.data[k + 2] * v[X.indices[k + 2]]
+            s += X.data[k + 3] * v[X.indices[k + 3]]
+            k += 4
+        while k < end:
+            p += X.data[k] * v[X.indices[k]]
+            k += 1
+        return (p + q) + (r + s)
+
+    return impl
+
+
+@overload(axpy)
+def _axpy(c, X, i, v):
+    if _is_dense(X):
+
+        def impl(c, X, i, v):
+            for j in range(X.data.shape[1]):
+                v[j] += c * X.data[i, j]
+
+    else:
+
+        def impl(c, X, i, v):
+            for k in range(X.indptr[i], X.indptr[i + 1]):
+                v[X.indices[k]] += c * X.data[k]
+
+    return impl
+
+
+@overload(square)
+def _square(X, i):
+    if _is_dense(X):
+
+        def impl(X, i):
+            s = 0.0
+            for j in range(X.data.shape[1]):
+                x = np.float64(X.data[i, j])
+                s += x * x
+            return s
+
+    else:
+
+        def impl(X, i):
+            s = 0.0
+            for k in range(X.indptr[i], X.indptr[i + 1]):
+                x = np.float64(X.data[k])
+                s += x * x
+            return s
+
+    return impl
+
+
+@overload(largest)
+def _largest(X, i):
+    if _is_dense(X):
+
+        def impl(X, i):
+            s = 0.0
+            for j in range(X.data.shape[1]):
+                s = max(s, abs(np.float64(X.data[i, j])))
+            return s
+
+    else:
+
+        def impl(X, i):
+            s = 0.0
+            for k in range(X.indptr[i], X.indptr[i + 1]):
+                s = max(s, abs(np.float64(X.data[k])))
+            return s
+
+    return impl
+
+
+@overload(columns)
+def _columns(X, i):
+    if _is_dense(X):
+        return lambda X, i: range(X.data.shape[1])
+    return lambda X, i: X.indices[X.indptr[i] : X.indptr[i + 1]]
+
+
+LINE = 64  # bytes in a line of the cache
+AHEAD = 16  # lines of a row that are asked for; the hardware sees the run and fetches the rest
+
+
+@intrinsic
+def _prefetch_element(typingctx, array, k):
+    """LLVM's prefetch of element k, counted in memory order."""
+
+    def codegen(context, builder, signature, args):
+        view = context.make_array(signature.args[0])(context, builder, args[0])
+        pointer = builder.bitcast(builder.gep(view.data, [args[1]]), cgutils.voidptr_t)
+        i32 = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, i32, i32, i32])
+        call = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(call, [pointer, i32(0), i32(3), i32(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), codegen
+
+
+@overload(prefetch)
+def _prefetch(X, i):
+    if _is_dense(X):
+
+        def impl(X, i):
+            step = LINE // X.data.itemsize
+            first, end = i * X.data.shape[1], (i + 1) * X.data.shape[1]
+            for k in range(first, min(end, first + AHEAD * step), step):
+                _prefetch_element(X.data, k)
+
+    else:
+
+        def impl(X, i):
+            first, end = X.indptr[i], X.indptr[i + 1]
+            step = LINE // X.data.itemsize
+            for k in range(first, min(end, first + AHEAD * step), step):
+                _prefetch_element(X.data, k)
+            step = LINE // X.indices.itemsize
+            for k in range(first, min(end, first + AHEAD * step), step):
+                _prefetch_element(X.indices, k)
+
+    return impl

@@ -1,0 +1,123 @@
+"""The data's side of the space: the one door to the kernels, and single passes with bounds on their rounding errors."""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from separatrix.errors import DataError
+from separatrix.kernels import passes
+from separatrix.kernels.rows import CSR, Dense, Rows
+from separatrix.space import Space, Vector
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+def as_rows(X: Any) -> Rows:
+    """Data as the kernels want them: read-only, C order, unsigned 32-bit column numbers; every layout and float type
+    compiles once. Dense input in C order and CSR with 32-bit indices are not copied."""
+    if not sp.issparse(X):
+        return Dense(_frozen(np.ascontiguousarray(X)))
+    X = X.tocsr()
+    X.check_format(full_check=True)  # the kernels check no bounds
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    if X.shape[1] > np.iinfo(np.uint32).max:
+        raise DataError(f"X has {X.shape[1]} columns; at most {np.iinfo(np.uint32).max} are supported.")
+    indices = X.indices.view(np.uint32) if X.indices.dtype == np.int32 else X.indices.astype(np.uint32)
+    return CSR(_frozen(X.data), _frozen(indices), _frozen(X.indptr.astype(np.int64)), X.shape[1])
+
+
+def take_rows(rows: Rows, index: np.ndarray) -> Rows:
+    """A copy of some rows."""
+    if isinstance(rows, Dense):
+        return Dense(_frozen(rows.data[index]))
+    shape = (len(rows.indptr) - 1, rows.width)
+    return as_rows(sp.csr_matrix((rows.data, rows.indices.astype(np.int64), rows.indptr), shape=shape)[index])
+
+
+def _frozen(array: np.ndarray) -> np.ndarray:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+class Patterns:
+    """Patterns ``y_k = l_k (x_k, rho)``, extended by delta, that are only ever passed over.
+
+    ``X``: dense or CSR, float32 or float64, or what `as_rows` made of it. ``labels``: -1.0 or +1.0.
+    """
+
+    def __init__(self, X: Any, labels: Vector, space: Space):
+        self.rows: Rows = X if isinstance(X, (Dense, CSR)) else as_rows(X)
+        self.labels = _frozen(np.ascontiguousarray(labels, dtype=np.float64))
+        self.space = space
+
+    def relabelled(self, labels: Vector) -> "Patterns":
+        """The same rows with other labels; what does not depend on labels is not computed again."""
+        other = Patterns(self.rows, labels, self.space)
+        other.norms2 = self.norms2
+        return other
+
+    @property
+    def n(self) -> int:
+        return len(self.labels)
+
+    @property
+    def d(self) -> int:
+        return self.rows.data.shape[1] if isinstance(self.rows, Dense) else self.rows.width
+
+    @property
+    def entries_per_row(self) -> float:
+        """Average number of stored values in a row."""
+        return self.rows.data.size / max(self.n, 1)
+
+    @cached_property
+    def longest_row(self) -> int:
+        return self.d if isinstance(self.rows, Dense) else int(np.diff(self.rows.indptr).max(initial=0))
+
+    @cached_property
+    def norms2(self) -> Vector:
+        """|y_k|^2 in this space, as a sum of squares: exact on integers, where ties at a threshold matter."""
+        out = np.empty(self.n)
+        passes.squares()(self.rows, out)
+        return _frozen(out + (self.space.rho**2 + self.space.delta**2))
+
+    @cached_property
+    def radius2(self) -> float:
+        """R^2 = max |y_k|^2."""
+        return float(self.norms2.max(initial=0.0))
+
+    @property
+    def radius(self) -> float:
+        return float(np.sqrt(self.radius2))
+
+    def peak(self) -> float:
+        """max |y_ki|, the radius that matters to Winnow."""
+        out = np.empty(self.n)
+        passes.peaks()(self.rows, out)
+        return max(float(out.max(initial=0.0)), self.space.rho)
+
+    def margins(self, a: Vector) -> Vector:
+        """a.y_k, without the extension."""
+        out = np.empty(self.n)
+        passes.products()(self.rows, self.labels, self.space.rho, np.ascontiguousarray(a, dtype=np.float64), out)
+        return out
+
+    def margin_error(self, a: Vector) -> float:
+        """A bound on the rounding error of each of `margins`: gamma_k |x|.|a| <= gamma_k R |a|, any order of sums."""
+        return (self.longest_row + 4) * EPS * self.radius * float(np.linalg.norm(a)) + np.finfo(np.float64).tiny
+
+    def combine(self, index: np.ndarray, alpha: Vector) -> Vector:
+        """sum alpha_k y_{i_k}, without the extension."""
+        out = np.zeros(self.d + 1)
+        index = np.ascontiguousarray(index, dtype=np.int64)
+        passes.combination()(self.rows, self.labels, self.space.rho, index, np.ascontiguousarray(alpha), out)
+        return out
+
+    def combination_error(self, alpha: Vector) -> float:
+        """A bound on the norm of the rounding error of `combine` for ``alpha >= 0``."""
+        depth = min(len(alpha), passes.BLOCK) + len(alpha) / passes.BLOCK + 4
+        return depth * EPS * self.radius * float(alpha.sum()) + np.finfo(np.float64).tiny

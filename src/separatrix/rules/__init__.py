@@ -1,0 +1,41 @@
+"""Perceptron-like rules, one small file each: update when a condition holds, then ``a <- (a + eta f y) / N``."""
+
+from separatrix.rules.alma import AlmaRule
+from separatrix.rules.base import Scalars, attribute
+from separatrix.rules.cramma import CrammaRule
+from separatrix.rules.dynamic_margin import DynamicMarginRule
+from separatrix.rules.fixed_margin import FixedMarginRule
+from separatrix.rules.fuzzy import FuzzyRule
+from separatrix.rules.greedy import GreedyRule
+from separatrix.rules.lms import LmsRule
+from separatrix.rules.margin_fuzzy import MarginFuzzyRule
+from separatrix.rules.margin_perceptron import IncrementalMarginRule, MarginPerceptronRule
+from separatrix.rules.micra import MicraRule
+from separatrix.rules.passive_aggressive import PassiveAggressiveRule
+from separatrix.rules.perceptron import PerceptronRule
+from separatrix.rules.relaxation import RelaxationRule
+from separatrix.rules.rls import RlsRule
+from separatrix.rules.romma import RommaRule
+from separatrix.rules.winnow import WinnowRule
+
+__all__ = [
+    "AlmaRule",
+    "CrammaRule",
+    "DynamicMarginRule",
+    "FixedMarginRule",
+    "FuzzyRule",
+    "GreedyRule",
+    "IncrementalMarginRule",
+    "LmsRule",
+    "MarginFuzzyRule",
+    "MarginPerceptronRule",
+    "MicraRule",
+    "PassiveAggressiveRule",
+    "PerceptronRule",
+    "RelaxationRule",
+    "RlsRule",
+    "RommaRule",
+    "Scalars",
+    "WinnowRule",
+    "attribute",
+]

@@ -1,0 +1,181 @@
+"""What a Perceptron-like rule is, and the verbs by which the compiled loop asks it.
+
+A rule is a ``NamedTuple`` of numbers with one-line formulas over the quantities that the loop keeps at hand.
+Only ``violates`` and one of ``gain`` and ``weighted_gain`` are required:
+
+``violates(self, m, s)``
+    is this pattern to be corrected? ``m`` is ``a.y``. The boundary convention of a rule (``<=`` or ``<``) stands
+    here and nowhere else.
+``gain(self, m, s)``
+    the multiple of the pattern that is added; the loop multiplies it by the sample weight.
+``weighted_gain(self, m, s)``
+    the same for rules in which the weight ``s.weight`` enters in another way.
+``keep(self, m, s)``
+    what remains of ``a`` before the addition (1 unless defined; 0 starts afresh).
+``shrink(self, s)``
+    the factor on ``a`` after the addition (1 unless defined; 0 starts afresh).
+``negligible(self, m, s)``
+    is this correction too small to count against convergence (never unless defined)?
+
+One update is ``a <- shrink * (keep * a + gain * y)``, the taxonomy of CRAMMA section 2, eq. 3.
+
+Class attributes say what else a rule needs; the defaults are those of `ATTRIBUTES`.
+"""
+
+import hashlib
+from collections.abc import Callable
+from types import CodeType, FunctionType
+from typing import Any, NamedTuple
+
+from numba.extending import overload, register_jitable
+
+
+class Scalars(NamedTuple):
+    """What a formula may use besides its parameters and ``m = a.y``."""
+
+    t: float  # 1 + number of updates so far
+    visit: float  # number of presentations so far, this one included
+    norm2: float  # |a|^2, in the extended space where there is one
+    flat2: float  # the same without the bias coordinate
+    total: float  # sum of alpha: the multiples of patterns that make up a
+    yy: float  # |y|^2 of this pattern
+    radius2: float  # R^2 = max |y|^2
+    weight: float  # sample weight of this pattern
+
+
+ATTRIBUTES: dict[str, Any] = {
+    "additive": True,  # a is a non-negative combination of patterns, so |a| / sum alpha is an upper bound
+    "unit_patterns": False,  # patterns are divided by R
+    "starts_on_first": False,  # a_1 = y_1 / |y_1| instead of 0
+    "loop": "additive",  # which kernel runs it
+}
+
+
+def attribute(rule: Any, name: str) -> Any:
+    """The rule's class attribute, or its default."""
+    return getattr(rule, name, ATTRIBUTES[name])
+
+
+def _unchanged(rule, m, s):
+    return 1.0
+
+
+def _unshrunk(rule, s):
+    return 1.0
+
+
+def _matters(rule, m, s):
+    return False
+
+
+def _gain_times_weight(rule, m, s):
+    return gain(rule, m, s) * s.weight
+
+
+def _formula(cls: type, name: str, default: Callable | None = None) -> Callable:
+    return getattr(cls, name, default)
+
+
+def violates(rule, m, s):
+    return _formula(type(rule), "violates")(rule, m, s)
+
+
+def gain(rule, m, s):
+    return _formula(type(rule), "gain")(rule, m, s)
+
+
+def weighted_gain(rule, m, s):
+    return _formula(type(rule), "weighted_gain", _gain_times_weight)(rule, m, s)
+
+
+def keep(rule, m, s):
+    return _formula(type(rule), "keep", _unchanged)(rule, m, s)
+
+
+def shrink(rule, s):
+    return _formula(type(rule), "shrink", _unshrunk)(rule, s)
+
+
+def negligible(rule, m, s):
+    return _formula(type(rule), "negligible", _matters)(rule, m, s)
+
+
+def _compiled(formula: Callable) -> Callable:
+    return register_jitable(formula)
+
+
+@overload(violates)
+def _violates(rule, m, s):
+    formula = _compiled(_formula(rule.instance_class, "violates"))
+    return lambda rule, m, s: formula(rule, m, s)
+
+
+@overload(gain)
+def _gain(rule, m, s):
+    formula = _compiled(_formula(rule.instance_class, "gain"))
+    return lambda rule, m, s: formula(rule, m, s)
+
+
+@overload(weighted_gain)
+def _weighted_gain(rule, m, s):
+    formula = _compiled(_formula(rule.instance_class, "weighted_gain", _gain_times_weight))
+    return lambda rule, m, s: formula(rule, m, s)
+
+
+@overload(keep)
+def _keep(rule, m, s):
+    formula = _compiled(_formula(rule.instance_class, "keep", _unchanged))
+    return lambda rule, m, s: formula(rule, m, s)
+
+
+@overload(shrink)
+def _shrink(rule, s):
+    formula = _compiled(_formula(rule.instance_class, "shrink", _unshrunk))
+    return lambda rule, s: formula(rule, s)
+
+
+@overload(negligible)
+def _negligible(rule, m, s):
+    formula = _compiled(_formula(rule.instance_class, "negligible", _matters))
+    return lambda rule, m, s: formula(rule, m, s)
+
+
+FORMULAS = ("violates", "gain", "weighted_gain", "keep", "shrink", "negligible")
+
+
+def digest(cls: type) -> str:
+    """A fingerprint of a rule's formulas and of all that they call.
+
+    It goes into the kernel's cache key: numba itself sees only the file of the kernel, so an edited formula would keep
+    running in its old form.
+    """
+    seen: dict[str, str] = {}
+    for name in FORMULAS:
+        formula = getattr(cls, name, None)
+        if formula is not None:
+            _fingerprint(formula, seen)
+    return hashlib.sha256(repr((cls.__qualname__, sorted(seen.items()))).encode()).hexdigest()
+
+
+def _fingerprint(function: Any, seen: dict[str, str]) -> None:
+    function = getattr(function, "py_func", function)
+    if not isinstance(function, FunctionType):
+        seen.setdefault(repr(type(function)), repr(getattr(function, "__name__", "")))
+        return
+    name = f"{function.__module__}.{function.__qualname__}"
+    if name in seen:
+        return
+    seen[name] = repr((_constants(function.__code__), function.__defaults__))
+    outside = {k: function.__globals__[k] for k in function.__code__.co_names if k in function.__globals__}
+    for cell_name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        outside[cell_name] = cell.cell_contents
+    for key, value in outside.items():
+        if callable(value):
+            _fingerprint(value, seen)
+        elif isinstance(value, (bool, int, float, complex, str, tuple)):
+            seen[f"{name}:{key}"] = repr(value)
+
+
+def _constants(code: CodeType) -> tuple:
+    constants = tuple(_constants(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts)
+    return code.co_code, constants, code.co_names

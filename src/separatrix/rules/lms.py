@@ -1,0 +1,51 @@
+"""LMS, the Widrow-Hoff rule (DHS alg. 10, eq. 61)."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from separatrix.rules.base import weighted_gain
+from separatrix.rules.relaxation import repeated
+
+
+class LmsRule(NamedTuple):
+    """Always: ``a += eta(k) (1 - a.y) y`` with eta(k) = eta / (1 + (k - 1)/n)^power, k counting presentations.
+
+    The fit ends when no step of an epoch is longer than ``tol |a|``.
+    """
+
+    eta: float
+    n: float
+    power: float
+    tol: float
+    additive = False
+
+    def violates(self, m, s):
+        return True
+
+    def weighted_gain(self, m, s):
+        rate = self.eta / (1.0 + (s.visit - 1.0) / self.n) ** self.power
+        return repeated(rate * s.yy, s.weight) / s.yy * (1.0 - m) if s.yy > 0.0 else 0.0
+
+    def negligible(self, m, s):
+        return abs(weighted_gain(self, m, s)) * math.sqrt(s.yy) <= self.tol * math.sqrt(s.norm2)
+
+
+class TabulatedLmsRule(NamedTuple):
+    """LMS with rates from a table: ``rates[k - first]`` for presentation k."""
+
+    first: float
+    rates: np.ndarray
+    tol: float
+    additive = False
+
+    def violates(self, m, s):
+        return True
+
+    def weighted_gain(self, m, s):
+        rate = self.rates[int(s.visit - self.first)]
+        return repeated(rate * s.yy, s.weight) / s.yy * (1.0 - m) if s.yy > 0.0 else 0.0
+
+    def negligible(self, m, s):
+        return abs(weighted_gain(self, m, s)) * math.sqrt(s.yy) <= self.tol * math.sqrt(s.norm2)

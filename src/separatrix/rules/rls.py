@@ -1,0 +1,11 @@
+"""Recursive least squares (DHS eqs. 71-73)."""
+
+from typing import NamedTuple
+
+
+class RlsRule(NamedTuple):
+    """Always: ``R <- (R^-1 + c y y^t)^-1``, ``a += c R (1 - a.y) y``. R_1 = I/ridge gives the ridge solution exactly."""
+
+    ridge: float
+    additive = False
+    loop = "least_squares"

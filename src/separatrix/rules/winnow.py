@@ -1,0 +1,15 @@
+"""Balanced Winnow (DHS alg. 7) as an additive rule behind a hyperbolic sine."""
+
+from typing import NamedTuple
+
+
+class WinnowRule(NamedTuple):
+    """``w.y <= 0``: ``theta += y``, ``w = 2 sinh(rate theta)``, rate = ln alpha.
+
+    The same as a+ *= alpha^y, a- *= alpha^-y with w = a+ - a-, started at ones. With ``stage_updates`` > 0 it searches:
+    stage j has rate/2^j and stage_updates 4^j updates, then starts afresh.
+    """
+
+    rate: float
+    stage_updates: float = 0.0
+    loop = "winnow"

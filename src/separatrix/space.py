@@ -1,0 +1,150 @@
+"""The space in which separators live: augmented by rho, reflected by the labels, extended by Delta.
+
+A pattern is ``y_k = l_k (x_k, rho)`` with a label l_k = -1 or +1; a vector ``a`` separates if ``a.y_k > 0`` for all k.
+The extension adds one dimension of size Delta per pattern (CRAMMA section 4). None of this is ever materialised:
+this module holds the vectors' side of it, `separatrix.patterns` the data's side.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Vector = NDArray[np.float64]
+
+
+class Space(NamedTuple):
+    """Which space margins are measured in.
+
+    ``rho``: the constant coordinate that carries the bias; 0 means a hyperplane through the origin.
+    ``delta``: size of the extension; 0 is the hard margin.
+    ``free``: the bias is not part of the norm, so the margin is the geometric one.
+    """
+
+    rho: float = 1.0
+    delta: float = 0.0
+    free: bool = False
+
+    def join(self, coef: ArrayLike, intercept: float = 0.0) -> Vector:
+        """The augmented vector ``a`` of a hyperplane: ``a.(x, rho) = coef.x + intercept``."""
+        w = np.asarray(coef, dtype=np.float64).ravel()
+        if self.rho == 0 and intercept != 0:
+            raise ValueError("A space without bias (rho = 0) has no hyperplane with an intercept other than 0.")
+        return np.append(w, intercept / self.rho if self.rho else 0.0)
+
+    def split(self, a: Vector) -> tuple[Vector, float]:
+        """The way back: ``coef`` and ``intercept`` of the augmented vector ``a``."""
+        return np.array(a[:-1], dtype=np.float64), float(a[-1] * self.rho)
+
+    def length(self, a: Vector) -> float:
+        """|a| as this space measures it, without the extension."""
+        return float(np.linalg.norm(a[:-1] if self.free else a))
+
+    def describe(self) -> str:
+        bias = "unpenalised bias" if self.free else (f"rho = {self.rho:g}" if self.rho else "no bias")
+        return f"{bias}, Delta = {self.delta:g}" if self.delta else bias
+
+
+@dataclass(frozen=True)
+class Hyperplane:
+    """The hyperplane ``w.x + b = 0`` (DHS 5.2.1).
+
+    >>> plane = Hyperplane([3.0, 4.0], -5.0)
+    >>> plane.signed_distance([[3.0, 4.0], [0.0, 0.0]])
+    array([ 4., -1.])
+    >>> plane.project([[3.0, 4.0]])
+    array([[0.6, 0.8]])
+    """
+
+    w: Any
+    b: float = 0.0
+
+    def __post_init__(self) -> None:
+        w = np.array(self.w, dtype=np.float64).ravel()
+        if not np.all(np.isfinite(w)) or not np.any(w):
+            raise ValueError("A hyperplane needs a finite normal vector w other than 0.")
+        object.__setattr__(self, "w", w)
+
+    def signed_distance(self, X: Any) -> Vector:
+        """(w.x + b) / |w|: positive on the side to which w points."""
+        return (np.asarray(_rows(X) @ self.w, dtype=np.float64) + self.b) / np.linalg.norm(self.w)
+
+    def project(self, X: ArrayLike) -> NDArray[np.float64]:
+        """The nearest point of the hyperplane to each row (DHS problem 3): ``x - g(x) w/|w|^2``."""
+        X = np.asarray(X, dtype=np.float64)
+        g = X @ self.w + self.b
+        return X - np.outer(g / (self.w @ self.w), self.w)
+
+    def geometric_margin(self, X: Any, y: ArrayLike) -> float:
+        """min_k l_k (w.x_k + b) / |w|."""
+        return float(np.min(signs(y) * self.signed_distance(X)))
+
+    def directional_margin(self, X: Any, y: ArrayLike, rho: float = 1.0) -> float:
+        """min_k u.y_k with u the unit vector of (w, b/rho) in the augmented space."""
+        a = Space(rho).join(self.w, self.b)
+        return self.geometric_margin(X, y) * float(np.linalg.norm(self.w) / np.linalg.norm(a))
+
+
+def _rows(X: Any) -> Any:
+    return X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
+
+
+def signs(y: ArrayLike) -> Vector:
+    """Labels -1 and +1: of two values, the larger one is +1."""
+    y = np.asarray(y)
+    values = np.unique(y)
+    if len(values) != 2:
+        raise ValueError(f"A margin needs labels of exactly 2 classes; these have {len(values)}.")
+    return np.where(y == values[1], 1.0, -1.0)
+
+
+def slacks(margins: Vector, gamma: float) -> Vector:
+    """d_i = max(0, gamma - u.y_i) (CRAMMA theorem 2)."""
+    return np.maximum(0.0, gamma - margins)
+
+
+def objective(margins: Vector, gamma: float, delta: float) -> float:
+    """J(u, gamma, Delta) = 1/gamma^2 + (D/gamma)^2/Delta^2 (CRAMMA eq. 20). J^(-1/2) <= Gamma_opt for every u, gamma."""
+    d = slacks(margins, gamma)
+    return float((1.0 + d @ d / delta**2) / gamma**2)
+
+
+def best_gamma(margins: Vector, delta: float) -> float:
+    """The gamma that minimises J for this direction; inf where the direction is worth nothing.
+
+    With s = 1/gamma, J = s^2 + sum max(0, 1 - s m_i)^2 / Delta^2 is convex and piecewise quadratic in s; Newton's
+    steps on its increasing derivative end on the right piece. s = 0 gives eq. 27, Gamma >= Delta / sqrt(m).
+    """
+    s = 0.0
+    for _ in range(100):
+        m = margins[s * margins < 1.0]
+        following = max(float(m.sum() / (delta**2 + m @ m)), 0.0)
+        if abs(following - s) <= 1e-15 * max(following, s):
+            break
+        s = following
+    return 1.0 / s if s > 0 else np.inf
+
+
+class SoftMeasures(NamedTuple):
+    """What CRAMMA section 5 reports of a solution in the extended space."""
+
+    gamma: float  # Gamma |a^ext| / |a|
+    D: float
+    D_prime: float
+    J: float
+    deviation: float  # (D' - D)/D, which estimates the relative deviation of Gamma from its optimum
+
+
+def soft_measures(a: Vector, alpha: Vector, margins: Vector, delta: float) -> SoftMeasures:
+    """D, D', J and (D' - D)/D of ``a = sum alpha_k y_k`` (CRAMMA eqs. 20-27).
+
+    ``margins`` are those of a itself, a.y_k, in the space without the extension.
+    """
+    length = float(np.linalg.norm(a))
+    d_prime = delta**2 * alpha / length
+    D_prime = float(np.linalg.norm(d_prime))
+    gamma = float(np.min(margins / length + d_prime))
+    D = float(np.linalg.norm(slacks(margins / length, gamma)))
+    J = objective(margins / length, gamma, delta)
+    return SoftMeasures(gamma, D, D_prime, J, (D_prime - D) / D if D > 0 else np.inf)

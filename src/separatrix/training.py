@@ -1,0 +1,203 @@
+"""Runs a kernel in pieces: back in Python at least twice a second, so that progress is seen and Ctrl-C is heard.
+
+Where the pieces end never changes a result: everything a rule depends on is in the `State`.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from separatrix.kernels import kernel
+from separatrix.kernels.epochs import (
+    CONVERGED,
+    EPOCHS,
+    EXHAUSTED,
+    FACTOR,
+    FRESH,
+    NORM2,
+    POSITION,
+    RUNNING,
+    TOTAL,
+    UPDATES,
+    VISITS,
+    Frame,
+    State,
+)
+from separatrix.kernels.memory import Nothing
+from separatrix.kernels.order import NO_SHUFFLE, Order
+from separatrix.kernels.passes import permutation
+from separatrix.patterns import EPS, Patterns
+from separatrix.rules.base import attribute
+
+PIECE = 0.2  # seconds a piece is meant to last
+FIRST_PIECE = 2e6  # multiplications in the first piece, before the speed is known
+UNLIMITED = 2**62
+
+
+class Training:
+    """One binary problem in training: a rule, its patterns and the state between two pieces."""
+
+    def __init__(
+        self,
+        patterns: Patterns,
+        rule: Any,
+        weight: np.ndarray,
+        *,
+        seed: int | None,
+        keep_alpha: bool = True,
+        radius2: float | None = None,
+    ):
+        """``seed``: None visits the rows as they come. ``radius2``: R^2 of earlier data, where they set the scale."""
+        self.patterns, self.rule, self.weight = patterns, rule, weight
+        scale2 = unit_scale2(rule, patterns.radius2 if radius2 is None else radius2)
+        self.norms2 = patterns.norms2 if scale2 == 1.0 else patterns.norms2 * scale2
+        space = patterns.space
+        self.frame = Frame(
+            float(space.rho), space.delta**2 * scale2, float(np.sqrt(scale2)), float(self.norms2.max(initial=0.0))
+        )
+        self.order = Order(np.arange(patterns.n), NO_SHUFFLE if seed is None else seed)
+        self.table: Callable[[int], np.ndarray] | None = None
+        self.from_zero = True
+        n = patterns.n if keep_alpha and attribute(rule, "additive") else 0
+        self.state = State(
+            np.zeros(patterns.d + 1), np.zeros(n), Nothing(np.zeros(0)), np.array([1.0, 0.0, 0.0]), np.zeros(6, np.int64)
+        )
+
+    def start(self, a: np.ndarray | None = None) -> None:
+        """Begin: from ``a``, or as the rule says."""
+        state = self.state
+        self._draw(0)
+        if a is not None:
+            state.v[:] = a
+            self.from_zero = False
+        elif attribute(self.rule, "starts_on_first"):
+            usable = self.order.index[self.norms2[self.order.index] > 0]
+            if len(usable) == 0:
+                return
+            i = int(usable[0])
+            q = 1.0 / np.sqrt(self.norms2[i])
+            state.v[:] = self.patterns.combine(np.array([i]), np.array([q * self.frame.scale]))
+            if len(state.alpha):
+                state.alpha[i] = q
+            state.real[TOTAL] = q
+        state.real[NORM2] = state.v @ state.v + self.frame.delta2 * (state.alpha @ state.alpha)
+
+    def _draw(self, epoch: int) -> None:
+        with np.errstate(over="ignore"):
+            permutation()(self.order, epoch)
+
+    def resume(self, state: State) -> None:
+        """Go on from a state that an earlier training left."""
+        self.state = state
+        self._draw(int(state.count[EPOCHS]))
+
+    def resume_on_new_block(self, state: State) -> None:
+        """Go on from a state over other patterns: a new epoch begins."""
+        state.count[POSITION] = state.count[FRESH] = 0
+        self.resume(state._replace(alpha=np.zeros(0)))
+
+    def advance(self, visits: int, max_updates: int) -> int:
+        """At most so many visits; returns RUNNING, CONVERGED or EXHAUSTED."""
+        run = kernel(self.rule)
+        while True:
+            rule, reach = self.rule, max_updates
+            if self.table is not None:
+                first = int(self.state.count[UPDATES]) + 1
+                rates = self.table(first)
+                rule = rule._replace(first=float(first), rates=rates)
+                reach = min(max_updates, first - 1 + len(rates))
+            before = int(self.state.count[VISITS])
+            with np.errstate(over="ignore"):  # the mixing of order.py, where numba is switched off
+                status = run(
+                    rule, self.patterns.rows, self.patterns.labels, self.order, self.weight, self.norms2, self.frame,
+                    self.state, visits, reach,
+                )  # fmt: skip
+            visits -= int(self.state.count[VISITS]) - before
+            if status == EXHAUSTED and self.state.count[UPDATES] < max_updates:
+                status = RUNNING  # only the table of rates ended
+            if status != RUNNING or visits <= 0:
+                return int(status)
+
+    def train(
+        self,
+        visits: int,
+        max_updates: int,
+        pause: Callable[["Training"], str | None] | None = None,
+        every_epoch: bool = False,
+    ) -> str:
+        """Run until it converges, so many visits or updates are used, or ``pause`` gives a reason to stop.
+
+        ``pause`` is called after every piece; with ``every_epoch`` pieces end at the ends of epochs as well.
+        Returns "converged", "max_updates", "max_epochs" or that reason.
+        """
+        piece = max(1, int(FIRST_PIECE / self.visit_cost()))
+        while visits > 0:
+            if self.state.count[UPDATES] >= max_updates:
+                return "max_updates"
+            part = min(visits, piece)
+            if pause is not None:  # callers that watch want early news too
+                part = min(part, max(16, int(self.state.count[VISITS]) // 4))
+            if every_epoch:
+                part = min(part, self.patterns.n - int(self.state.count[POSITION]))
+            before, clock = int(self.state.count[VISITS]), time.perf_counter()
+            status = self.advance(part, max_updates)
+            done = int(self.state.count[VISITS]) - before
+            seconds = time.perf_counter() - clock
+            visits -= done
+            if done >= piece and seconds < PIECE:
+                piece = int(piece * min(4.0, PIECE / max(seconds, 1e-6)) + 1)
+            elif seconds > PIECE and done:
+                piece = max(1, int(done * PIECE / seconds))
+            stop = pause(self) if pause is not None else None
+            if status == CONVERGED:
+                return "converged"
+            if status == EXHAUSTED:
+                return "max_updates"
+            if stop:
+                return stop
+        return "max_epochs"
+
+    def visit_cost(self) -> float:
+        """Multiplications in a visit, at worst."""
+        row = self.patterns.entries_per_row + 10.0
+        kind = attribute(self.rule, "loop")
+        if kind == "greedy":
+            return row * self.patterns.n
+        return row * self.patterns.d if kind == "least_squares" else row
+
+    @property
+    def vector(self) -> np.ndarray:
+        """a, in the units of the data."""
+        return self.state.v * self.state.real[FACTOR]
+
+    @property
+    def alpha(self) -> np.ndarray | None:
+        """The multipliers, up to a common factor."""
+        return self.state.alpha if len(self.state.alpha) else None
+
+    def running_upper(self) -> float:
+        """|a| / sum alpha from what the loop keeps at hand: free, and not rounded outwards."""
+        total = self.state.real[FACTOR] * self.state.real[TOTAL]
+        if total <= 0 or not self.from_zero or not attribute(self.rule, "additive"):
+            return float("inf")
+        return float(np.sqrt(max(self.state.real[NORM2], 0.0)) / (total * self.frame.scale))
+
+    @staticmethod
+    def accumulated_upper(state: State, rule: Any, radius2: float, largest_radius: float) -> float:
+        """|a| / sum alpha of a vector whose multipliers were not kept, with a bound on what rounding did to it.
+
+        Each of t updates rounds a by at most 2 eps (|a| + g R), and |a| <= R sum alpha.
+        """
+        total = float(state.real[TOTAL])
+        if not total > 0:
+            return float("inf")
+        scale = float(np.sqrt(unit_scale2(rule, radius2)))
+        rounding = 4.0 * EPS * (float(state.count[UPDATES]) + len(state.v) + 8) * largest_radius
+        return float(np.linalg.norm(state.v)) / (total * scale) + rounding
+
+
+def unit_scale2(rule: Any, radius2: float) -> float:
+    """The square of the factor on the patterns: 1/R^2 for rules on patterns of length at most 1."""
+    return 1.0 / radius2 if attribute(rule, "unit_patterns") else 1.0
