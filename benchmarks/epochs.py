@@ -11,6 +11,8 @@ import os
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ[variable] = "1"
 
+import functools
+import operator
 import platform
 import statistics
 import time
@@ -64,7 +66,10 @@ def marginal(fit, X, y, shuffle) -> float:
 
 def main() -> None:
     warnings.simplefilter("ignore")
-    print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, numpy {np.__version__}, ", end="")
+    print(
+        f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, numpy {np.__version__}, ",
+        end="",
+    )
     print(f"scipy {scipy.__version__}, scikit-learn {sklearn.__version__}, numba {numba.__version__}; one thread")
     print(f"median of {REPEATS} marginal epochs in ms; n = {N}, d = {D} dense, {PER_ROW} non-zeros a row sparse\n")
     print("| data | order | separatrix | scikit-learn | ratio | goal | one X @ w | epochs / X @ w |")
@@ -77,11 +82,13 @@ def main() -> None:
             for _ in range(REPEATS):
                 mine.append(marginal(ours, X, y, shuffle))
                 other.append(marginal(theirs, X, y, shuffle))
-                product.append(seconds(lambda: X @ w))
+                product.append(seconds(functools.partial(operator.matmul, X, w)))
             a, b, p = (1e3 * statistics.median(times) for times in (mine, other, product))
             goal = f"{GOALS[name]:g} {'met' if b / a >= GOALS[name] else 'NOT met'}" if not shuffle else ""
             order = "shuffled" if shuffle else "as it comes"
-            print(f"| {name} | {order} | {a:.1f} | {b:.1f} | {b / a:.2f} | {goal} | {p:.1f} | {a / p:.2f} |", flush=True)
+            print(
+                f"| {name} | {order} | {a:.1f} | {b:.1f} | {b / a:.2f} | {goal} | {p:.1f} | {a / p:.2f} |", flush=True
+            )
 
 
 if __name__ == "__main__":

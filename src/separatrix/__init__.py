@@ -33,7 +33,7 @@ _MODULES = ["callbacks", "datasets", "errors", "rules"]
 _WHERE = {name: home for home, names in _HOMES.items() for name in names}
 
 __version__ = version("separatrix")
-__all__ = [*sorted(_WHERE), *_MODULES]  # noqa: PLE0605  the table above is the one place
+__all__ = [*sorted(_WHERE), *_MODULES]
 
 
 def __getattr__(name: str) -> Any:

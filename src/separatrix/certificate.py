@@ -125,7 +125,9 @@ class _Judge:
         place.append(f"{name} ({why})")
 
 
-def _patterns_of(claim: Certificate, X: Any, y: ArrayLike, sample_weight: ArrayLike | None):
+def _patterns_of(
+    claim: Certificate, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
+) -> tuple[Patterns, np.ndarray]:
     """The patterns that take part, and their row numbers in X."""
     X = X if hasattr(X, "tocsr") else np.asarray(X)
     if X.dtype not in (np.float32, np.float64):

@@ -1,4 +1,4 @@
-"""The public family of errors. All of them are `SeparatrixError`; those about data or parameters are `ValueError` too."""
+"""The public family of errors: all are `SeparatrixError`, those about data or parameters `ValueError` as well."""
 
 from typing import Any
 

@@ -105,7 +105,7 @@ def slacks(margins: Vector, gamma: float) -> Vector:
 
 
 def objective(margins: Vector, gamma: float, delta: float) -> float:
-    """J(u, gamma, Delta) = 1/gamma^2 + (D/gamma)^2/Delta^2 (CRAMMA eq. 20). J^(-1/2) <= Gamma_opt for every u, gamma."""
+    """J = 1/gamma^2 + (D/gamma)^2/Delta^2 (CRAMMA eq. 20); J^(-1/2) <= Gamma_opt for every u and gamma."""
     d = slacks(margins, gamma)
     return float((1.0 + d @ d / delta**2) / gamma**2)
 

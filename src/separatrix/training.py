@@ -62,7 +62,11 @@ class Training:
         self.from_zero = True
         n = patterns.n if keep_alpha and attribute(rule, "additive") else 0
         self.state = State(
-            np.zeros(patterns.d + 1), np.zeros(n), Nothing(np.zeros(0)), np.array([1.0, 0.0, 0.0]), np.zeros(6, np.int64)
+            np.zeros(patterns.d + 1),
+            np.zeros(n),
+            Nothing(np.zeros(0)),
+            np.array([1.0, 0.0, 0.0]),
+            np.zeros(6, np.int64),
         )
 
     def start(self, a: np.ndarray | None = None) -> None:
@@ -73,7 +77,7 @@ class Training:
             state.v[:] = a
             self.from_zero = False
         elif attribute(self.rule, "starts_on_first"):
-            usable = self.order.index[self.norms2[self.order.index] > 0]
+            usable = self.order.sequence[self.norms2[self.order.sequence] > 0]
             if len(usable) == 0:
                 return
             i = int(usable[0])
@@ -91,11 +95,11 @@ class Training:
     def resume(self, state: State) -> None:
         """Go on from a state that an earlier training left."""
         self.state = state
-        self._draw(int(state.count[EPOCHS]))
+        self._draw(int(state.counts[EPOCHS]))
 
     def resume_on_new_block(self, state: State) -> None:
         """Go on from a state over other patterns: a new epoch begins."""
-        state.count[POSITION] = state.count[FRESH] = 0
+        state.counts[POSITION] = state.counts[FRESH] = 0
         self.resume(state._replace(alpha=np.zeros(0)))
 
     def advance(self, visits: int, max_updates: int) -> int:
@@ -104,18 +108,18 @@ class Training:
         while True:
             rule, reach = self.rule, max_updates
             if self.table is not None:
-                first = int(self.state.count[UPDATES]) + 1
+                first = int(self.state.counts[UPDATES]) + 1
                 rates = self.table(first)
                 rule = rule._replace(first=float(first), rates=rates)
                 reach = min(max_updates, first - 1 + len(rates))
-            before = int(self.state.count[VISITS])
+            before = int(self.state.counts[VISITS])
             with np.errstate(over="ignore"):  # the mixing of order.py, where numba is switched off
                 status = run(
                     rule, self.patterns.rows, self.patterns.labels, self.order, self.weight, self.norms2, self.frame,
                     self.state, visits, reach,
                 )  # fmt: skip
-            visits -= int(self.state.count[VISITS]) - before
-            if status == EXHAUSTED and self.state.count[UPDATES] < max_updates:
+            visits -= int(self.state.counts[VISITS]) - before
+            if status == EXHAUSTED and self.state.counts[UPDATES] < max_updates:
                 status = RUNNING  # only the table of rates ended
             if status != RUNNING or visits <= 0:
                 return int(status)
@@ -134,16 +138,16 @@ class Training:
         """
         piece = max(1, int(FIRST_PIECE / self.visit_cost()))
         while visits > 0:
-            if self.state.count[UPDATES] >= max_updates:
+            if self.state.counts[UPDATES] >= max_updates:
                 return "max_updates"
             part = min(visits, piece)
             if pause is not None:  # callers that watch want early news too
-                part = min(part, max(16, int(self.state.count[VISITS]) // 4))
+                part = min(part, max(16, int(self.state.counts[VISITS]) // 4))
             if every_epoch:
-                part = min(part, self.patterns.n - int(self.state.count[POSITION]))
-            before, clock = int(self.state.count[VISITS]), time.perf_counter()
+                part = min(part, self.patterns.n - int(self.state.counts[POSITION]))
+            before, clock = int(self.state.counts[VISITS]), time.perf_counter()
             status = self.advance(part, max_updates)
-            done = int(self.state.count[VISITS]) - before
+            done = int(self.state.counts[VISITS]) - before
             seconds = time.perf_counter() - clock
             visits -= done
             if done >= piece and seconds < PIECE:
@@ -194,7 +198,7 @@ class Training:
         if not total > 0:
             return float("inf")
         scale = float(np.sqrt(unit_scale2(rule, radius2)))
-        rounding = 4.0 * EPS * (float(state.count[UPDATES]) + len(state.v) + 8) * largest_radius
+        rounding = 4.0 * EPS * (float(state.counts[UPDATES]) + len(state.v) + 8) * largest_radius
         return float(np.linalg.norm(state.v)) / (total * scale) + rounding
 
 

@@ -40,7 +40,9 @@ def fit_breast_cancer(epsilon: float, delta: float, max_epochs: int) -> None:
     table.add_row("space", certificate.space.describe())
     table.add_row("rows on their side", f"{round(model.score(X, y) * len(y))} of {len(y)}")
     table.add_row("certificate, recomputed from the data", "holds" if verified else f"FAILS: {verified}")
-    table.add_row("ended", f"{model.stop_reason_}: {model.n_updates_:,} updates, {model.n_epochs_:,} epochs, {seconds:.1f} s")
+    table.add_row(
+        "ended", f"{model.stop_reason_}: {model.n_updates_:,} updates, {model.n_epochs_:,} epochs, {seconds:.1f} s"
+    )
     Console().print(table)
 
 

@@ -58,7 +58,9 @@ class LinearSeparator(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def _space(self) -> Space:
         return Space(float(self.rho) if self.fit_intercept else 0.0, float(getattr(self, "delta", 0.0)))
 
-    def _check_training_data(self, X, y, sample_weight, *, reset: bool = True, classes=None) -> Data:
+    def _check_training_data(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True, classes: Any = None
+    ) -> Data:
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=DTYPES, order="C", reset=reset)
         check_classification_targets(y)
         given = None
@@ -148,7 +150,7 @@ def fingerprint(data: Data) -> str:
     digest = hashlib.blake2b(digest_size=16)
     for array in (*(part for part in data.rows if isinstance(part, np.ndarray)), data.codes, data.weight):
         digest.update(repr((array.dtype, array.shape)).encode())
-        digest.update(memoryview(np.ascontiguousarray(array)).cast("B"))
+        digest.update(np.ascontiguousarray(array).data)
     digest.update(repr(data.classes.tolist()).encode())
     return digest.hexdigest()
 

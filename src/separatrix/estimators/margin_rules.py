@@ -135,7 +135,9 @@ class CRAMMA(AdditiveClassifier):
         return 1.7 * delta / float(np.sqrt(facts.radius2 * facts.n)) if delta > 0 else 0.03
 
     def _rule(self, facts: Facts) -> Any:
-        return CrammaRule(float(self.beta), float(self.power), self._eta0(facts) * float(self.beta) ** -float(self.decay))
+        return CrammaRule(
+            float(self.beta), float(self.power), self._eta0(facts) * float(self.beta) ** -float(self.decay)
+        )
 
 
 @estimator
@@ -190,8 +192,8 @@ class MICRA(CRAMMA):
 class ALMA(AdditiveClassifier):
     """ALMA_2, the approximate large margin algorithm: at least (1 - alpha) of the maximum margin.
 
-    Patterns are divided by R. Update when ``w.y <= (1 - alpha) B/sqrt(k)``: ``w += C/sqrt(k) y``, then w is projected on
-    the unit ball; B = sqrt(8)/alpha, C = sqrt(2), k starts at 1.
+    Patterns are divided by R. Update when ``w.y <= (1 - alpha) B/sqrt(k)``: ``w += C/sqrt(k) y``, then w is projected
+    on the unit ball; B = sqrt(8)/alpha, C = sqrt(2), k starts at 1.
 
     Sample weights multiply the step; that shifts the boundary only weakly.
 
@@ -341,8 +343,8 @@ class MarginPerceptron(AdditiveClassifier):
 class Relaxation(AdditiveClassifier):
     """Single-sample relaxation with margin.
 
-    Update when ``a.y <= margin (1 - tol)``: ``a += eta (margin - a.y)/|y|^2 y``. Each correction moves a by a fraction eta
-    of the way to the hyperplane a.y = margin (DHS algorithm 9).
+    Update when ``a.y <= margin (1 - tol)``: ``a += eta (margin - a.y)/|y|^2 y``. Each correction moves a by a fraction
+    eta of the way to the hyperplane a.y = margin (DHS algorithm 9).
 
     A sample weight c counts as c repeated steps, 1 - (1 - eta)^c.
 
@@ -444,8 +446,8 @@ class PassiveAggressive(AdditiveClassifier):
 class ROMMA(AdditiveClassifier):
     """ROMMA, the relaxed online maximum margin algorithm.
 
-    On a mistake, or when ``a.y < 1 - tol`` in the aggressive form, a becomes the shortest vector that gives the pattern a
-    functional margin of 1 and keeps ``a'.a >= |a|^2``, a relaxation of all constraints seen before.
+    On a mistake, or when ``a.y < 1 - tol`` in the aggressive form, a becomes the shortest vector that gives the pattern
+    a functional margin of 1 and keeps ``a'.a >= |a|^2``, a relaxation of all constraints seen before.
 
     Sample weights multiply the step.
 

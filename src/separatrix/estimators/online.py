@@ -140,7 +140,7 @@ class OnlineClassifier(LinearSeparator):
         data = self._check_training_data(X, y, sample_weight)
         mark = fingerprint(data) if self.warm_start else None
         records = self._resumable(data)
-        same_data = records is not None and mark == self._mark_
+        same_data = records is not None and mark == getattr(self, "_mark_", None)
         if records is None:
             self._seed_ = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         data, held = self._split(data)
@@ -152,7 +152,7 @@ class OnlineClassifier(LinearSeparator):
         work = _Work(self, progress, patterns, data)
         try:
             for k, p in enumerate(patterns):
-                record = records[k] if same_data else None
+                record = records[k] if records is not None and same_data else None
                 work.run(k, p, record, starts[k], held[k] if held else None)
         except KeyboardInterrupt:
             work.fill_up()
@@ -194,13 +194,14 @@ class OnlineClassifier(LinearSeparator):
             self._seed_ = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(f"classes={classes!r} is not what the first call of partial_fit had: {self.classes_!r}.")
-        data = self._check_training_data(
-            X, y, sample_weight, reset=first, classes=classes if first else self.classes_
-        )
+        data = self._check_training_data(X, y, sample_weight, reset=first, classes=classes if first else self.classes_)
         self.classes_ = data.classes
         self._mark_ = None
-        records = [None] * (1 if len(data.classes) == 2 else len(data.classes)) if first else self._records_
-        self._records_, vectors, certificates = [], [], []
+        records: list[Any] = [None] * len(binary_labels(data.codes, len(data.classes)))
+        if not first:
+            records = self._records_
+        self._records_: list[Record] = []
+        vectors, certificates = [], []
         for k, p in enumerate(self._problems(data)):
             record, vector = self._partial(p, data.weight, records[k])
             self._records_.append(record)
@@ -212,7 +213,7 @@ class OnlineClassifier(LinearSeparator):
         self._set_counts()
         return self
 
-    def certify(self, X, y) -> Certificate:
+    def certify(self, X: Any, y: Any) -> Certificate:
         """Measure the margin of a fitted separator on data; the certificate becomes ``certificate_``.
 
         After `partial_fit` the data should be all that was seen: only then do the two bounds speak of the same problem.
@@ -222,6 +223,7 @@ class OnlineClassifier(LinearSeparator):
         certificates = []
         for k, p in enumerate(self._problems(data)):
             kept = self.certificates_[k]
+            assert kept.direction is not None
             found = certify(p, kept.direction, None, predicts=self._direction_predicts)
             certificates.append(
                 Certificate(found.lower, kept.upper, found.separable, p.space, found.radius, found.direction)
@@ -262,7 +264,9 @@ class OnlineClassifier(LinearSeparator):
             )
         return self._records_
 
-    def _starts(self, data: Data, coef_init, intercept_init, records: list[Record] | None) -> list[Vector | None]:
+    def _starts(
+        self, data: Data, coef_init: Any, intercept_init: Any, records: list[Record] | None
+    ) -> list[Vector | None]:
         """The vector each problem starts from, None for the rule's own start."""
         problems = 1 if len(data.classes) == 2 else len(data.classes)
         space = self._space()
@@ -282,7 +286,9 @@ class OnlineClassifier(LinearSeparator):
             raise ValueError("coef_init and intercept_init must be finite.")
         return [space.join(w, float(b)) for w, b in zip(coef.reshape(problems, d), intercept.ravel(), strict=True)]
 
-    def _training(self, patterns: Patterns, weight: Vector, record: Record | None, **options) -> tuple[Training, Record]:
+    def _training(
+        self, patterns: Patterns, weight: Vector, record: Record | None, **options: Any
+    ) -> tuple[Training, Record]:
         facts = self._facts(patterns) if record is None else record.facts
         rule = self._rule(facts)
         seed = self._seed_ if self.shuffle else None
@@ -292,15 +298,15 @@ class OnlineClassifier(LinearSeparator):
         return training, record
 
     def _set_counts(self) -> None:
-        counts = np.array([r.state.count for r in self._records_])
+        counts = np.array([r.state.counts for r in self._records_])
         self.n_updates_ = int(counts[:, UPDATES].sum())
         self.n_visits_ = int(counts[:, VISITS].sum())
         self.n_epochs_ = int(counts[:, EPOCHS].max())
         if self._has_counter:
             self.t_ = int(counts[:, UPDATES].max()) + 1
         reasons = [r.reason for r in self._records_]
-        self.converged_ = all(r in ("converged", self._complete_after) for r in reasons)
-        self.stop_reason_ = "converged" if self.converged_ else next(r for r in reasons if r != "converged")
+        self.converged_: bool = all(r in ("converged", self._complete_after) for r in reasons)
+        self.stop_reason_: str = "converged" if self.converged_ else next(r for r in reasons if r != "converged")
 
     def _finish(self, work: "_Work", data: Data) -> None:
         self._records_ = work.records
@@ -360,7 +366,9 @@ class _Work:
         self.vectors: list[Vector] = []
         self.clock = time.perf_counter()
 
-    def run(self, k: int, patterns: Patterns, record: Record | None, start: Vector | None, held: Patterns | None) -> None:
+    def run(
+        self, k: int, patterns: Patterns, record: Record | None, start: Vector | None, held: Patterns | None
+    ) -> None:
         owner, fresh = self.owner, record is None or start is not None
         training, record = owner._training(patterns, self.weight, None if fresh else record)
         if not fresh:
@@ -386,7 +394,7 @@ class _Work:
     def _pause(self, k: int, training: Training, patience: Patience | None) -> Callable[[Training], str | None]:
         def pause(training: Training) -> str | None:
             if self.progress.watched:
-                count = training.state.count
+                count = training.state.counts
                 metadata = {
                     "problem": k,
                     "visits": int(count[VISITS]),
@@ -398,7 +406,7 @@ class _Work:
                 }
                 if self.progress.report(metadata, lambda: self._attributes_now(training)):
                     return "callback"
-            if patience is not None and patience.ran_out(training.state.count, self.owner._predicting(training)):
+            if patience is not None and patience.ran_out(training.state.counts, self.owner._predicting(training)):
                 return "early_stopping"
             return None
 

@@ -16,7 +16,9 @@ def hold_out(codes: np.ndarray, fraction: float, seed: int) -> tuple[np.ndarray,
     try:
         train, valid = train_test_split(rows, test_size=fraction, stratify=codes, random_state=seed)
     except ValueError as error:
-        raise DataError(f"early_stopping cannot hold out validation_fraction={fraction} of {len(codes)} rows: {error}") from error
+        raise DataError(
+            f"early_stopping cannot hold out validation_fraction={fraction} of {len(codes)} rows: {error}"
+        ) from error
     return np.sort(train), np.sort(valid)
 
 

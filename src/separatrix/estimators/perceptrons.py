@@ -1,4 +1,4 @@
-"""The Perceptron and what is built on it: averages, voters, pockets, greedy and fuzzy corrections, rules of one's own."""
+"""The Perceptron and what is built on it: averages, voters, pockets, greedy corrections, rules of one's own."""
 
 from dataclasses import field
 from numbers import Integral, Real
@@ -103,7 +103,7 @@ class Perceptron(AdditiveClassifier):
         memory = training.state.memory
         if not (self.average and isinstance(memory, Mean)):
             return training.vector
-        return average(memory.late, training.vector, int(training.state.count[VISITS]))
+        return average(memory.late, training.vector, int(training.state.counts[VISITS]))
 
 
 @estimator
@@ -164,7 +164,7 @@ class VotedPerceptron(AdditiveClassifier):
             memory = record.state.memory
             kept = np.flatnonzero(memory.votes)
             all_vectors = np.vstack([memory.vectors[kept], last[None]])
-            votes = np.append(memory.votes[kept], record.state.count[RUN] + 1)
+            votes = np.append(memory.votes[kept], record.state.counts[RUN] + 1)
             best = np.sort(np.argsort(-votes, kind="stable")[: int(self.max_voters)])
             self.voters_.append(all_vectors[best, :-1])
             self.voter_intercepts_.append(all_vectors[best, -1] * space.rho)
@@ -249,7 +249,7 @@ def best_of_pocket(training: Training) -> Vector:
     """The pocket's vector, or the current one where it has beaten it."""
     state = training.state
     pocket: PocketMemory = state.memory
-    better = state.count[RUN] > pocket.best[0]
+    better = state.counts[RUN] > pocket.best[0]
     if better and pocket.ratchet:
         better = np.count_nonzero(training.patterns.margins(state.v) <= 0) < pocket.best[1]
     return training.vector if better else pocket.vector.copy()
@@ -354,7 +354,9 @@ class MarginFuzzyPerceptron(AdditiveClassifier):
 
     def _prepare(self, training: Training, record: Record, fresh: bool) -> None:
         if not isinstance(training.state.memory, PocketMemory):
-            training.state = training.state._replace(memory=empty_pocket(training.patterns.d, training.patterns.n, False))
+            training.state = training.state._replace(
+                memory=empty_pocket(training.patterns.d, training.patterns.n, False)
+            )
 
     def _predicting(self, training: Training) -> Vector:
         return best_of_pocket(training)
@@ -364,8 +366,8 @@ class MarginFuzzyPerceptron(AdditiveClassifier):
 class PerceptronLike(AdditiveClassifier):
     """Fits with a rule of your own at compiled speed.
 
-    A rule is a ``NamedTuple`` of numbers with the formulas ``violates(self, m, s)`` and ``gain(self, m, s)``, and, where
-    needed, ``keep``, ``shrink``, ``weighted_gain`` and ``negligible``; `separatrix.rules.base` explains them.
+    A rule is a ``NamedTuple`` of numbers with the formulas ``violates(self, m, s)`` and ``gain(self, m, s)``, and,
+    where needed, ``keep``, ``shrink``, ``weighted_gain`` and ``negligible``; `separatrix.rules.base` explains them.
 
     Parameters
     ----------
@@ -395,7 +397,7 @@ class PerceptronLike(AdditiveClassifier):
 
     rule: Any = None
 
-    _parameter_constraints = {**AdditiveClassifier._parameter_constraints, "rule": "no_validation"}
+    _parameter_constraints = {**AdditiveClassifier._parameter_constraints, "rule": [object]}
 
     def _rule(self, facts: Facts) -> Any:
         rule = PerceptronRule() if self.rule is None else self.rule
@@ -408,4 +410,5 @@ class PerceptronLike(AdditiveClassifier):
             )
         if self.delta > 0 and not attribute(rule, "additive"):
             raise ValueError(f"{type(rule).__name__} is not additive, so there is no soft margin: delta must be 0.")
-        return type(rule)(*(x if isinstance(x, np.ndarray) else float(x) for x in rule))
+        numbers: Any = [x if isinstance(x, np.ndarray) else float(x) for x in rule]
+        return type(rule)(*numbers)

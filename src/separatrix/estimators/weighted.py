@@ -105,7 +105,10 @@ class FuzzyPerceptron(AdditiveClassifier):
             np.sqrt(np.maximum(square - 2.0 * labels * patterns.margins(mean) + mean @ mean, 0.0)) for mean in means
         ]
         positive = labels > 0
-        own_mean, other_mean = np.where(positive, distance[1], distance[0]), np.where(positive, distance[0], distance[1])
+        own_mean, other_mean = (
+            np.where(positive, distance[1], distance[0]),
+            np.where(positive, distance[0], distance[1]),
+        )
         p = membership(own_mean, other_mean, between, float(self.c))
         training.weight = training.weight * fuzzy_weights(p, float(self.m), float(self.fuzz))
 
@@ -114,8 +117,8 @@ class FuzzyPerceptron(AdditiveClassifier):
 class BalancedWinnow(OnlineClassifier):
     """Balanced Winnow: multiplicative updates, for many features of which few matter.
 
-    Two positive vectors start at ones; update when ``(a+ - a-).y <= 0``: ``a+ *= alpha^y``, ``a- *= alpha^-y``. Computed as
-    ``theta += y``, ``w = 2 sinh(ln(alpha) theta)`` with shifted exponents, which never overflow; ``coef_`` is w up to a
+    Two positive vectors start at ones; update when ``(a+ - a-).y <= 0``: ``a+ *= alpha^y``, ``a- *= alpha^-y``. Computed
+    as ``theta += y``, ``w = 2 sinh(ln(alpha) theta)`` with shifted exponents, which never overflow; ``coef_`` is w up to a
     positive factor, and |theta| / (number of updates) is the upper bound on the margin.
 
     Sample weights multiply y in the exponent.
@@ -167,8 +170,8 @@ class BalancedWinnow(OnlineClassifier):
 class LMS(OnlineClassifier):
     """LMS, the Widrow-Hoff rule: one step of gradient descent on the squared error (1 - a.y)^2 per presentation.
 
-    ``a += eta(k) (1 - a.y) y`` for every pattern, right or wrong. It approaches the least-squares solution, which need not
-    separate separable data (DHS fig. 5.17). It converges when no step of an epoch is longer than ``tol |a|``.
+    ``a += eta(k) (1 - a.y) y`` for every pattern, right or wrong. It approaches the least-squares solution, which need
+    not separate separable data (DHS fig. 5.17). It converges when no step of an epoch is longer than ``tol |a|``.
 
     A sample weight c counts as c repeated steps.
 
@@ -222,7 +225,7 @@ class LMS(OnlineClassifier):
     def _predicting(self, training: Training) -> Vector:
         if not np.all(np.isfinite(training.vector)):
             raise DataError(
-                f"LMS diverged after {int(training.state.count[2])} presentations with eta={self.eta!r}. Scale your "
+                f"LMS diverged after {int(training.state.counts[2])} presentations with eta={self.eta!r}. Scale your "
                 "features or use a number for eta, which is divided by R^2."
             )
         return training.vector

@@ -13,7 +13,7 @@ def kernel(rule: Any) -> Callable[..., int]:
     """The compiled loop that runs this rule."""
     from separatrix.kernels import greedy, least_squares, loop, winnow
 
-    makers = {
+    makers: dict[str, Callable[[Any], Any]] = {
         "additive": loop.additive_kernel,
         "greedy": greedy.greedy_kernel,
         "winnow": winnow.winnow_kernel,

@@ -21,7 +21,9 @@ from separatrix.rules import base
 @cache
 def shared_digest() -> str:
     """A fingerprint of the files whose functions every kernel inlines."""
-    text = b"".join(Path(module.__file__).read_bytes() for module in (rows, order, memory, epochs, base) if module.__file__)
+    text = b"".join(
+        Path(module.__file__).read_bytes() for module in (rows, order, memory, epochs, base) if module.__file__
+    )
     return hashlib.sha256(text).hexdigest()
 
 

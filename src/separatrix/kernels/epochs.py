@@ -9,7 +9,7 @@ from separatrix.kernels.order import draw
 
 RUNNING, CONVERGED, EXHAUSTED = 0, 1, 2
 FACTOR, NORM2, TOTAL = 0, 1, 2  # places in State.real
-POSITION, FRESH, UPDATES, VISITS, EPOCHS, RUN = 0, 1, 2, 3, 4, 5  # places in State.count
+POSITION, FRESH, UPDATES, VISITS, EPOCHS, RUN = 0, 1, 2, 3, 4, 5  # places in State.counts
 
 
 class Frame(NamedTuple):
@@ -26,7 +26,7 @@ class State(NamedTuple):
     alpha: np.ndarray  # n multiples of patterns in units of v, or empty: not kept
     memory: Any  # see memory.py
     real: np.ndarray  # c, |a^ext|^2, sum alpha in units of v
-    count: np.ndarray  # position in the epoch, its updates so far, updates, visits, epochs, visits since an update
+    counts: np.ndarray  # position in the epoch, its updates so far, updates, visits, epochs, visits since an update
 
 
 @register_jitable
@@ -34,7 +34,7 @@ def end_visit(count, order):
     """Count a visit; at the end of the epoch start the next one and tell whether it passed without an update."""
     count[VISITS] += 1
     count[POSITION] += 1
-    if count[POSITION] < order.index.shape[0]:
+    if count[POSITION] < order.sequence.shape[0]:
         return RUNNING
     status = CONVERGED if count[FRESH] == 0 else RUNNING
     count[POSITION] = 0
@@ -50,8 +50,8 @@ def add_multiple(state, i, g):
     if state.alpha.shape[0] > 0:
         state.alpha[i] += g
     state.real[TOTAL] += g
-    state.count[UPDATES] += 1
-    state.count[FRESH] += 1
+    state.counts[UPDATES] += 1
+    state.counts[FRESH] += 1
 
 
 @register_jitable

@@ -32,7 +32,7 @@ def _make(key: str) -> Any:
         m, z, row = state.memory.m, state.memory.z, state.memory.row
         status = RUNNING
         while budget > 0 and status == RUNNING:
-            i = order.index[state.count[POSITION]]
+            i = order.sequence[state.counts[POSITION]]
             budget -= 1
             if m[i] <= 0.0:
                 axpy(1.0, X, i, row)
@@ -54,9 +54,9 @@ def _make(key: str) -> Any:
                 axpy(g * labels[i], X, i, v)
                 v[d] += g * labels[i] * frame.rho
                 add_multiple(state, i, g)
-                if state.count[UPDATES] >= max_updates:
+                if state.counts[UPDATES] >= max_updates:
                     status = EXHAUSTED
-            ended = end_visit(state.count, order)
+            ended = end_visit(state.counts, order)
             if status == RUNNING:
                 status = ended
         return status

@@ -1,4 +1,4 @@
-"""The loop of recursive least squares (DHS eqs. 71-73): one rank-one change of R = (ridge I + sum c y y^t)^-1 a visit."""
+"""The loop of recursive least squares (DHS eqs. 71-73): a rank-one change of R = (ridge I + sum c y y^t)^-1 a visit."""
 
 from functools import cache
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ def _make(key: str) -> Any:
         R, Ry = state.memory.matrix, state.memory.product
         status = RUNNING
         while budget > 0 and status == RUNNING:
-            i = order.index[state.count[POSITION]]
+            i = order.sequence[state.counts[POSITION]]
             budget -= 1
             residual = 1.0 - labels[i] * (dot(X, i, a) + frame.rho * a[d])
             for j in range(d + 1):
@@ -38,9 +38,9 @@ def _make(key: str) -> Any:
                 a[j] += step * residual * Ry[j]
                 for k in range(d + 1):
                     R[j, k] -= step * Ry[j] * Ry[k]
-            state.count[UPDATES] += 1
-            state.count[FRESH] += 1
-            end_visit(state.count, order)
+            state.counts[UPDATES] += 1
+            state.counts[FRESH] += 1
+            end_visit(state.counts, order)
         state.real[NORM2] = np.sum(a * a)
         return status
 

@@ -42,16 +42,16 @@ def additive_kernel(rule_class: type) -> Any:
 def _make(key: str, cacheable: bool) -> Any:
     def run(rule, X, labels, order, weight, norm2, frame, state, budget, max_updates):
         key  # noqa: B018  a closure cell, for numba's cache key
-        v, alpha, real, count = state.v, state.alpha, state.real, state.count
+        v, alpha, real, count = state.v, state.alpha, state.real, state.counts
         d, n, keeping = v.shape[0] - 1, labels.shape[0], alpha.shape[0] > 0
         c, nn, total = real[FACTOR], real[NORM2], real[TOTAL]
         position, fresh, epochs = count[POSITION], count[FRESH], count[EPOCHS]
         updates, visits, survived = count[UPDATES], count[VISITS], count[RUN]
         status = RUNNING
         while budget > 0 and status == RUNNING:
-            i = order.index[position]
+            i = order.sequence[position]
             if order.seed >= 0:
-                prefetch(X, order.index[min(position + LOOK_AHEAD, n - 1)])
+                prefetch(X, order.sequence[min(position + LOOK_AHEAD, n - 1)])
             budget -= 1
             visits += 1
             survived += 1
@@ -82,9 +82,7 @@ def _make(key: str, cacheable: bool) -> Any:
                 if not negligible(rule, m, s):
                     fresh += 1
                 flat2 = max(nn - (c * v[d]) ** 2, 0.0)
-                after = Scalars(
-                    updates + 1.0, float(visits), nn, flat2, c * total, norm2[i], frame.radius2, weight[i]
-                )
+                after = Scalars(updates + 1.0, float(visits), nn, flat2, c * total, norm2[i], frame.radius2, weight[i])
                 k = shrink(rule, after)
                 if k != 1.0:
                     c *= k

@@ -13,7 +13,7 @@ NO_SHUFFLE = -1
 
 
 class Order(NamedTuple):
-    index: np.ndarray  # int64, the rows in the order of this epoch
+    sequence: np.ndarray  # int64, the rows in the order of this epoch
     seed: int  # NO_SHUFFLE: the order never changes
 
 
@@ -27,10 +27,10 @@ def _mix(z):
 
 @register_jitable
 def draw(order, epoch):
-    """Put the permutation of this epoch into ``order.index`` (Fisher-Yates from the identity)."""
+    """Put the permutation of this epoch into ``order.sequence`` (Fisher-Yates from the identity)."""
     if order.seed < 0:
         return
-    index = order.index
+    index = order.sequence
     state = _mix(_mix(np.uint64(order.seed)) ^ np.uint64(epoch))
     for i in range(index.shape[0]):
         index[i] = i

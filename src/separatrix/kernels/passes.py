@@ -38,7 +38,7 @@ def combination() -> Any:
 
 @cache
 def permutation() -> Any:
-    """Put the order of an epoch into ``order.index``, as the loops do at the end of one."""
+    """Put the order of an epoch into ``order.sequence``, as the loops do at the end of one."""
     return _permutation(shared_digest())
 
 

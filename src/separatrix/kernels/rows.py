@@ -41,20 +41,18 @@ def axpy(c, X, i, v):
 
 def square(X, i):
     """|x_i|^2 in float64."""
-    if isinstance(X, Dense):
-        x = X.data[i].astype(np.float64)
-    else:
-        x = X.data[X.indptr[i] : X.indptr[i + 1]].astype(np.float64)
+    x = _stored(X, i).astype(np.float64)
     return float(x @ x)
 
 
 def largest(X, i):
     """max_j |x_ij|, 0 for an empty row."""
-    if isinstance(X, Dense):
-        x = X.data[i]
-    else:
-        x = X.data[X.indptr[i] : X.indptr[i + 1]]
+    x = _stored(X, i)
     return float(np.abs(x).max()) if len(x) else 0.0
+
+
+def _stored(X, i):
+    return X.data[i] if isinstance(X, Dense) else X.data[X.indptr[i] : X.indptr[i + 1]]
 
 
 def columns(X, i):

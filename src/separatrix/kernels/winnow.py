@@ -41,13 +41,13 @@ def _make(key: str) -> Any:
         theta, w, shift, d = state.v, state.memory.w, state.memory.shift, state.v.shape[0] - 1
         status = RUNNING
         while budget > 0 and status == RUNNING:
-            i = order.index[state.count[POSITION]]
+            i = order.sequence[state.counts[POSITION]]
             budget -= 1
             if labels[i] * (dot(X, i, w) + frame.rho * w[d]) <= 0.0:
                 rate, end = rule.rate, rule.stage_updates
                 if end > 0.0:  # stage j ends after stage_updates (1 + 4 + ... + 4^j) updates in all
                     stage = end
-                    while state.count[UPDATES] >= end:
+                    while state.counts[UPDATES] >= end:
                         rate, stage = 0.5 * rate, 4.0 * stage
                         end += stage
                 g = weight[i]
@@ -59,7 +59,7 @@ def _make(key: str) -> Any:
                 top = rate * abs(theta[d])
                 for j in columns(X, i):
                     top = max(top, rate * abs(theta[j]))
-                if end > 0.0 and state.count[UPDATES] >= end:
+                if end > 0.0 and state.counts[UPDATES] >= end:
                     theta[:], w[:], state.alpha[:] = 0.0, 0.0, 0.0
                     shift[0], state.real[NORM2], state.real[TOTAL] = 0.0, 0.0, 0.0
                 elif top > shift[0] + HEADROOM:
@@ -70,9 +70,9 @@ def _make(key: str) -> Any:
                     for j in columns(X, i):
                         w[j] = shifted_sinh(rate * theta[j], shift[0])
                     w[d] = shifted_sinh(rate * theta[d], shift[0])
-                if state.count[UPDATES] >= max_updates:
+                if state.counts[UPDATES] >= max_updates:
                     status = EXHAUSTED
-            ended = end_visit(state.count, order)
+            ended = end_visit(state.counts, order)
             if status == RUNNING:
                 status = ended
         return status

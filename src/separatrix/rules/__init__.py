@@ -1,7 +1,7 @@
 """Perceptron-like rules, one small file each: update when a condition holds, then ``a <- (a + eta f y) / N``."""
 
 from separatrix.rules.alma import AlmaRule
-from separatrix.rules.base import Scalars, attribute
+from separatrix.rules.base import Scalars, rule
 from separatrix.rules.cramma import CrammaRule
 from separatrix.rules.dynamic_margin import DynamicMarginRule
 from separatrix.rules.fixed_margin import FixedMarginRule
@@ -37,5 +37,5 @@ __all__ = [
     "RommaRule",
     "Scalars",
     "WinnowRule",
-    "attribute",
+    "rule",
 ]

@@ -3,7 +3,10 @@
 import math
 from typing import NamedTuple
 
+from separatrix.rules.base import rule
 
+
+@rule(unit_patterns=True)
 class AlmaRule(NamedTuple):
     """``w.y <= (1 - alpha) B / sqrt(k)``: ``w += C / sqrt(k) y``, then projected on the unit ball.
 
@@ -11,7 +14,6 @@ class AlmaRule(NamedTuple):
     """
 
     alpha: float
-    unit_patterns = True
 
     def violates(self, m, s):
         return m <= (1.0 - self.alpha) * math.sqrt(8.0) / self.alpha / math.sqrt(s.t)

@@ -19,13 +19,13 @@ Only ``violates`` and one of ``gain`` and ``weighted_gain`` are required:
 
 One update is ``a <- shrink * (keep * a + gain * y)``, the taxonomy of CRAMMA section 2, eq. 3.
 
-Class attributes say what else a rule needs; the defaults are those of `ATTRIBUTES`.
+What else a rule needs is said with the decorator `rule`; the defaults are those of `ATTRIBUTES`.
 """
 
 import hashlib
 from collections.abc import Callable
 from types import CodeType, FunctionType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from numba.extending import overload, register_jitable
 
@@ -51,6 +51,23 @@ ATTRIBUTES: dict[str, Any] = {
 }
 
 
+T = TypeVar("T", bound=type)
+
+
+def rule(**attributes: Any) -> Callable[[T], T]:
+    """Class decorator: ``@rule(unit_patterns=True)`` sets attributes that differ from their defaults."""
+    unknown = set(attributes) - set(ATTRIBUTES)
+    if unknown:
+        raise ValueError(f"A rule has no attribute {sorted(unknown)}; there are {sorted(ATTRIBUTES)}.")
+
+    def decorate(cls: T) -> T:
+        for name, value in attributes.items():
+            setattr(cls, name, value)
+        return cls
+
+    return decorate
+
+
 def attribute(rule: Any, name: str) -> Any:
     """The rule's class attribute, or its default."""
     return getattr(rule, name, ATTRIBUTES[name])
@@ -72,7 +89,7 @@ def _gain_times_weight(rule, m, s):
     return gain(rule, m, s) * s.weight
 
 
-def _formula(cls: type, name: str, default: Callable | None = None) -> Callable:
+def _formula(cls: type, name: str, default: Callable | None = None) -> Any:
     return getattr(cls, name, default)
 
 

@@ -3,7 +3,10 @@
 import math
 from typing import NamedTuple
 
+from separatrix.rules.base import rule
 
+
+@rule(unit_patterns=True, starts_on_first=True)
 class CrammaRule(NamedTuple):
     """``u.y <= beta / t^power``: ``u <- (u + eta y) / |.|``, patterns divided by R, t = 1 at the first pattern.
 
@@ -13,8 +16,6 @@ class CrammaRule(NamedTuple):
     beta: float
     power: float
     eta: float
-    unit_patterns = True
-    starts_on_first = True
 
     def violates(self, m, s):
         return m <= self.beta * s.t**-self.power * math.sqrt(s.norm2)

@@ -3,7 +3,10 @@
 import math
 from typing import NamedTuple
 
+from separatrix.rules.base import rule
 
+
+@rule(unit_patterns=True, starts_on_first=True)
 class FixedMarginRule(NamedTuple):
     """``u.y <= beta``: ``u <- (u + eta y/R) / |.|``; patterns are divided by R, so beta here is beta/R.
 
@@ -12,8 +15,6 @@ class FixedMarginRule(NamedTuple):
 
     beta: float
     eta: float
-    unit_patterns = True
-    starts_on_first = True
 
     def violates(self, m, s):
         return m <= self.beta * math.sqrt(s.norm2)

@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from separatrix.rules.base import weighted_gain
+from separatrix.rules.base import rule, weighted_gain
 from separatrix.rules.relaxation import repeated
 
 
+@rule(additive=False)
 class LmsRule(NamedTuple):
     """Always: ``a += eta(k) (1 - a.y) y`` with eta(k) = eta / (1 + (k - 1)/n)^power, k counting presentations.
 
@@ -19,7 +20,6 @@ class LmsRule(NamedTuple):
     n: float
     power: float
     tol: float
-    additive = False
 
     def violates(self, m, s):
         return True
@@ -32,13 +32,13 @@ class LmsRule(NamedTuple):
         return abs(weighted_gain(self, m, s)) * math.sqrt(s.yy) <= self.tol * math.sqrt(s.norm2)
 
 
+@rule(additive=False)
 class TabulatedLmsRule(NamedTuple):
     """LMS with rates from a table: ``rates[k - first]`` for presentation k."""
 
     first: float
     rates: np.ndarray
     tol: float
-    additive = False
 
     def violates(self, m, s):
         return True

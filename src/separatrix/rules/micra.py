@@ -3,7 +3,10 @@
 import math
 from typing import NamedTuple
 
+from separatrix.rules.base import rule
 
+
+@rule(unit_patterns=True, starts_on_first=True)
 class MicraRule(NamedTuple):
     """``u.y <= beta / t^power``: ``u <- (u + eta t^-decay y) / |.|``, patterns divided by R.
 
@@ -14,8 +17,6 @@ class MicraRule(NamedTuple):
     power: float
     eta: float
     decay: float
-    unit_patterns = True
-    starts_on_first = True
 
     def violates(self, m, s):
         return m <= self.beta * s.t**-self.power * math.sqrt(s.norm2)

@@ -2,7 +2,10 @@
 
 from typing import NamedTuple
 
+from separatrix.rules.base import rule
 
+
+@rule(loop="winnow")
 class WinnowRule(NamedTuple):
     """``w.y <= 0``: ``theta += y``, ``w = 2 sinh(rate theta)``, rate = ln alpha.
 
@@ -12,4 +15,3 @@ class WinnowRule(NamedTuple):
 
     rate: float
     stage_updates: float = 0.0
-    loop = "winnow"
