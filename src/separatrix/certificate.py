@@ -142,7 +142,7 @@ def _patterns_of(
         raise DataError(f"The certificate is about {len(claim.direction) - 1} features, X has {X.shape[1]}.")
     kept = np.arange(len(y)) if weight is None else np.flatnonzero(weight > 0)
     rows = X if len(kept) == len(y) else X[kept]
-    return Patterns(rows, signs(y[kept]), claim.space), kept
+    return Patterns(rows, signs(y[kept]), claim.space, None if weight is None else weight[kept]), kept
 
 
 def _check_lower(judge: _Judge, claim: Certificate, patterns: Patterns) -> None:
@@ -195,14 +195,14 @@ def plain_margin(patterns: Patterns, a: Vector, slack: float = SLACK, margins: V
 
 def lower_bound(patterns: Patterns, a: Vector, slack: float = SLACK, margins: Vector | None = None) -> float:
     """A certain lower bound on the margin of a in its space: min u.y, or J^(-1/2) where the space is extended."""
-    delta, length = patterns.space.delta, patterns.space.length(a)
-    if delta == 0 or not np.all(np.isfinite(a)):
+    delta, length = patterns.delta, patterns.space.length(a)
+    if patterns.space.delta == 0 or not np.all(np.isfinite(a)):
         return plain_margin(patterns, a, slack, margins)
     if length == 0:
-        return _down(delta / np.sqrt(patterns.n), slack)
+        return _down(1.0 / np.sqrt(np.sum(np.broadcast_to(delta, patterns.n) ** -2.0)), slack)
     m = ((patterns.margins(a) if margins is None else margins) - slack * patterns.margin_error(a)) / length
     gamma = best_gamma(m, delta)
-    J = objective(m, gamma, delta) if np.isfinite(gamma) else patterns.n / delta**2
+    J = objective(m, gamma, delta) if np.isfinite(gamma) else np.sum(np.broadcast_to(delta, patterns.n) ** -2.0)
     return _down(1.0 / np.sqrt(J * (1.0 + slack * (patterns.n + 8) * EPS)), slack)
 
 
@@ -212,9 +212,14 @@ def upper_bound(patterns: Patterns, index: np.ndarray, alpha: Vector, slack: flo
     if not (total > 0 and np.isfinite(total)):
         return np.inf
     a = patterns.combine(index, alpha)
-    length = float(np.hypot(np.linalg.norm(a), patterns.space.delta * np.linalg.norm(alpha)))
+    delta = np.broadcast_to(patterns.delta, patterns.n)[index]
+    length = float(np.hypot(patterns.space.length(a), np.linalg.norm(delta * alpha)))
+    error = slack * patterns.combination_error(alpha)
+    if patterns.space.free:
+        # sum alpha_k l_k ought to be 0; what is left of it meets a bias of at most R + margin per unit of length.
+        error += (abs(a[-1]) / patterns.space.rho + error) * (patterns.radius + length / total)
     rounding = slack * (len(alpha) + 8) * EPS
-    return (length + slack * patterns.combination_error(alpha)) / total * (1.0 + rounding)
+    return (length + error) / total * (1.0 + rounding)
 
 
 def _down(value: float, slack: float) -> float:
@@ -235,7 +240,7 @@ def certify(
     ``predicts``: whether the direction is what predicts; otherwise it only witnesses separability. ``kept``: the row
     numbers of the patterns in the user's data.
     """
-    length = float(np.linalg.norm(direction))
+    length = patterns.space.length(direction)
     direction = direction / length if 0 < length < np.inf else direction
     margins = patterns.margins(direction)
     index, upper = None, np.inf

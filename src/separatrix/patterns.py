@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from separatrix.errors import DataError
 from separatrix.kernels import passes
@@ -47,17 +48,26 @@ def _frozen(array: np.ndarray) -> np.ndarray:
 class Patterns:
     """Patterns ``y_k = l_k (x_k, rho)``, extended by delta, that are only ever passed over.
 
-    ``X``: dense or CSR, float32 or float64, or what `as_rows` made of it. ``labels``: -1.0 or +1.0.
+    ``X``: dense or CSR, float32 or float64, or what `as_rows` made of it. ``labels``: -1.0 or +1.0. ``weight``: sample
+    weights, which matter in a weighted space.
     """
 
-    def __init__(self, X: Any, labels: Vector, space: Space):
+    def __init__(self, X: Any, labels: Vector, space: Space, weight: Vector | None = None):
         self.rows: Rows = X if isinstance(X, (Dense, CSR)) else as_rows(X)
         self.labels = _frozen(np.ascontiguousarray(labels, dtype=np.float64))
         self.space = space
+        self.weight = weight
+
+    @cached_property
+    def delta(self) -> float | Vector:
+        """The extension: one number, or one per row where the space is weighted."""
+        if self.weight is None or not self.space.weighted:
+            return self.space.delta
+        return self.space.delta / np.sqrt(self.weight)
 
     def relabelled(self, labels: Vector) -> "Patterns":
         """The same rows with other labels; what does not depend on labels is not computed again."""
-        other = Patterns(self.rows, labels, self.space)
+        other = Patterns(self.rows, labels, self.space, self.weight)
         other.norms2 = self.norms2
         return other
 
@@ -83,7 +93,7 @@ class Patterns:
         """|y_k|^2 in this space, as a sum of squares: exact on integers, where ties at a threshold matter."""
         out = np.empty(self.n)
         passes.squares()(self.rows, out)
-        return _frozen(out + (self.space.rho**2 + self.space.delta**2))
+        return _frozen(out + ((0.0 if self.space.free else self.space.rho**2) + self.delta**2))
 
     @cached_property
     def radius2(self) -> float:
@@ -108,7 +118,24 @@ class Patterns:
 
     def margin_error(self, a: Vector) -> float:
         """A bound on the rounding error of each of `margins`: gamma_k |x|.|a| <= gamma_k R |a|, any order of sums."""
-        return (self.longest_row + 4) * EPS * self.radius * float(np.linalg.norm(a)) + np.finfo(np.float64).tiny
+        reach = self.radius + (self.space.rho if self.space.free else 0.0)
+        return (self.longest_row + 4) * EPS * reach * float(np.linalg.norm(a)) + np.finfo(np.float64).tiny
+
+    def dense_rows(self, index: np.ndarray) -> NDArray[np.float64]:
+        """The patterns of some rows, (k, d + 1), written out."""
+        if isinstance(self.rows, Dense):
+            X = self.rows.data[index].astype(np.float64)
+        else:
+            X = self.sparse_rows(index).toarray()
+        return self.labels[index, None] * np.column_stack([X, np.full(len(index), self.space.rho)])
+
+    def sparse_rows(self, index: np.ndarray) -> sp.csr_matrix:
+        """Some rows of CSR data as a float64 matrix, without label and bias."""
+        assert isinstance(self.rows, CSR)
+        matrix = sp.csr_matrix(
+            (self.rows.data, self.rows.indices.view(np.int32), self.rows.indptr), shape=(self.n, self.d)
+        )
+        return matrix[index].astype(np.float64)
 
     def combine(self, index: np.ndarray, alpha: Vector) -> Vector:
         """sum alpha_k y_{i_k}, without the extension."""

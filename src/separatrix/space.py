@@ -20,11 +20,13 @@ class Space(NamedTuple):
     ``rho``: the constant coordinate that carries the bias; 0 means a hyperplane through the origin.
     ``delta``: size of the extension; 0 is the hard margin.
     ``free``: the bias is not part of the norm, so the margin is the geometric one.
+    ``weighted``: the extension of a row of weight c is delta/sqrt(c), that is its slack costs c times as much.
     """
 
     rho: float = 1.0
     delta: float = 0.0
     free: bool = False
+    weighted: bool = False
 
     def join(self, coef: ArrayLike, intercept: float = 0.0) -> Vector:
         """The augmented vector ``a`` of a hyperplane: ``a.(x, rho) = coef.x + intercept``."""
@@ -104,22 +106,25 @@ def slacks(margins: Vector, gamma: float) -> Vector:
     return np.maximum(0.0, gamma - margins)
 
 
-def objective(margins: Vector, gamma: float, delta: float) -> float:
+def objective(margins: Vector, gamma: float, delta: float | Vector) -> float:
     """J = 1/gamma^2 + (D/gamma)^2/Delta^2 (CRAMMA eq. 20); J^(-1/2) <= Gamma_opt for every u and gamma."""
-    d = slacks(margins, gamma)
-    return float((1.0 + d @ d / delta**2) / gamma**2)
+    d = slacks(margins, gamma) / delta
+    return float((1.0 + np.sum(d * d)) / gamma**2)
 
 
-def best_gamma(margins: Vector, delta: float) -> float:
+def best_gamma(margins: Vector, delta: float | Vector) -> float:
     """The gamma that minimises J for this direction; inf where the direction is worth nothing.
+
+    ``delta`` may differ from pattern to pattern.
 
     With s = 1/gamma, J = s^2 + sum max(0, 1 - s m_i)^2 / Delta^2 is convex and piecewise quadratic in s; Newton's
     steps on its increasing derivative end on the right piece. s = 0 gives eq. 27, Gamma >= Delta / sqrt(m).
     """
-    s = 0.0
+    s, cost = 0.0, np.broadcast_to(np.asarray(delta, dtype=np.float64) ** -2.0, margins.shape)
     for _ in range(100):
-        m = margins[s * margins < 1.0]
-        following = max(float(m.sum() / (delta**2 + m @ m)), 0.0)
+        active = s * margins < 1.0
+        m, c = margins[active], cost[active]
+        following = max(float(np.sum(c * m) / (1.0 + np.sum(c * m * m))), 0.0)
         if abs(following - s) <= 1e-15 * max(following, s):
             break
         s = following

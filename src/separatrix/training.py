@@ -19,6 +19,7 @@ from separatrix.kernels.epochs import (
     NORM2,
     POSITION,
     RUNNING,
+    SPREAD,
     TOTAL,
     UPDATES,
     VISITS,
@@ -65,7 +66,7 @@ class Training:
             np.zeros(patterns.d + 1),
             np.zeros(n),
             Nothing(np.zeros(0)),
-            np.array([1.0, 0.0, 0.0]),
+            np.array([1.0, 0.0, 0.0, 0.0]),
             np.zeros(6, np.int64),
         )
 
@@ -86,7 +87,8 @@ class Training:
             if len(state.alpha):
                 state.alpha[i] = q
             state.real[TOTAL] = q
-        state.real[NORM2] = state.v @ state.v + self.frame.delta2 * (state.alpha @ state.alpha)
+        state.real[SPREAD] = state.alpha @ state.alpha
+        state.real[NORM2] = state.v @ state.v + self.frame.delta2 * state.real[SPREAD]
 
     def _draw(self, epoch: int) -> None:
         with np.errstate(over="ignore"):

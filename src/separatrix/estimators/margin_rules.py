@@ -431,7 +431,7 @@ class PassiveAggressive(AdditiveClassifier):
 
     _parameter_constraints = {
         **AdditiveClassifier._parameter_constraints,
-        "C": [Interval(Real, 0, None, closed="neither")],
+        "C": [Interval(Real, 0, None, closed="right")],
         "variant": [StrOptions({"I", "II"})],
         "tol": [Interval(Real, 0, 1, closed="left")],
     }

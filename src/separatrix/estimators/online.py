@@ -374,10 +374,10 @@ class _Work:
         if not fresh:
             training.resume(record.state)
             training.from_zero = record.from_zero
-        owner._prepare(training, record, fresh)
         if fresh:
             training.start(start)
             record.from_zero = training.from_zero
+        owner._prepare(training, record, fresh)
         self.trainings.append(training)
         self.records.append(record)
         try:
@@ -423,7 +423,9 @@ class _Work:
         """After an interruption: problems that were not reached keep the vector they would have started from."""
         for p in self.patterns[len(self.records) :]:
             training, record = self.owner._training(p, self.weight, None)
+            self.owner._prepare(training, record, True)
             record.reason = "interrupted"
+            record.state = training.state
             self.trainings.append(training)
             self.records.append(record)
             self.vectors.append(training.vector)

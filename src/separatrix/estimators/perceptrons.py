@@ -12,7 +12,7 @@ from separatrix.estimators.base import DTYPES, scores_of
 from separatrix.estimators.declare import estimator
 from separatrix.estimators.online import Facts, OnlineClassifier, Record
 from separatrix.estimators.rates import POWERS, RateTable, amplitude_and_power
-from separatrix.kernels.epochs import RUN, VISITS
+from separatrix.kernels.epochs import POSITION, RUN, VISITS
 from separatrix.kernels.greedy import Margins
 from separatrix.kernels.memory import Mean, Voters, average
 from separatrix.kernels.memory import Pocket as PocketMemory
@@ -164,7 +164,8 @@ class VotedPerceptron(AdditiveClassifier):
             memory = record.state.memory
             kept = np.flatnonzero(memory.votes)
             all_vectors = np.vstack([memory.vectors[kept], last[None]])
-            votes = np.append(memory.votes[kept], record.state.counts[RUN] + 1)
+            counts = record.state.counts
+            votes = np.append(memory.votes[kept], min(counts[RUN] + 1, counts[VISITS]))
             best = np.sort(np.argsort(-votes, kind="stable")[: int(self.max_voters)])
             self.voters_.append(all_vectors[best, :-1])
             self.voter_intercepts_.append(all_vectors[best, -1] * space.rho)
@@ -180,7 +181,7 @@ class VotedPerceptron(AdditiveClassifier):
         shares = []
         for coef, intercept, votes in zip(self.voters_, self.voter_intercepts_, self.votes_, strict=True):
             scores = scores_of(X, coef, intercept).reshape(X.shape[0], -1)
-            shares.append(np.sign(scores) @ votes / votes.sum())
+            shares.append(np.sign(scores) @ votes / max(votes.sum(), 1))
         return shares[0] if len(shares) == 1 else np.column_stack(shares)
 
     @property
@@ -246,9 +247,14 @@ def empty_pocket(d: int, n: int, ratchet: bool) -> PocketMemory:
 
 
 def best_of_pocket(training: Training) -> Vector:
-    """The pocket's vector, or the current one where it has beaten it."""
+    """The pocket's vector, or the current one where it has beaten it or passed a whole epoch.
+
+    In random order a vector that errs may survive up to 2n - 2 visits, longer than the epoch that ends a fit.
+    """
     state = training.state
     pocket: PocketMemory = state.memory
+    if training.alpha is not None and state.counts[RUN] - state.counts[POSITION] >= training.patterns.n:
+        return training.vector
     better = state.counts[RUN] > pocket.best[0]
     if better and pocket.ratchet:
         better = np.count_nonzero(training.patterns.margins(state.v) <= 0) < pocket.best[1]
@@ -302,7 +308,8 @@ class GreedyPerceptron(AdditiveClassifier):
     def _prepare(self, training: Training, record: Record, fresh: bool) -> None:
         if fresh:
             n, d = training.patterns.n, training.patterns.d
-            training.state = training.state._replace(memory=Margins(np.zeros(n), np.zeros(n), np.zeros(d)))
+            margins = training.patterns.margins(training.state.v)
+            training.state = training.state._replace(memory=Margins(margins, np.zeros(n), np.zeros(d)))
 
 
 @estimator

@@ -117,9 +117,9 @@ class FuzzyPerceptron(AdditiveClassifier):
 class BalancedWinnow(OnlineClassifier):
     """Balanced Winnow: multiplicative updates, for many features of which few matter.
 
-    Two positive vectors start at ones; update when ``(a+ - a-).y <= 0``: ``a+ *= alpha^y``, ``a- *= alpha^-y``. Computed
-    as ``theta += y``, ``w = 2 sinh(ln(alpha) theta)`` with shifted exponents, which never overflow; ``coef_`` is w up to a
-    positive factor, and |theta| / (number of updates) is the upper bound on the margin.
+    Two positive vectors start at ones; update when ``(a+ - a-).y <= 0``: ``a+ *= alpha^y``, ``a- *= alpha^-y``.
+    Computed as ``theta += y``, ``w = 2 sinh(ln(alpha) theta)`` with shifted exponents, which never overflow; ``coef_``
+    is w up to a positive factor, and |theta| / (number of updates) is the upper bound on the margin.
 
     Sample weights multiply y in the exponent.
 
@@ -160,7 +160,9 @@ class BalancedWinnow(OnlineClassifier):
 
     def _prepare(self, training: Training, record: Record, fresh: bool) -> None:
         if not isinstance(training.state.memory, Sinh):
-            training.state = training.state._replace(memory=Sinh(np.zeros(training.patterns.d + 1), np.zeros(1)))
+            theta = training.state.v  # it holds w where the fit starts from a given one
+            training.state = training.state._replace(memory=Sinh(theta.copy(), np.zeros(1)))
+            theta[:] = np.arcsinh(0.5 * theta) / training.rule.rate
 
     def _predicting(self, training: Training) -> Vector:
         return training.state.memory.w.copy()

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from separatrix.kernels.cache import compiled, shared_digest
-from separatrix.kernels.epochs import FRESH, NORM2, POSITION, RUNNING, UPDATES, end_visit
+from separatrix.kernels.epochs import EXHAUSTED, FRESH, NORM2, POSITION, RUNNING, UPDATES, end_visit
 from separatrix.kernels.rows import dot
 
 
@@ -40,6 +40,8 @@ def _make(key: str) -> Any:
                     R[j, k] -= step * Ry[j] * Ry[k]
             state.counts[UPDATES] += 1
             state.counts[FRESH] += 1
+            if state.counts[UPDATES] >= max_updates:
+                status = EXHAUSTED
             end_visit(state.counts, order)
         state.real[NORM2] = np.sum(a * a)
         return status

@@ -21,10 +21,12 @@ from separatrix.kernels.epochs import (
     POSITION,
     RUN,
     RUNNING,
+    SPREAD,
     TOTAL,
     UPDATES,
     VISITS,
     rescale,
+    squared_length,
 )
 from separatrix.kernels.memory import note
 from separatrix.kernels.order import draw
@@ -44,7 +46,7 @@ def _make(key: str, cacheable: bool) -> Any:
         key  # noqa: B018  a closure cell, for numba's cache key
         v, alpha, real, count = state.v, state.alpha, state.real, state.counts
         d, n, keeping = v.shape[0] - 1, labels.shape[0], alpha.shape[0] > 0
-        c, nn, total = real[FACTOR], real[NORM2], real[TOTAL]
+        c, nn, total, spread = real[FACTOR], real[NORM2], real[TOTAL], real[SPREAD]
         position, fresh, epochs = count[POSITION], count[FRESH], count[EPOCHS]
         updates, visits, survived = count[UPDATES], count[VISITS], count[RUN]
         status = RUNNING
@@ -71,12 +73,15 @@ def _make(key: str, cacheable: bool) -> Any:
                 if c == 0.0:
                     rescale(v, 0.0)
                     rescale(alpha, 0.0)
-                    total, c = 0.0, 1.0
+                    total, spread, c = 0.0, 0.0, 1.0
                 axpy(g * l / c, X, i, v)
                 v[d] += g * l / c * frame.rho
                 if keeping:
+                    spread += (2.0 * alpha[i] + g / c) * g / c
                     alpha[i] += g / c
                 total += g / c
+                if k != 1.0:  # the sum for nn cancels, and keep would multiply its error from update to update
+                    nn = c * c * (squared_length(v) + frame.delta2 * spread)
                 updates += 1
                 survived = 0
                 if not negligible(rule, m, s):
@@ -90,7 +95,7 @@ def _make(key: str, cacheable: bool) -> Any:
                 if c < 1e-100 or c > 1e100:
                     rescale(v, c)
                     rescale(alpha, c)
-                    total, c = total * c, 1.0
+                    total, spread, c = total * c, spread * c * c, 1.0
                 if updates >= max_updates:
                     status = EXHAUSTED
             position += 1
@@ -101,7 +106,7 @@ def _make(key: str, cacheable: bool) -> Any:
                     status = CONVERGED
                 fresh = 0
                 draw(order, epochs)
-        real[FACTOR], real[NORM2], real[TOTAL] = c, nn, total
+        real[FACTOR], real[NORM2], real[TOTAL], real[SPREAD] = c, nn, total, spread
         count[POSITION], count[FRESH], count[EPOCHS] = position, fresh, epochs
         count[UPDATES], count[VISITS], count[RUN] = updates, visits, survived
         return status

@@ -49,8 +49,9 @@ def _average(memory, X, labels, i, frame, v, c, g, visits, run):
 
 def _vote(memory, X, labels, i, frame, v, c, g, visits, run):
     last = np.argmin(memory.votes)
-    if run + 1 > memory.votes[last]:  # Freund & Schapire count the visit that made the vector
-        memory.votes[last] = run + 1
+    votes = min(run + 1, visits - 1)  # Freund & Schapire count the visit that made the vector; none made the first
+    if votes > memory.votes[last]:
+        memory.votes[last] = votes
         memory.vectors[last] = v
 
 

@@ -37,6 +37,24 @@ def combination() -> Any:
 
 
 @cache
+def outer_products() -> Any:
+    """``out += sum_k c[k] y y^t`` over the rows ``i = index``, y = (x_i, rho); CSR, for a small number of columns."""
+    return _outer_products(shared_digest())
+
+
+@cache
+def curvature_product() -> Any:
+    """``out += sum_k c[k] y (y.q)`` over the rows ``i = index``, y = (x_i, rho), each row read once."""
+    return _curvature_product(shared_digest())
+
+
+@cache
+def slack_sums() -> Any:
+    """Over the rows with s = 1 - m - t z > 0: the sums of c s^2, c s z and c z^2."""
+    return _slack_sums(shared_digest())
+
+
+@cache
 def permutation() -> Any:
     """Put the order of an epoch into ``order.sequence``, as the loops do at the end of one."""
     return _permutation(shared_digest())
@@ -90,5 +108,49 @@ def _combination(key: str) -> Any:
                 axpy(step, X, index[k], block)
                 block[d] += step * rho
             out += block
+
+    return compiled(run)
+
+
+def _outer_products(key: str) -> Any:
+    def run(X, rho, index, c, out):
+        key  # noqa: B018
+        d = out.shape[0] - 1
+        for k in range(index.shape[0]):
+            first, end = X.indptr[index[k]], X.indptr[index[k] + 1]
+            for p in range(first, end):
+                x = c[k] * X.data[p]
+                row = X.indices[p]
+                for q in range(first, p + 1):  # columns ascend: the lower triangle is enough
+                    out[row, X.indices[q]] += x * X.data[q]
+                out[d, row] += x * rho
+            out[d, d] += c[k] * rho * rho
+
+    return compiled(run)
+
+
+def _slack_sums(key: str) -> Any:
+    def run(m, z, c, t):
+        key  # noqa: B018
+        squares = products = curvature = 0.0
+        for k in range(m.shape[0]):
+            s = 1.0 - m[k] - t * z[k]
+            if s > 0.0:
+                squares += c[k] * s * s
+                products += c[k] * s * z[k]
+                curvature += c[k] * z[k] * z[k]
+        return squares, products, curvature
+
+    return compiled(run)
+
+
+def _curvature_product(key: str) -> Any:
+    def run(X, rho, index, c, q, out):
+        key  # noqa: B018
+        d = out.shape[0] - 1
+        for k in range(index.shape[0]):
+            step = c[k] * (dot(X, index[k], q) + rho * q[d])
+            axpy(step, X, index[k], out)
+            out[d] += step * rho
 
     return compiled(run)

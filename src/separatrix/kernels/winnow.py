@@ -15,7 +15,7 @@ from separatrix.kernels.cache import compiled, shared_digest
 from separatrix.kernels.epochs import EXHAUSTED, NORM2, POSITION, RUNNING, TOTAL, UPDATES, add_multiple, end_visit
 from separatrix.kernels.rows import axpy, columns, dot
 
-HEADROOM = 200.0  # exponents above the shift by more than this move it
+HEADROOM = 200.0  # the largest exponent moves the shift when they differ by more than this
 
 
 class Sinh(NamedTuple):
@@ -59,10 +59,12 @@ def _make(key: str) -> Any:
                 top = rate * abs(theta[d])
                 for j in columns(X, i):
                     top = max(top, rate * abs(theta[j]))
+                if top < shift[0] - HEADROOM:  # have all exponents fallen, so that w might vanish?
+                    top = rate * np.max(np.abs(theta))
                 if end > 0.0 and state.counts[UPDATES] >= end:
                     theta[:], w[:], state.alpha[:] = 0.0, 0.0, 0.0
                     shift[0], state.real[NORM2], state.real[TOTAL] = 0.0, 0.0, 0.0
-                elif top > shift[0] + HEADROOM:
+                elif abs(top - shift[0]) > HEADROOM:
                     shift[0] = top
                     for j in range(d + 1):
                         w[j] = shifted_sinh(rate * theta[j], shift[0])

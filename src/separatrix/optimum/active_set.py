@@ -1,0 +1,88 @@
+"""Hard margin by a working set: solver (1).
+
+    minimise |a|  subject to  a.y_k >= 1 for all k
+
+Each round: one pass for the margins, the most violated patterns join the working set, the problem is solved there
+exactly. Its multipliers bound the best margin from above, its vector is tried on all patterns. With a free bias the
+polytope is the difference of the two classes' hulls: its vertices are (x_i - x_j)/2 with i positive and j negative.
+"""
+
+import numpy as np
+
+from separatrix.optimum.least_distance import least_distance
+from separatrix.optimum.problem import Problem, worst
+from separatrix.space import Vector
+
+ADD = 400  # patterns that join in a round
+PAIRS = 20  # patterns of each class that join where vertices are pairs
+NOTHING_LEFT = 1e-14  # a distance below this, as a fraction of R, is rounding error
+
+
+def solve(problem: Problem) -> None:
+    (_solve_free if problem.free else _solve_augmented)(problem)
+
+
+def _solve_augmented(problem: Problem) -> None:
+    patterns = problem.patterns
+    n, width = patterns.n, patterns.d + 1
+    everything = np.arange(n)
+    a = problem.combine(everything, np.full(n, 1.0 / n))
+    working = np.zeros(0, np.int64)
+    while True:
+        m = problem.margins(a)
+        problem.primal(a, m)
+        if problem.done():
+            return
+        size = len(working)
+        working = np.union1d(working, worst(m, min(ADD, n)))
+        if len(working) == size:
+            return  # nothing new is violated: this is as far as arithmetic goes
+        V = patterns.dense_rows(working)
+        a, u = least_distance(V, _scale(problem))
+        support = np.flatnonzero(u)
+        rows, alpha = working[support], u[support]
+        problem.dual(rows, alpha, V[support].T @ alpha)
+        if problem.upper <= NOTHING_LEFT * patterns.radius * np.sqrt(width):
+            return
+        if len(working) > 4 * width + ADD:
+            working = rows
+
+
+def _solve_free(problem: Problem) -> None:
+    patterns = problem.patterns
+    positive, negative = np.flatnonzero(patterns.labels > 0), np.flatnonzero(patterns.labels < 0)
+    mean = [problem.combine(rows, np.full(len(rows), 1.0 / len(rows))) for rows in (positive, negative)]
+    w = mean[0][:-1] + mean[1][:-1]
+    pairs = np.zeros((0, 2), np.int64)
+    while True:
+        m = problem.margins(np.append(w, 0.0))
+        low, high = m[positive].min(), -m[negative].min()
+        b = -(low + high) / 2.0
+        problem.primal(np.append(w, b / patterns.space.rho), m + patterns.labels * b)
+        if problem.done():
+            return
+        size = len(pairs)
+        i, j = worst(m, PAIRS, positive), worst(m, PAIRS, negative)
+        fresh = np.stack(np.meshgrid(i, j, indexing="ij"), axis=-1).reshape(-1, 2)
+        pairs = np.unique(np.vstack([pairs, fresh]), axis=0)
+        if len(pairs) == size:
+            return
+        V = 0.5 * (patterns.dense_rows(pairs[:, 0]) + patterns.dense_rows(pairs[:, 1]))[:, :-1]
+        w, u = least_distance(V, _scale(problem))
+        support = np.flatnonzero(u)
+        rows, alpha = _multipliers(pairs[support], u[support])
+        problem.dual(rows, alpha, np.append(V[support].T @ u[support], 0.0))
+        if problem.upper <= NOTHING_LEFT * patterns.radius * np.sqrt(patterns.d + 1):
+            return
+        if len(pairs) > 8 * (patterns.d + 1) + PAIRS * PAIRS:
+            pairs = pairs[support]
+
+
+def _multipliers(pairs: np.ndarray, u: Vector) -> tuple[np.ndarray, Vector]:
+    """Rows and multipliers with sum 1 of a combination of vertices (y_i + y_j)/2."""
+    rows, where = np.unique(pairs, return_inverse=True)
+    return rows, np.bincount(where.ravel(), weights=np.repeat(u / 2.0, 2), minlength=len(rows))
+
+
+def _scale(problem: Problem) -> float:
+    return problem.upper if np.isfinite(problem.upper) and problem.upper > 0 else problem.patterns.radius

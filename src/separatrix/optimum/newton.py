@@ -1,0 +1,168 @@
+"""Soft margin by a finite Newton method on the primal: solver (2), after Mangasarian and Keerthi & DeCoste.
+
+    P(a) = |a|^2/2 + C sum c_k max(0, 1 - a.y_k)^2
+
+is convex and piecewise quadratic. On the active rows A (a.y < 1) its Hessian is I + 2C Y_A^t c Y_A, without the 1 of a free
+bias; a Newton step with an exact line search ends on the right piece after finitely many steps. The Hessian is formed
+where d is small, otherwise the step is found by conjugate gradients, each one pass over the active rows.
+The dual point of a vector is alpha = 2 C c max(0, 1 - m).
+"""
+
+import numpy as np
+import scipy.linalg as la
+from numpy.typing import NDArray
+
+from separatrix.kernels import passes
+from separatrix.kernels.rows import Dense
+from separatrix.optimum.problem import Problem
+from separatrix.space import Vector
+
+LARGEST_HESSIAN = 3000  # columns up to which the Hessian is formed
+CHUNK = 65_536  # rows copied at a time while it is
+
+
+def solve(problem: Problem, start: Vector | None = None) -> None:
+    patterns = problem.patterns
+    width = patterns.d + 1
+    a = np.zeros(width) if start is None else start.copy()
+    m = problem.margins(a)
+    exact = width <= LARGEST_HESSIAN
+    penalty = np.ones(width)
+    if problem.free:
+        penalty[-1] = 0.0
+    while True:
+        if problem.free:
+            a, m = _best_bias(problem, a, m)
+        problem.primal(a, m)
+        index, alpha = problem.slack_multipliers(m)
+        v = problem.combine(index, alpha)
+        if not problem.free or abs(v[-1]) <= 1e-9 * alpha.sum() * patterns.space.rho:
+            problem.dual(index, alpha, v)
+        if problem.done():
+            return
+        gradient = penalty * a - v
+        if exact:
+            step = _newton_step(hessian(problem, index, penalty), gradient)
+        else:
+            step = _conjugate_gradients(problem, index, penalty, gradient)
+        change = problem.margins(step)
+        t = line_search(problem, a, m, step, change, penalty)
+        if not t > 0:
+            return
+        following, m_following = a + t * step, m + t * change
+        if np.array_equal(following, a):
+            return
+        if problem.passes % 8 < 1:  # now and then from scratch: the sum of steps drifts
+            m_following = problem.margins(following)
+        if t == 1.0 and problem.tol < 1e-10 and np.array_equal(m_following < 1.0, m < 1.0):
+            m_following = problem.margins(following)
+            _finish(problem, following, m_following)
+            return
+        a, m = following, m_following
+
+
+def _finish(problem: Problem, a: Vector, m: Vector) -> None:
+    """A full step that stays on its piece has found the minimum."""
+    if problem.free:
+        a, m = _best_bias(problem, a, m)
+    problem.primal(a, m)
+    index, alpha = problem.slack_multipliers(m)
+    problem.dual(index, alpha, problem.combine(index, alpha))
+    problem.done()
+
+
+def hessian(problem: Problem, index: np.ndarray, penalty: Vector) -> NDArray[np.float64]:
+    """diag(penalty) + 2 C Y_A^t c Y_A, its lower triangle."""
+    patterns = problem.patterns
+    problem.passes += len(index) / max(patterns.n, 1)
+    curvature = 2.0 * problem.C * problem.weight[index]
+    d, rho = patterns.d, patterns.space.rho
+    H = np.zeros((d + 1, d + 1))
+    if isinstance(patterns.rows, Dense):
+        root = np.sqrt(curvature)
+        for first in range(0, len(index), CHUNK):
+            part = slice(first, first + CHUNK)
+            Z = patterns.rows.data[index[part]] * root[part, None]
+            H[:d, :d] += Z.T @ Z
+            H[d, :d] += rho * (root[part] @ Z)
+        H[d, d] = rho * rho * curvature.sum()
+    else:
+        passes.outer_products()(patterns.rows, rho, index, curvature, H)
+    H[np.diag_indices(d + 1)] += penalty
+    return H
+
+
+def _newton_step(H: NDArray[np.float64], gradient: Vector) -> Vector:
+    if H[-1, -1] == 0.0:  # a space without bias, or no active row and a free one
+        H[-1, -1] = 1.0
+    try:
+        return -la.cho_solve(la.cho_factor(H, lower=True), gradient)
+    except la.LinAlgError:
+        return -la.lstsq(np.tril(H) + np.tril(H, -1).T, gradient)[0]
+
+
+def _conjugate_gradients(problem: Problem, index: np.ndarray, penalty: Vector, gradient: Vector) -> Vector:
+    """H p = -g by conjugate gradients, to a residual that falls with the gap."""
+    curvature = 2.0 * problem.C * problem.weight[index]
+    product = passes.curvature_product()
+    p, r = np.zeros_like(gradient), -gradient
+    q, rr = r.copy(), float(r @ r)
+    enough = rr * min(0.1, max(problem.gap, 1e-8)) ** 2
+    for _ in range(500):
+        if rr <= enough or problem.passes >= problem.max_passes:
+            break
+        Hq = penalty * q
+        product(problem.patterns.rows, problem.patterns.space.rho, index, curvature, q, Hq)
+        problem.passes += len(index) / problem.patterns.n
+        step = rr / float(q @ Hq)
+        p += step * q
+        r -= step * Hq
+        rr, before = float(r @ r), rr
+        q = r + (rr / before) * q
+    return p
+
+
+def line_search(problem: Problem, a: Vector, m: Vector, step: Vector, change: Vector, penalty: Vector) -> float:
+    """The minimiser of P(a + t step) over t >= 0: Newton's steps on its piecewise linear derivative, bracketed."""
+    linear, square = float(np.sum(penalty * a * step)), float(np.sum(penalty * step * step))
+    sums, C2 = passes.slack_sums(), 2.0 * problem.C
+
+    def slope(t: float) -> tuple[float, float]:
+        _, products, curvature = sums(m, change, problem.weight, t)
+        return linear + t * square - C2 * products, square + C2 * curvature
+
+    value, curvature = slope(1.0)
+    if value == 0:
+        return 1.0
+    low, high, t = (1.0, np.inf, 1.0) if value < 0 else (0.0, 1.0, 1.0)
+    for _ in range(60):
+        following = t - value / curvature if curvature > 0 else np.inf
+        if not low < following < high:
+            following = 2.0 * t if np.isinf(high) else (low + high) / 2.0
+        if abs(following - t) <= 1e-12 * t:
+            return following
+        t = following
+        value, curvature = slope(t)
+        if value < 0:
+            low = t
+        else:
+            high = t
+    return t
+
+
+def _best_bias(problem: Problem, a: Vector, m: Vector) -> tuple[Vector, Vector]:
+    """The vector with the bias that minimises P: there sum alpha_k l_k = 0, which the dual point needs."""
+    labels, weight, rho = problem.patterns.labels, problem.weight, problem.patterns.space.rho
+    b = 0.0
+    for _ in range(100):
+        s = 1.0 - m - labels * b
+        active = s > 0
+        if not active.any():
+            break
+        change = float((weight * labels)[active] @ s[active]) / float(weight[active].sum())
+        b += change
+        if abs(change) <= 1e-15 * max(abs(b), 1e-300):
+            break
+    moved = a.copy()
+    moved[-1] += b / rho
+    return moved, m + labels * b

@@ -1,0 +1,134 @@
+"""The maximum margin problem as solvers see it: passes over the data, and a record of the best bounds so far.
+
+    minimise  P(a) = |a|^2/2 + C sum c_k xi_k^2,   xi_k = max(0, 1 - a.y_k)          (C = inf: a.y_k >= 1)
+    maximise  D(alpha) = sum alpha_k - |sum alpha_k y_k|^2/2 - sum alpha_k^2/(4 C c_k),   alpha >= 0
+
+|a| leaves the bias out where it is free; then sum alpha_k l_k = 0. With C = 1/(2 Delta^2) both are margins in the extended
+space: the best multiple of a vector has P = 1/(2 lower^2), the best multiple of alpha has D = 1/(2 upper^2), so that
+(P - D)/P = 1 - (lower/upper)^2. A solver may do what it likes: only what it shows to `primal` and `dual` counts.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from separatrix.kernels import passes
+from separatrix.patterns import Patterns
+from separatrix.space import Vector
+
+
+class Problem:
+    """``weight`` are the c_k. ``watch`` is told the state after each pass and may stop the solver by returning True."""
+
+    def __init__(
+        self,
+        patterns: Patterns,
+        C: float,
+        weight: Vector,
+        *,
+        tol: float,
+        max_passes: float = np.inf,
+        max_time: float = np.inf,
+        watch: Callable[["Problem"], bool] | None = None,
+    ):
+        self.patterns, self.C, self.weight = patterns, C, weight
+        self.tol, self.max_passes, self.max_time, self.watch = tol, max_passes, max_time, watch
+        self.clock, self.passes, self.stopped = time.perf_counter(), 0.0, False
+        self.lower, self.upper = -np.inf, np.inf
+        self.a: Vector = np.zeros(patterns.d + 1)
+        self.alpha_index: np.ndarray = np.zeros(0, np.int64)
+        self.alpha: Vector = np.zeros(0)
+
+    @property
+    def hard(self) -> bool:
+        return bool(np.isinf(self.C))
+
+    @property
+    def free(self) -> bool:
+        return self.patterns.space.free
+
+    # passes
+
+    def margins(self, a: Vector) -> Vector:
+        self.passes += 1.0
+        return self.patterns.margins(a)
+
+    def combine(self, index: np.ndarray, alpha: Vector) -> Vector:
+        self.passes += len(index) / max(self.patterns.n, 1)
+        return self.patterns.combine(index, alpha)
+
+    # what solvers show
+
+    def primal(self, a: Vector, margins: Vector) -> float:
+        """Enter a vector with its margins; returns the margin that it reaches in the space of the problem."""
+        length = self.patterns.space.length(a)
+        if not length > 0:
+            return -np.inf
+        if self.hard:
+            reached = float(margins.min()) / length
+        else:
+            reached = (2.0 * self._smallest_primal(length, margins)) ** -0.5
+        if reached > self.lower:
+            self.lower, self.a = reached, a.copy()
+        return reached
+
+    def _smallest_primal(self, length: float, margins: Vector) -> float:
+        """min over s >= 0 of P(s a): Newton's steps on a piecewise quadratic, from s = 1 that a solver aims at."""
+        sums, nothing, s = passes.slack_sums(), np.zeros_like(margins), 1.0
+        for _ in range(100):
+            squares, products, curvature = sums(nothing, margins, self.weight, s)
+            value = 0.5 * (s * length) ** 2 + self.C * squares
+            following = s - (s * length**2 - 2.0 * self.C * products) / (length**2 + 2.0 * self.C * curvature)
+            if abs(following - s) <= 1e-9 * abs(s):
+                return value
+            s = max(following, 0.0)
+        return value
+
+    def dual(self, index: np.ndarray, alpha: Vector, combination: Vector) -> float:
+        """Enter multipliers with the combination of the patterns that they make; returns the upper bound."""
+        total = float(alpha.sum())
+        if not total > 0:
+            return np.inf
+        delta = np.broadcast_to(self.patterns.delta, self.patterns.n)[index]
+        bound = float(np.hypot(self.patterns.space.length(combination), np.linalg.norm(delta * alpha))) / total
+        if bound < self.upper:
+            self.upper, self.alpha_index, self.alpha = bound, index.copy(), alpha.copy()
+        return bound
+
+    @property
+    def gap(self) -> float:
+        if not (np.isfinite(self.upper) and self.lower > 0):
+            return 1.0
+        return max(0.0, 1.0 - (self.lower / self.upper) ** 2)
+
+    def done(self) -> bool:
+        """To be asked once per round: is the gap reached, or a limit?"""
+        if self.gap <= self.tol:
+            return True
+        if self.watch is not None and self.watch(self):
+            self.stopped = True
+        if self.passes >= self.max_passes or time.perf_counter() - self.clock >= self.max_time:
+            self.stopped = True
+        return self.stopped
+
+    def slack_multipliers(self, margins: Vector) -> tuple[np.ndarray, Vector]:
+        """The dual point of a soft margin's vector: alpha = 2 C c max(0, 1 - m), rows and values."""
+        index = np.flatnonzero(margins < 1.0)
+        return index, 2.0 * self.C * self.weight[index] * (1.0 - margins[index])
+
+
+def worst(values: Vector, k: int, among: Any = None) -> np.ndarray:
+    """Numbers of (about) the k smallest values, found by a threshold: partitioning a million numbers costs a pass."""
+    rows = np.arange(len(values)) if among is None else among
+    if len(rows) <= k:
+        return rows
+    v = values if among is None else values[rows]
+    if len(rows) > 50 * k:
+        sample = v[:: max(1, len(v) // 20_000)]
+        rank = min(len(sample) - 1, int(2.0 * k * len(sample) / len(v)) + 2)
+        below = np.flatnonzero(v <= np.partition(sample, rank)[rank])
+        if len(below) >= k:
+            rows, v = rows[below], v[below]
+    return rows[np.argpartition(v, k)[:k]] if len(rows) > k else rows
