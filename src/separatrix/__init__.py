@@ -18,6 +18,7 @@ _HOMES = {
         "PassiveAggressive",
         "Relaxation",
     ],
+    "separatrix.estimators.max_margin": ["MaxMargin"],
     "separatrix.estimators.perceptrons": [
         "GreedyPerceptron",
         "MarginFuzzyPerceptron",
@@ -27,6 +28,7 @@ _HOMES = {
         "VotedPerceptron",
     ],
     "separatrix.estimators.weighted": ["LMS", "BalancedWinnow", "FuzzyPerceptron", "RecursiveLeastSquares"],
+    "separatrix.separable": ["Separability", "separability"],
     "separatrix.space": ["Hyperplane", "Space", "best_gamma", "objective", "slacks", "soft_measures"],
 }
 _MODULES = ["callbacks", "datasets", "errors", "rules"]
@@ -66,6 +68,7 @@ if TYPE_CHECKING:
     from separatrix.estimators.margin_rules import MarginPerceptron as MarginPerceptron
     from separatrix.estimators.margin_rules import PassiveAggressive as PassiveAggressive
     from separatrix.estimators.margin_rules import Relaxation as Relaxation
+    from separatrix.estimators.max_margin import MaxMargin as MaxMargin
     from separatrix.estimators.perceptrons import GreedyPerceptron as GreedyPerceptron
     from separatrix.estimators.perceptrons import MarginFuzzyPerceptron as MarginFuzzyPerceptron
     from separatrix.estimators.perceptrons import Perceptron as Perceptron
@@ -76,5 +79,7 @@ if TYPE_CHECKING:
     from separatrix.estimators.weighted import BalancedWinnow as BalancedWinnow
     from separatrix.estimators.weighted import FuzzyPerceptron as FuzzyPerceptron
     from separatrix.estimators.weighted import RecursiveLeastSquares as RecursiveLeastSquares
+    from separatrix.separable import Separability as Separability
+    from separatrix.separable import separability as separability
     from separatrix.space import Hyperplane as Hyperplane
     from separatrix.space import Space as Space

@@ -10,13 +10,15 @@ outwards by bounds on their rounding errors, so ``lower <= upper`` always and `v
 """
 
 from dataclasses import dataclass, field
+from math import fsum
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from separatrix.errors import DataError
-from separatrix.patterns import EPS, Patterns
+from separatrix.exact import LARGEST_SYSTEM, product_sign, vanishing_combination
+from separatrix.patterns import EPS, Patterns, check_structure
 from separatrix.space import Space, Vector, best_gamma, objective, signs
 
 # A certificate claims its bounds with this many times the rounding error, `verify` asks for once: a proof survives
@@ -70,11 +72,15 @@ class Certificate:
             reached = f", at least {100 * self.ratio:.2f}% of the best"
         return f"{verdict}: margin {lower}{reached}; no margin above {upper} exists ({self.space.describe()})"
 
-    def verify(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> "Verification":
+    def verify(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, exact: bool = False
+    ) -> "Verification":
         """Recompute every claim from the data alone.
 
         ``y`` has two values, of which the larger is the positive class. Rows of weight 0 are left out: those of
-        ``sample_weight``, or of the certificate's own weights if it is None.
+        ``sample_weight``, or of the certificate's own weights if it is None. A claim that no hyperplane separates is
+        always checked in rational arithmetic; with ``exact`` a claim that one does is too, for the rows that floating
+        point with its error bound cannot settle.
 
         Examples
         --------
@@ -84,7 +90,7 @@ class Certificate:
         >>> print(certificate.verify(X, y))  # doctest: +ELLIPSIS
         holds: lower (...); upper (...); separable (...); radius (...)
         """
-        return Verification.of(self, X, y, sample_weight)
+        return Verification.of(self, X, y, sample_weight, exact)
 
 
 @dataclass(frozen=True)
@@ -103,12 +109,14 @@ class Verification:
         return ". ".join(f"{word}: {'; '.join(claims)}" for word, claims in parts if claims)
 
     @classmethod
-    def of(cls, claim: Certificate, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> "Verification":
+    def of(
+        cls, claim: Certificate, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, exact: bool
+    ) -> "Verification":
         patterns, kept = _patterns_of(claim, X, y, sample_weight)
         judge = _Judge()
         _check_lower(judge, claim, patterns)
         _check_upper(judge, claim, patterns, kept)
-        _check_separable(judge, claim, patterns)
+        _check_separable(judge, claim, patterns, kept, exact)
         radius_holds = abs(claim.radius - patterns.radius) <= 1e-12 * patterns.radius
         judge.settle("radius", radius_holds, f"R = {patterns.radius:.6g}, claimed {claim.radius:.6g}")
         return cls(tuple(judge.checked), tuple(judge.failed), tuple(judge.unchecked))
@@ -129,6 +137,7 @@ def _patterns_of(
     claim: Certificate, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[Patterns, np.ndarray]:
     """The patterns that take part, and their row numbers in X."""
+    check_structure(X)
     X = X if hasattr(X, "tocsr") else np.asarray(X)
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
@@ -172,14 +181,34 @@ def _check_upper(judge: _Judge, claim: Certificate, patterns: Patterns, kept: np
     judge.settle("upper", found <= claim.upper, f"{claim.upper:.6g}, the multipliers give {found:.6g}")
 
 
-def _check_separable(judge: _Judge, claim: Certificate, patterns: Patterns) -> None:
+def _check_separable(judge: _Judge, claim: Certificate, patterns: Patterns, kept: np.ndarray, exact: bool) -> None:
     if claim.separable is None:
         return
     if claim.separable and claim.direction is not None:
         found = plain_margin(patterns, claim.direction, slack=1.0)
-        judge.settle("separable", found > 0, f"the direction has margin {found:.6g}")
+        holds = found > 0 or (exact and _separates_exactly(patterns, claim.direction))
+        judge.settle("separable", holds, f"the direction has margin {found:.6g}")
+    elif claim.separable is False and claim.alpha_index is not None:
+        index = np.asarray(claim.alpha_index)
+        if len(index) > LARGEST_SYSTEM:
+            judge.settle("not separable", None, f"{len(index)} rows are too many for rational arithmetic")
+            return
+        solution = None
+        if np.all(np.isin(index, kept)):
+            solution = vanishing_combination(patterns.dense_rows(np.searchsorted(kept, index)))
+        why = "a combination of these rows" if solution is not None else "no combination of these rows"
+        judge.settle("not separable", solution is not None, f"{why} with non-negative weights vanishes, exactly")
     else:
         judge.settle("separable", None, f"{claim.separable} comes without a witness")
+
+
+def _separates_exactly(patterns: Patterns, a: Vector) -> bool:
+    """Is every a.y_k > 0? In floating point where its error bound allows, else in rationals."""
+    margins, error = patterns.margins(a), patterns.margin_error(a)
+    if margins.min() < -error:
+        return False
+    doubtful = np.flatnonzero(margins <= error)
+    return all(product_sign(row, a) > 0 for i in doubtful for row in patterns.dense_rows(np.array([i])))
 
 
 def plain_margin(patterns: Patterns, a: Vector, slack: float = SLACK, margins: Vector | None = None) -> float:
@@ -217,13 +246,23 @@ def upper_bound(patterns: Patterns, index: np.ndarray, alpha: Vector, slack: flo
     error = slack * patterns.combination_error(alpha)
     if patterns.space.free:
         # sum alpha_k l_k ought to be 0; what is left of it meets a bias of at most R + margin per unit of length.
-        error += (abs(a[-1]) / patterns.space.rho + error) * (patterns.radius + length / total)
+        error += slack * abs(fsum(alpha * patterns.labels[index])) * (patterns.radius + length / total)
     rounding = slack * (len(alpha) + 8) * EPS
-    return (length + error) / total * (1.0 + rounding)
+    return float((length + error) / total * (1.0 + rounding))
 
 
 def _down(value: float, slack: float) -> float:
-    return value - 4.0 * slack * EPS * abs(value)
+    return float(value - 4.0 * slack * EPS * abs(value))
+
+
+def unit(space: Space, a: Vector) -> Vector:
+    """a / |a|, whatever the size of a; a itself where it has no direction."""
+    peak = float(np.abs(a).max(initial=0.0))
+    if not 0 < peak < np.inf:
+        return a
+    a = np.ldexp(a, -int(np.frexp(peak)[1]))  # a power of two: no bit is lost, and squares stay in range
+    length = space.length(a)
+    return a / length if length > 0 else a
 
 
 def certify(
@@ -240,8 +279,7 @@ def certify(
     ``predicts``: whether the direction is what predicts; otherwise it only witnesses separability. ``kept``: the row
     numbers of the patterns in the user's data.
     """
-    length = patterns.space.length(direction)
-    direction = direction / length if 0 < length < np.inf else direction
+    direction = unit(patterns.space, direction)
     margins = patterns.margins(direction)
     index, upper = None, np.inf
     if alpha is not None and np.all(np.isfinite(alpha)) and np.all(alpha >= 0):

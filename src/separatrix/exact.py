@@ -4,6 +4,7 @@ Columns of floats are turned into integers by powers of two; FLINT solves the in
 """
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from flint import fmpq_mat, fmpz_mat, nmod_mat
@@ -36,7 +37,7 @@ def vanishing_combination(V: NDArray[np.float64]) -> list[Fraction] | None:
     chosen = _independent(equations, k)
     if len(chosen) < k:
         return None
-    x = fmpz_mat([equations[r] for r in chosen]).solve(fmpz_mat([[right[r]] for r in chosen]))
+    x: Any = fmpz_mat([equations[r] for r in chosen]).solve(fmpz_mat([[right[r]] for r in chosen]))
     if fmpq_mat(fmpz_mat(equations)) * x != fmpq_mat(fmpz_mat([[r] for r in right])):
         return None  # more equations than unknowns, and they contradict each other
     solution = [Fraction(int(x[i, 0].p), int(x[i, 0].q)) for i in range(k)]

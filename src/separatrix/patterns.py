@@ -20,8 +20,8 @@ def as_rows(X: Any) -> Rows:
     compiles once. Dense input in C order and CSR with 32-bit indices are not copied."""
     if not sp.issparse(X):
         return Dense(_frozen(np.ascontiguousarray(X)))
+    check_structure(X)  # the kernels check no bounds
     X = X.tocsr()
-    X.check_format(full_check=True)  # the kernels check no bounds
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
@@ -29,6 +29,27 @@ def as_rows(X: Any) -> Rows:
         raise DataError(f"X has {X.shape[1]} columns; at most {np.iinfo(np.uint32).max} are supported.")
     indices = X.indices.view(np.uint32) if X.indices.dtype == np.int32 else X.indices.astype(np.uint32)
     return CSR(_frozen(X.data), _frozen(indices), _frozen(X.indptr.astype(np.int64)), X.shape[1])
+
+
+def check_structure(X: Any) -> None:
+    """Refuse a sparse matrix whose indices point outside of it: scipy's own products would read or write there."""
+    if not sp.issparse(X):
+        return
+    if X.format in ("csr", "csc", "bsr"):
+        try:
+            X.check_format(full_check=True)
+        except ValueError as error:
+            raise DataError(f"X is not a valid {X.format.upper()} matrix: {error}.") from error
+        broken = np.any(np.diff(X.indptr) < 0)  # scipy does not look where the last value is 0
+    elif X.format == "coo":
+        lengths = {len(X.data), *(len(i) for i in X.coords)}
+        broken = len(lengths) > 1 or any(
+            np.any(i < 0) or np.any(i >= n) for i, n in zip(X.coords, X.shape, strict=True)
+        )
+    else:
+        return
+    if broken:
+        raise DataError(f"X is not a valid {X.format.upper()} matrix: its indices point outside of it.")
 
 
 def take_rows(rows: Rows, index: np.ndarray) -> Rows:
@@ -65,10 +86,16 @@ class Patterns:
             return self.space.delta
         return self.space.delta / np.sqrt(self.weight)
 
+    def in_space(self, space: Space) -> "Patterns":
+        """The same rows and labels in another space."""
+        other = Patterns(self.rows, self.labels, space, self.weight)
+        other.squares = self.squares
+        return other
+
     def relabelled(self, labels: Vector) -> "Patterns":
         """The same rows with other labels; what does not depend on labels is not computed again."""
         other = Patterns(self.rows, labels, self.space, self.weight)
-        other.norms2 = self.norms2
+        other.squares = self.squares
         return other
 
     @property
@@ -89,11 +116,16 @@ class Patterns:
         return self.d if isinstance(self.rows, Dense) else int(np.diff(self.rows.indptr).max(initial=0))
 
     @cached_property
-    def norms2(self) -> Vector:
-        """|y_k|^2 in this space, as a sum of squares: exact on integers, where ties at a threshold matter."""
+    def squares(self) -> Vector:
+        """|x_k|^2, as a sum of squares: exact on integers, where ties at a threshold matter."""
         out = np.empty(self.n)
         passes.squares()(self.rows, out)
-        return _frozen(out + ((0.0 if self.space.free else self.space.rho**2) + self.delta**2))
+        return _frozen(out)
+
+    @cached_property
+    def norms2(self) -> Vector:
+        """|y_k|^2 in this space."""
+        return _frozen(self.squares + ((0.0 if self.space.free else self.space.rho**2) + self.delta**2))
 
     @cached_property
     def radius2(self) -> float:
@@ -117,9 +149,13 @@ class Patterns:
         return out
 
     def margin_error(self, a: Vector) -> float:
-        """A bound on the rounding error of each of `margins`: gamma_k |x|.|a| <= gamma_k R |a|, any order of sums."""
-        reach = self.radius + (self.space.rho if self.space.free else 0.0)
-        return (self.longest_row + 4) * EPS * reach * float(np.linalg.norm(a)) + np.finfo(np.float64).tiny
+        """A bound on the rounding error of each of `margins`, gamma_k (|x| |w| + rho |b|), for any order of sums."""
+        size = float(np.sqrt(self.squares.max(initial=0.0)) * np.linalg.norm(a[:-1]) + self.space.rho * abs(a[-1]))
+        return (self.longest_row + 4) * EPS * size + np.finfo(np.float64).tiny
+
+    def values(self, index: np.ndarray) -> Any:
+        """Some rows of the data as they are."""
+        return np.array(self.rows.data[index]) if isinstance(self.rows, Dense) else self.sparse_rows(index)
 
     def dense_rows(self, index: np.ndarray) -> NDArray[np.float64]:
         """The patterns of some rows, (k, d + 1), written out."""

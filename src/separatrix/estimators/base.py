@@ -10,12 +10,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from separatrix.certificate import Certificate
+from separatrix.certificate import Certificate, unit
 from separatrix.errors import DataError
 from separatrix.estimators.callbacks import CallbackSupportMixin
-from separatrix.kernels.rows import Rows
+from separatrix.kernels.rows import Dense, Rows
 from separatrix.multiclass.one_vs_rest import joint_certificate
-from separatrix.patterns import Patterns, as_rows, take_rows
+from separatrix.patterns import Patterns, as_rows, check_structure, take_rows
 from separatrix.space import Space, Vector
 
 DTYPES = [np.float64, np.float32]
@@ -29,11 +29,17 @@ class Data(NamedTuple):
     classes: np.ndarray
     weight: Vector
     kept: np.ndarray  # row numbers in the user's data
+    size: int  # rows in the user's data
     given_weight: Vector | None
+
+    @property
+    def width(self) -> int:
+        """Number of features."""
+        return int(self.rows.data.shape[1] if isinstance(self.rows, Dense) else self.rows.width)
 
     def take(self, index: np.ndarray) -> "Data":
         """The same with some of the rows; the others get the weight 0, so that certificates leave them out."""
-        weight = np.zeros(max(self.kept[-1] + 1, 0 if self.given_weight is None else len(self.given_weight)))
+        weight = np.zeros(self.size)
         weight[self.kept[index]] = self.weight[index]
         return self._replace(
             rows=take_rows(self.rows, index),
@@ -47,7 +53,7 @@ class Data(NamedTuple):
 class LinearSeparator(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """Base of the estimators that predict with hyperplanes."""
 
-    fit_intercept: bool
+    fit_intercept: Any
     rho: float
 
     def __sklearn_tags__(self):
@@ -61,11 +67,11 @@ class LinearSeparator(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def _check_training_data(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True, classes: Any = None
     ) -> Data:
+        check_structure(X)  # before anything reads it
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=DTYPES, order="C", reset=reset)
         check_classification_targets(y)
         given = None
-        weight = np.ones(len(y))
-        kept = np.arange(len(y))
+        size, weight, kept = len(y), np.ones(len(y)), np.arange(len(y))
         if sample_weight is not None:
             given = weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
             kept = np.flatnonzero(weight > 0)
@@ -81,20 +87,29 @@ class LinearSeparator(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                     f"take part have the label {classes.tolist()[0]!r}."
                 )
         else:
-            codes = np.searchsorted(classes, y)
+            try:
+                codes = np.searchsorted(classes, y)
+            except TypeError as error:
+                raise DataError(f"y holds labels of another type than the classes {classes!r}.") from error
             known = codes < len(classes)
             known[known] = classes[codes[known]] == y[known]
             if not np.all(known):
                 raise DataError(f"y holds the label {y[~known][0]!r}, which is not among the classes {classes!r}.")
-        return Data(as_rows(X), codes, classes, np.ascontiguousarray(weight), kept, given)
+        return Data(as_rows(X), codes, classes, np.ascontiguousarray(weight), kept, size, given)
 
-    def _check_scale(self, patterns: Patterns) -> None:
+    def _check_scale(self, patterns: Patterns, kept: np.ndarray) -> None:
         """Squares of the data must be representable: bounds and rates are made of them."""
+        rho, delta = patterns.space.rho, patterns.space.delta
+        if not np.isfinite(rho * rho + delta * delta):
+            raise DataError(f"The square of rho = {rho:g} or delta = {delta:g} overflows float64: use a smaller one.")
+        if delta > 0 and delta * delta < np.finfo(np.float64).tiny:
+            raise DataError(f"The square of delta = {delta:g} underflows: use a larger one, or 0 for the hard margin.")
         if not np.isfinite(patterns.radius2):
-            row = int(np.flatnonzero(~np.isfinite(patterns.norms2))[0])
+            row = int(kept[np.flatnonzero(~np.isfinite(patterns.norms2))[0]])
             raise DataError(f"The squared norm of row {row} overflows float64. Scale your features.")
         if patterns.radius2 < np.finfo(np.float64).tiny:
-            what = "All rows are zero" if patterns.radius2 == 0 else "The largest squared norm of a row underflows"
+            nothing = not np.any(patterns.rows.data)
+            what = "All rows are zero" if nothing else "The largest squared norm of a row underflows"
             raise DataError(f"{what}, and there is no bias that could tell them apart. Scale your features.")
 
     def _set_margins(self, certificates: list[Certificate]) -> None:
@@ -105,6 +120,7 @@ class LinearSeparator(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """The two margins of the vectors that predict, smallest over the problems; nan for a zero vector."""
         directional, geometric = [], []
         for p, a in zip(patterns, vectors, strict=True):
+            a = unit(p.space, a)
             smallest = p.margins(a).min()
             with np.errstate(divide="ignore", invalid="ignore"):
                 directional.append(smallest / np.linalg.norm(a))
@@ -120,6 +136,7 @@ class LinearSeparator(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def decision_function(self, X):
         """Signed score of each row: positive for ``classes_[1]``, or one column per class."""
         check_is_fitted(self)
+        check_structure(X)
         X = validate_data(self, X, accept_sparse="csr", dtype=DTYPES, reset=False)
         return scores_of(X, self.coef_, self.intercept_)
 

@@ -135,9 +135,13 @@ class CRAMMA(AdditiveClassifier):
         return 1.7 * delta / float(np.sqrt(facts.radius2 * facts.n)) if delta > 0 else 0.03
 
     def _rule(self, facts: Facts) -> Any:
-        return CrammaRule(
-            float(self.beta), float(self.power), self._eta0(facts) * float(self.beta) ** -float(self.decay)
-        )
+        try:
+            rate = self._eta0(facts) * float(self.beta) ** -float(self.decay)
+        except OverflowError:
+            rate = np.inf
+        if not 0 < rate < np.inf:
+            raise ValueError(f"beta={self.beta} and decay={self.decay} give an effective rate of {rate}.")
+        return CrammaRule(float(self.beta), float(self.power), rate)
 
 
 @estimator

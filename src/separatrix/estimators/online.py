@@ -1,5 +1,6 @@
 """Everything that the online estimators share: validate -> space -> rule -> loop -> attributes."""
 
+import copy
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,7 +21,6 @@ from separatrix.estimators.callbacks import Progress, with_callbacks
 from separatrix.estimators.declare import estimator
 from separatrix.estimators.patience import Patience, hold_out
 from separatrix.kernels.epochs import EPOCHS, UPDATES, VISITS, State
-from separatrix.kernels.rows import Dense
 from separatrix.multiclass.one_vs_rest import binary_labels
 from separatrix.patterns import Patterns
 from separatrix.rules.base import attribute
@@ -108,11 +108,21 @@ class OnlineClassifier(LinearSeparator):
         """Give the training what the rule needs besides its parameters: a memory, weights, a table of rates."""
 
     def _update_limit(self, facts: Facts) -> int:
-        return UNLIMITED if self.max_updates is None else int(self.max_updates)
+        return UNLIMITED if self.max_updates is None else min(int(self.max_updates), UNLIMITED)
 
     def _predicting(self, training: Training) -> Vector:
         """The vector that predicts: the last one, unless a memory holds a better one."""
         return training.vector
+
+    def _finite(self, training: Training) -> Vector:
+        """The vector that predicts; numbers too large for it are an error, never a silent NaN."""
+        vector = self._predicting(training)
+        if not np.all(np.isfinite(vector)):
+            raise DataError(
+                f"The vector of {type(self).__name__} overflows float64 after {int(training.state.counts[UPDATES])} "
+                "updates. Scale your features and sample weights, or use a smaller rate."
+            )
+        return vector
 
     # fit and partial_fit
 
@@ -138,27 +148,27 @@ class OnlineClassifier(LinearSeparator):
         """
         progress = Progress(self, X, y)
         data = self._check_training_data(X, y, sample_weight)
-        mark = fingerprint(data) if self.warm_start else None
         records = self._resumable(data)
-        same_data = records is not None and mark == getattr(self, "_mark_", None)
         if records is None:
             self._seed_ = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         data, held = self._split(data)
+        mark = fingerprint(data) if self.warm_start else None
+        same = records is not None and mark == getattr(self, "_mark_", None) and records[0].facts.space == self._space()
         patterns = self._problems(data)
-        starts = self._starts(data, coef_init, intercept_init, records if not same_data else None)
-        self._mark_ = mark
-        self.classes_ = data.classes
-
+        starts = self._starts(data, coef_init, intercept_init, None if same else records)
         work = _Work(self, progress, patterns, data)
+        for k in range(len(patterns)):
+            work.begin(k, records[k] if records is not None and same else None, starts[k])
+        self.classes_ = data.classes
         try:
-            for k, p in enumerate(patterns):
-                record = records[k] if records is not None and same_data else None
-                work.run(k, p, record, starts[k], held[k] if held else None)
+            for k in range(len(patterns)):
+                if work.run(k, held[k] if held else None) == "callback":
+                    work.leave("callback")
+                    break
         except KeyboardInterrupt:
-            work.fill_up()
-            self._finish(work, data)
+            self._finish(work, data, mark)
             raise
-        self._finish(work, data)
+        self._finish(work, data, mark)
         progress.end()
         if not self.converged_ and self.stop_reason_ in ("max_epochs", "max_updates"):
             warn_not_converged(type(self).__name__, self.stop_reason_, ADVICE)
@@ -195,18 +205,21 @@ class OnlineClassifier(LinearSeparator):
         elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(f"classes={classes!r} is not what the first call of partial_fit had: {self.classes_!r}.")
         data = self._check_training_data(X, y, sample_weight, reset=first, classes=classes if first else self.classes_)
-        self.classes_ = data.classes
-        self._mark_ = None
-        records: list[Any] = [None] * len(binary_labels(data.codes, len(data.classes)))
-        if not first:
-            records = self._records_
-        self._records_: list[Record] = []
+        if not first and self._records_[0].facts.space != self._space():
+            raise ValueError(
+                f"partial_fit cannot go on in another space: {self._records_[0].facts.space.describe()} before, now "
+                f"{self._space().describe()}. Use a new estimator for other values of rho, delta or fit_intercept."
+            )
+        records: list[Record] = []
         vectors, certificates = [], []
         for k, p in enumerate(self._problems(data)):
-            record, vector = self._partial(p, data.weight, records[k])
-            self._records_.append(record)
+            record, vector = self._partial(p, data.weight, None if first else self._records_[k])
+            records.append(record)
             vectors.append(vector)
             certificates.append(_unchecked_certificate(record, vector, p.space, self._rule(record.facts)))
+        self.classes_ = data.classes
+        self._mark_ = None
+        self._records_ = records
         self._set_vectors(self._space(), vectors)
         self._set_margins(certificates)
         self.directional_margin_ = self.geometric_margin_ = float("nan")
@@ -237,7 +250,7 @@ class OnlineClassifier(LinearSeparator):
         space = self._space()
         labels = binary_labels(data.codes, len(data.classes))
         patterns = [Patterns(data.rows, labels[0], space)]
-        self._check_scale(patterns[0])
+        self._check_scale(patterns[0], data.kept)
         patterns += [patterns[0].relabelled(l) for l in labels[1:]]
         return patterns
 
@@ -256,8 +269,12 @@ class OnlineClassifier(LinearSeparator):
         """What the last fit left, if this one is to go on from it."""
         if not self.warm_start or not hasattr(self, "_records_"):
             return None
-        fits = len(self._records_) == (1 if len(data.classes) == 2 else len(data.classes))
-        if not fits or not np.array_equal(self.classes_, data.classes):
+        if self._records_[0].facts.d != data.width:
+            raise ValueError(
+                f"warm_start cannot go on: the last fit had {self._records_[0].facts.d} features, these data have "
+                f"{data.width}. Use warm_start=False or a new estimator."
+            )
+        if not np.array_equal(self.classes_, data.classes):
             raise ValueError(
                 f"warm_start cannot go on: the last fit had the classes {self.classes_!r}, these data have "
                 f"{data.classes!r}. Use warm_start=False or a new estimator."
@@ -269,12 +286,11 @@ class OnlineClassifier(LinearSeparator):
     ) -> list[Vector | None]:
         """The vector each problem starts from, None for the rule's own start."""
         problems = 1 if len(data.classes) == 2 else len(data.classes)
-        space = self._space()
-        d = data.rows.data.shape[1] if isinstance(data.rows, Dense) else data.rows.width
+        space, d = self._space(), data.width
         if coef_init is None and intercept_init is None:
             if records is None:
                 return [None] * problems
-            return [space.join(self.coef_[k], self.intercept_[k]) for k in range(problems)]
+            return [space.join(*self._last_plane(k)) for k in range(problems)]
         coef = np.zeros((problems, d)) if coef_init is None else np.asarray(coef_init, dtype=np.float64)
         intercept = np.zeros(problems) if intercept_init is None else np.asarray(intercept_init, dtype=np.float64)
         if coef.size != problems * d or intercept.size != problems:
@@ -285,6 +301,10 @@ class OnlineClassifier(LinearSeparator):
         if not (np.all(np.isfinite(coef)) and np.all(np.isfinite(intercept))):
             raise ValueError("coef_init and intercept_init must be finite.")
         return [space.join(w, float(b)) for w, b in zip(coef.reshape(problems, d), intercept.ravel(), strict=True)]
+
+    def _last_plane(self, k: int) -> tuple[Vector, float]:
+        """Coefficients and intercept from which a fit on other data starts."""
+        return self.coef_[k], float(self.intercept_[k])
 
     def _training(
         self, patterns: Patterns, weight: Vector, record: Record | None, **options: Any
@@ -306,20 +326,22 @@ class OnlineClassifier(LinearSeparator):
             self.t_ = int(counts[:, UPDATES].max()) + 1
         reasons = [r.reason for r in self._records_]
         self.converged_: bool = all(r in ("converged", self._complete_after) for r in reasons)
-        self.stop_reason_: str = "converged" if self.converged_ else next(r for r in reasons if r != "converged")
+        order = {"interrupted": 0, "callback": 1, "converged": 3}
+        self.stop_reason_: str = "converged" if self.converged_ else min(reasons, key=lambda r: order.get(r, 2))
 
-    def _finish(self, work: "_Work", data: Data) -> None:
-        self._records_ = work.records
-        self._set_vectors(self._space(), work.vectors)
+    def _finish(self, work: "_Work", data: Data, mark: str | None) -> None:
+        vectors = [self._finite(t) for t in work.trainings]
+        self._records_, self._mark_ = work.records, mark
+        self._set_vectors(self._space(), vectors)
         self._set_margins(
             [
                 certify(
                     p, a, t.alpha, predicts=self._direction_predicts, kept=data.kept, sample_weight=data.given_weight
                 )
-                for p, a, t in zip(work.patterns, work.vectors, work.trainings, strict=True)
+                for p, a, t in zip(work.patterns, vectors, work.trainings, strict=True)
             ]
         )
-        self._measure_margins(work.patterns, work.vectors)
+        self._measure_margins(work.patterns, vectors)
         self._set_counts()
         if not self.warm_start:  # the multipliers are in the certificate; a second copy serves resuming alone
             for record in self._records_:
@@ -345,7 +367,7 @@ class OnlineClassifier(LinearSeparator):
         record.radius = max(record.radius, patterns.radius)
         reason = training.train(patterns.n, self._update_limit(record.facts))
         record.state, record.reason = training.state, reason
-        return record, self._predicting(training)
+        return record, self._finite(training)
 
 
 def _unchecked_certificate(record: Record, direction: Vector, space: Space, rule: Any) -> Certificate:
@@ -357,20 +379,18 @@ def _unchecked_certificate(record: Record, direction: Vector, space: Space, rule
 
 
 class _Work:
-    """The binary problems of one fit, done one after the other."""
+    """The binary problems of one fit: all begun at once, then run one after the other."""
 
     def __init__(self, owner: OnlineClassifier, progress: Progress, patterns: list[Patterns], data: Data):
         self.owner, self.progress, self.patterns, self.weight = owner, progress, patterns, data.weight
         self.trainings: list[Training] = []
         self.records: list[Record] = []
-        self.vectors: list[Vector] = []
         self.clock = time.perf_counter()
 
-    def run(
-        self, k: int, patterns: Patterns, record: Record | None, start: Vector | None, held: Patterns | None
-    ) -> None:
+    def begin(self, k: int, record: Record | None, start: Vector | None) -> None:
+        """Set problem k up: afresh, from ``start``, or where ``record`` stands."""
         owner, fresh = self.owner, record is None or start is not None
-        training, record = owner._training(patterns, self.weight, None if fresh else record)
+        training, record = owner._training(self.patterns[k], self.weight, None if fresh else record)
         if not fresh:
             training.resume(record.state)
             training.from_zero = record.from_zero
@@ -378,33 +398,40 @@ class _Work:
             training.start(start)
             record.from_zero = training.from_zero
         owner._prepare(training, record, fresh)
+        record.state, record.reason = training.state, "interrupted"
         self.trainings.append(training)
         self.records.append(record)
-        try:
-            patience = owner.n_iter_no_change or (5 if owner.early_stopping else None)
-            watcher = Patience(patience, held, record.patience) if patience else None
-            pause = self._pause(k, training, watcher) if watcher or self.progress.watched else None
-            visits = int(owner.max_epochs) * patterns.n
-            record.reason = "interrupted"
-            record.reason = training.train(visits, owner._update_limit(record.facts), pause, watcher is not None)
-        finally:
-            record.state = training.state
-            self.vectors.append(owner._predicting(training))
 
-    def _pause(self, k: int, training: Training, patience: Patience | None) -> Callable[[Training], str | None]:
+    def run(self, k: int, held: Patterns | None) -> str:
+        """Train problem k; returns how it ended."""
+        owner, training, record = self.owner, self.trainings[k], self.records[k]
+        patience = owner.n_iter_no_change or (5 if owner.early_stopping else None)
+        watcher = Patience(patience, held, record.patience) if patience else None
+        pause = self._pause(k, watcher) if watcher or self.progress.watched else None
+        visits = int(owner.max_epochs) * training.patterns.n
+        record.reason = training.train(visits, owner._update_limit(record.facts), pause, watcher is not None)
+        return record.reason
+
+    def leave(self, reason: str) -> None:
+        """The problems that were not run stay where they began."""
+        for record in self.records:
+            if record.reason == "interrupted":
+                record.reason = reason
+
+    def _pause(self, k: int, patience: Patience | None) -> Callable[[Training], str | None]:
         def pause(training: Training) -> str | None:
             if self.progress.watched:
-                count = training.state.counts
+                counts = training.state.counts
                 metadata = {
                     "problem": k,
-                    "visits": int(count[VISITS]),
-                    "epochs": int(count[EPOCHS]),
-                    "updates": int(count[UPDATES]),
+                    "visits": int(counts[VISITS]),
+                    "epochs": int(counts[EPOCHS]),
+                    "updates": int(counts[UPDATES]),
                     "upper": training.running_upper(),
                     "seconds": time.perf_counter() - self.clock,
                     "lower": lambda: lower_bound(training.patterns, self.owner._predicting(training)),
                 }
-                if self.progress.report(metadata, lambda: self._attributes_now(training)):
+                if self.progress.report(metadata, self._attributes_now):
                     return "callback"
             if patience is not None and patience.ran_out(training.state.counts, self.owner._predicting(training)):
                 return "early_stopping"
@@ -412,20 +439,10 @@ class _Work:
 
         return pause
 
-    def _attributes_now(self, training: Training) -> dict[str, Any]:
-        space, width = training.patterns.space, training.patterns.d + 1
-        vectors = [*self.vectors, self.owner._predicting(training)]
-        vectors += [np.zeros(width)] * (len(self.patterns) - len(vectors))
-        parts = [space.split(a) for a in vectors]
-        return {"coef_": np.array([w for w, _ in parts]), "intercept_": np.array([b for _, b in parts])}
-
-    def fill_up(self) -> None:
-        """After an interruption: problems that were not reached keep the vector they would have started from."""
-        for p in self.patterns[len(self.records) :]:
-            training, record = self.owner._training(p, self.weight, None)
-            self.owner._prepare(training, record, True)
-            record.reason = "interrupted"
-            record.state = training.state
-            self.trainings.append(training)
-            self.records.append(record)
-            self.vectors.append(training.vector)
+    def _attributes_now(self) -> dict[str, Any]:
+        """What a fit that ended now would predict with."""
+        now = copy.copy(self.owner)
+        now._records_ = self.records
+        before = set(vars(self.owner))
+        now._set_vectors(self.owner._space(), [self.owner._predicting(t) for t in self.trainings])
+        return {k: v for k, v in vars(now).items() if k not in before or v is not vars(self.owner)[k]}

@@ -12,10 +12,11 @@ from separatrix.estimators.base import DTYPES, scores_of
 from separatrix.estimators.declare import estimator
 from separatrix.estimators.online import Facts, OnlineClassifier, Record
 from separatrix.estimators.rates import POWERS, RateTable, amplitude_and_power
-from separatrix.kernels.epochs import POSITION, RUN, VISITS
+from separatrix.kernels.epochs import FACTOR, POSITION, RUN, VISITS
 from separatrix.kernels.greedy import Margins
 from separatrix.kernels.memory import Mean, Voters, average
 from separatrix.kernels.memory import Pocket as PocketMemory
+from separatrix.patterns import check_structure
 from separatrix.rules.base import attribute
 from separatrix.rules.greedy import GreedyRule
 from separatrix.rules.margin_fuzzy import MarginFuzzyRule
@@ -171,12 +172,17 @@ class VotedPerceptron(AdditiveClassifier):
             self.voter_intercepts_.append(all_vectors[best, -1] * space.rho)
             self.votes_.append(votes[best])
 
+    def _last_plane(self, k: int) -> tuple[Vector, float]:
+        record = self._records_[k]
+        return record.facts.space.split(record.state.v * record.state.real[FACTOR])
+
     def _measure_margins(self, patterns: Any, vectors: Any) -> None:
         """There is no hyperplane whose margin could be measured."""
 
     def decision_function(self, X):
         """Votes for the positive class minus votes against it, as a share of all; one column per class if several."""
         check_is_fitted(self)
+        check_structure(X)
         X = validate_data(self, X, accept_sparse="csr", dtype=DTYPES, reset=False)
         shares = []
         for coef, intercept, votes in zip(self.voters_, self.voter_intercepts_, self.votes_, strict=True):

@@ -12,7 +12,7 @@ from separatrix.estimators.declare import estimator
 from separatrix.estimators.online import Facts, OnlineClassifier, Record
 from separatrix.estimators.perceptrons import AdditiveClassifier
 from separatrix.estimators.rates import RateTable
-from separatrix.kernels.least_squares import Inverse
+from separatrix.kernels.least_squares import Triangle
 from separatrix.kernels.winnow import Sinh
 from separatrix.rules.fuzzy import FuzzyRule, fuzzy_weights, membership
 from separatrix.rules.lms import LmsRule, TabulatedLmsRule
@@ -155,7 +155,7 @@ class BalancedWinnow(OnlineClassifier):
 
     def _rule(self, facts: Facts) -> Any:
         if self.alpha != "auto":
-            return WinnowRule(float(np.log(self.alpha)))
+            return WinnowRule(float(np.log(float(self.alpha))))
         return WinnowRule(1.0 / facts.peak, float(np.ceil(2.0 * np.log(2.0 * (facts.d + 1)))))
 
     def _prepare(self, training: Training, record: Record, fresh: bool) -> None:
@@ -284,7 +284,7 @@ class RecursiveLeastSquares(OnlineClassifier):
         return RlsRule(float(self.ridge))
 
     def _prepare(self, training: Training, record: Record, fresh: bool) -> None:
-        if not isinstance(training.state.memory, Inverse):
-            width = training.patterns.d + 1
-            memory = Inverse(np.eye(width) / float(self.ridge), np.zeros(width))
+        if not isinstance(training.state.memory, Triangle):
+            width, root = training.patterns.d + 1, float(np.sqrt(self.ridge))
+            memory = Triangle(root * np.eye(width), root * training.state.v, np.zeros(width))
             training.state = training.state._replace(memory=memory)

@@ -1,5 +1,10 @@
-"""The loop of recursive least squares (DHS eqs. 71-73): a rank-one change of R = (ridge I + sum c y y^t)^-1 a visit."""
+"""The loop of recursive least squares (DHS eqs. 71-73), by Givens rotations.
 
+Kept is the triangle U with U^t U = ridge I + sum c y y^t instead of its inverse, the R of the book: the same a after
+every visit, but R loses twice the digits and all of them once R^2/ridge passes 1e16, as with features in the millions.
+"""
+
+import math
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -7,12 +12,13 @@ import numpy as np
 
 from separatrix.kernels.cache import compiled, shared_digest
 from separatrix.kernels.epochs import EXHAUSTED, FRESH, NORM2, POSITION, RUNNING, UPDATES, end_visit
-from separatrix.kernels.rows import dot
+from separatrix.kernels.rows import axpy
 
 
-class Inverse(NamedTuple):
-    matrix: np.ndarray  # (d + 1, d + 1): R
-    product: np.ndarray  # d + 1: R y
+class Triangle(NamedTuple):
+    matrix: np.ndarray  # (d + 1, d + 1): U, upper triangular
+    target: np.ndarray  # d + 1: U a
+    row: np.ndarray  # d + 1: the pattern that is rotated in
 
 
 @cache
@@ -24,25 +30,33 @@ def _make(key: str) -> Any:
     def run(rule, X, labels, order, weight, norm2, frame, state, budget, max_updates):
         key  # noqa: B018  a closure cell, for numba's cache key
         a, d = state.v, state.v.shape[0] - 1
-        R, Ry = state.memory.matrix, state.memory.product
+        U, b, y = state.memory.matrix, state.memory.target, state.memory.row
         status = RUNNING
         while budget > 0 and status == RUNNING:
             i = order.sequence[state.counts[POSITION]]
             budget -= 1
-            residual = 1.0 - labels[i] * (dot(X, i, a) + frame.rho * a[d])
+            goal = math.sqrt(weight[i])
+            y[:] = 0.0
+            axpy(goal * labels[i], X, i, y)
+            y[d] = goal * labels[i] * frame.rho
             for j in range(d + 1):
-                Ry[j] = labels[i] * (dot(X, i, R[j]) + frame.rho * R[j, d])
-            yRy = labels[i] * (dot(X, i, Ry) + frame.rho * Ry[d])
-            step = weight[i] / (1.0 + weight[i] * yRy)
-            for j in range(d + 1):
-                a[j] += step * residual * Ry[j]
-                for k in range(d + 1):
-                    R[j, k] -= step * Ry[j] * Ry[k]
+                if y[j] == 0.0:
+                    continue
+                length = math.hypot(U[j, j], y[j])
+                c, s = U[j, j] / length, y[j] / length
+                for k in range(j, d + 1):
+                    U[j, k], y[k] = c * U[j, k] + s * y[k], c * y[k] - s * U[j, k]
+                b[j], goal = c * b[j] + s * goal, c * goal - s * b[j]
             state.counts[UPDATES] += 1
             state.counts[FRESH] += 1
             if state.counts[UPDATES] >= max_updates:
                 status = EXHAUSTED
             end_visit(state.counts, order)
+        for j in range(d, -1, -1):
+            rest = b[j]
+            for k in range(j + 1, d + 1):
+                rest -= U[j, k] * a[k]
+            a[j] = rest / U[j, j]
         state.real[NORM2] = np.sum(a * a)
         return status
 

@@ -81,7 +81,8 @@ def _solve_free(problem: Problem) -> None:
 def _multipliers(pairs: np.ndarray, u: Vector) -> tuple[np.ndarray, Vector]:
     """Rows and multipliers with sum 1 of a combination of vertices (y_i + y_j)/2."""
     rows, where = np.unique(pairs, return_inverse=True)
-    return rows, np.bincount(where.ravel(), weights=np.repeat(u / 2.0, 2), minlength=len(rows))
+    alpha = np.bincount(where.ravel(), weights=np.repeat(u / 2.0, 2), minlength=len(rows))
+    return rows, alpha.astype(np.float64)
 
 
 def _scale(problem: Problem) -> float:

@@ -11,9 +11,10 @@ from separatrix.space import Vector
 def least_distance(V: NDArray[np.float64], scale: float) -> tuple[Vector, Vector]:
     """The shortest w with ``V w >= 1``, and u >= 0 with ``V^t u`` parallel to w.
 
-    NNLS on [V^t/scale; 1^t] u = (0, 1) finds which constraints are tight; with ``scale`` near the distance |V^t u|/sum u the
-    two parts of the residual are of one size, which is what keeps them accurate. The tight constraints alone then give w
-    by a QR factorisation, to full accuracy. Without a solution (0 lies in the hull) V^t u is as good as 0.
+    NNLS on [V^t/scale; 1^t] u = (0, 1) finds which constraints are tight; with ``scale`` near the distance
+    |V^t u|/sum u the two parts of the residual are of one size, which is what keeps them accurate. The tight
+    constraints alone then give w by a QR factorisation, to full accuracy. Without a solution (0 lies in the hull) V^t
+    u is as good as 0.
     """
     E = np.vstack([V.T / scale, np.ones(len(V))])
     f = np.zeros(E.shape[0])

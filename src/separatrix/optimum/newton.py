@@ -2,9 +2,9 @@
 
     P(a) = |a|^2/2 + C sum c_k max(0, 1 - a.y_k)^2
 
-is convex and piecewise quadratic. On the active rows A (a.y < 1) its Hessian is I + 2C Y_A^t c Y_A, without the 1 of a free
-bias; a Newton step with an exact line search ends on the right piece after finitely many steps. The Hessian is formed
-where d is small, otherwise the step is found by conjugate gradients, each one pass over the active rows.
+is convex and piecewise quadratic. On the active rows A (a.y < 1) its Hessian is I + 2C Y_A^t c Y_A, without the 1 of a
+free bias; a Newton step with an exact line search ends on the right piece after finitely many steps. The Hessian is
+formed where d is small, otherwise the step is found by conjugate gradients, each one pass over the active rows.
 The dual point of a vector is alpha = 2 C c max(0, 1 - m).
 """
 

@@ -3,9 +3,10 @@
     minimise  P(a) = |a|^2/2 + C sum c_k xi_k^2,   xi_k = max(0, 1 - a.y_k)          (C = inf: a.y_k >= 1)
     maximise  D(alpha) = sum alpha_k - |sum alpha_k y_k|^2/2 - sum alpha_k^2/(4 C c_k),   alpha >= 0
 
-|a| leaves the bias out where it is free; then sum alpha_k l_k = 0. With C = 1/(2 Delta^2) both are margins in the extended
-space: the best multiple of a vector has P = 1/(2 lower^2), the best multiple of alpha has D = 1/(2 upper^2), so that
-(P - D)/P = 1 - (lower/upper)^2. A solver may do what it likes: only what it shows to `primal` and `dual` counts.
+|a| leaves the bias out where it is free; then sum alpha_k l_k = 0. With C = 1/(2 Delta^2) both are margins in the
+extended space: the best multiple of a vector has P = 1/(2 lower^2), the best multiple of alpha has D = 1/(2 upper^2),
+so that (P - D)/P = 1 - (lower/upper)^2. A solver may do what it likes: only what it shows to `primal` and `dual`
+counts.
 """
 
 import time
@@ -40,6 +41,15 @@ class Problem:
         self.a: Vector = np.zeros(patterns.d + 1)
         self.alpha_index: np.ndarray = np.zeros(0, np.int64)
         self.alpha: Vector = np.zeros(0)
+
+    def softer(self, C: float, tol: float) -> "Problem":
+        """The same problem with another C and accuracy, on the same clock and count of passes."""
+        space = self.patterns.space._replace(delta=(2.0 * C) ** -0.5)
+        other = Problem(
+            self.patterns.in_space(space), C, self.weight, tol=tol, max_passes=self.max_passes, max_time=self.max_time
+        )
+        other.clock, other.passes = self.clock, self.passes
+        return other
 
     @property
     def hard(self) -> bool:

@@ -48,7 +48,7 @@ class IncrementalMarginRule(NamedTuple):
 
 def stages(radius: float, min_guess: float) -> int:
     """How many guesses R, R/2, R/4, ... are at least ``min_guess``."""
-    return max(1, 1 + math.floor(math.log2(radius / min_guess) + 1e-12))
+    return max(1, 1 + math.floor(math.log2(radius) - math.log2(min_guess) + 1e-12))
 
 
 def updates_of_stages(count: int) -> int:

@@ -25,3 +25,7 @@ class RommaRule(NamedTuple):
         if both > m and both > m * m:
             return s.norm2 * (1.0 - m) / (both - m * m)
         return 1.0 / s.yy if s.yy > 0.0 else 0.0
+
+    def shrink(self, s):
+        # Where nothing separates, a grows without end; once it is that long, the 1 of a'.y >= 1 no longer matters.
+        return 1e-12 if s.norm2 * s.radius2 > 1e60 else 1.0

@@ -1,0 +1,292 @@
+"""The maximum margin, hard and soft, with a certificate."""
+
+import time
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.utils import compute_class_weight
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from separatrix.certificate import Certificate, certify
+from separatrix.errors import NotSeparableError
+from separatrix.estimators.base import Data, LinearSeparator, warn_not_converged
+from separatrix.estimators.callbacks import Progress, with_callbacks
+from separatrix.estimators.declare import estimator
+from separatrix.multiclass.one_vs_rest import binary_labels
+from separatrix.optimum import choose
+from separatrix.optimum.problem import Problem
+from separatrix.patterns import Patterns
+from separatrix.separable import gordan
+from separatrix.space import Space, Vector
+
+SMALL = 200_000  # values up to which a problem is solved to machine precision: it costs nothing
+PRECISE = 1e-13
+
+
+@estimator
+class MaxMargin(LinearSeparator):
+    """The maximum margin hyperplane, hard or soft, with a proof of how good it is.
+
+    Minimises ``|w|^2/2 + C sum c_k xi_k^2``, xi_k = max(0, 1 - l_k (w.x_k + b)), the problem of
+    ``LinearSVC(loss="squared_hinge")``; ``C=inf`` is the hard margin. It stops on the certificate, ``(P - D)/P <= tol``
+    with P the value reached and D a value that no vector can beat, both computed from the data in float64.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Price of slack; inf for the hard margin, which raises `NotSeparableError` where there is none. In the sources'
+        terms C = 1/(2 Delta^2).
+    fit_intercept : True, False or "free", default=True
+        True: a bias by augmentation with ``rho``, part of |w| (LinearSVC's ``intercept_scaling``). False: none.
+        "free": an unpenalised bias, as ``SVC(kernel="linear")`` has it.
+    rho : float, default=1.0
+        The augmenting constant (not LIBSVM's rho).
+    tol : float, default=1e-4
+        The certified gap at which to stop.
+    solver : {"auto", "active-set", "newton", "dual-coordinates"}, default="auto"
+        ``solver_`` tells what was chosen and why.
+    max_passes : int or None, default=None
+        Passes over the data, at most.
+    max_time : float or None, default=None
+        Seconds, at most.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the price of slack by class; they multiply ``sample_weight``.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels; of two, the second is the positive class.
+    coef_, intercept_ : ndarray
+        The minimiser; for the hard margin scaled so that the smallest margin is 1. One row per class if several
+        (one-vs-rest).
+    certificate_ : Certificate
+        Lower and upper bound of the margin in the space of the problem, and the gap; ``certificates_``: one per
+        problem.
+    support_, dual_coef_ : ndarray
+        Rows with a positive multiplier, and the multipliers times labels; lists of them if there are several problems.
+    support_vectors_ : ndarray
+        Those rows of X (two classes, hard margin, dense).
+    directional_margin_, geometric_margin_ : float
+        min u.y_k in the augmented space, and the smallest distance from the hyperplane (negative: an error).
+    converged_ : bool
+        The gap was reached.
+    n_passes_ : float
+        Passes over the data.
+    solver_ : str
+        The solver and why it was taken.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from separatrix import MaxMargin
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MaxMargin(C=float("inf")).fit(X, y == 0)
+    >>> print(model.certificate_)
+    separable: margin 0.728219, at least 100.00% of the best; no margin above 0.728219 exists (rho = 1)
+    """
+
+    C: float = 1.0
+    fit_intercept: Any = field(default=True, kw_only=True)
+    rho: float = field(default=1.0, kw_only=True)
+    tol: float = field(default=1e-4, kw_only=True)
+    solver: str = field(default="auto", kw_only=True)
+    max_passes: int | None = field(default=None, kw_only=True)
+    max_time: float | None = field(default=None, kw_only=True)
+    class_weight: Any = field(default=None, kw_only=True)
+
+    _parameter_constraints = {
+        "C": [Interval(Real, 0, None, closed="right")],
+        "fit_intercept": ["boolean", StrOptions({"free"})],
+        "rho": [Interval(Real, 0, None, closed="neither")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "solver": [StrOptions({"auto", *choose.SOLVERS})],
+        "max_passes": [Interval(Integral, 1, None, closed="left"), None],
+        "max_time": [Interval(Real, 0, None, closed="neither"), None],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+    }
+
+    def _space(self) -> Space:
+        delta = 0.0 if np.isinf(self.C) else (2.0 * float(self.C)) ** -0.5
+        free = isinstance(self.fit_intercept, str)
+        rho = 1.0 if free else (float(self.rho) if self.fit_intercept else 0.0)
+        return Space(rho, delta, free, weighted=delta > 0)
+
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Fit the maximum margin.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d)
+        y : array-like of shape (n,)
+            Labels of any type, of two or more classes (one-vs-rest).
+        sample_weight : array-like of shape (n,), default=None
+            Factors c_k on the price of slack; rows of weight 0 are left out.
+
+        Returns
+        -------
+        self
+        """
+        progress = Progress(self, X, y)
+        data = self._check_training_data(X, y, sample_weight)
+        self.classes_ = data.classes
+        data = self._with_class_weight(data)
+        solutions: list[Solution] = []
+        try:
+            for k, patterns in enumerate(self._problems(data)):
+                solutions.append(self._solve(k, patterns, data, progress))
+        except KeyboardInterrupt as interrupt:
+            interrupted = getattr(interrupt, "problem", None)
+            if interrupted is not None:
+                solutions.append(self._solution(interrupted, "interrupted"))
+            if len(solutions) == len(binary_labels(data.codes, len(data.classes))):
+                self._finish(solutions, data)
+            raise
+        self._finish(solutions, data)
+        progress.end()
+        if not self.converged_:
+            warn_not_converged(
+                "MaxMargin",
+                f"a gap of {self.certificate_.gap:.1e} > tol={self.tol:g}",
+                "Raise max_passes or max_time, or scale your features.",
+            )
+        return self
+
+    def _with_class_weight(self, data: Data) -> Data:
+        if self.class_weight is None:
+            return data
+        factors = compute_class_weight(self.class_weight, classes=data.classes, y=data.classes[data.codes])
+        weight = data.weight * factors[data.codes]
+        given = np.zeros(data.size)
+        given[data.kept] = weight
+        return data._replace(weight=weight, given_weight=given)
+
+    def _problems(self, data: Data) -> list[Patterns]:
+        labels = binary_labels(data.codes, len(data.classes))
+        first = Patterns(data.rows, labels[0], self._space(), data.weight)
+        self._check_scale(first, data.kept)
+        return [first, *(first.relabelled(l) for l in labels[1:])]
+
+    def _problem(self, k: int, patterns: Patterns, data: Data, progress: Progress | None) -> Problem:
+        tol = min(float(self.tol), PRECISE) if patterns.n * (patterns.d + 1) <= SMALL else float(self.tol)
+        problem = Problem(
+            patterns,
+            float(self.C),
+            data.weight,
+            tol=tol,
+            max_passes=np.inf if self.max_passes is None else float(self.max_passes),
+            max_time=np.inf if self.max_time is None else float(self.max_time),
+        )
+        if progress is not None and progress.watched:
+            problem.watch = _Watch(k, progress, self)
+        return problem
+
+    def _solve(
+        self, k: int, patterns: Patterns, data: Data, progress: Progress, start: Vector | None = None
+    ) -> "Solution":
+        problem = self._problem(k, patterns, data, progress)
+        name, why = choose.choose(problem) if self.solver == "auto" else (self.solver, "as asked for")
+        choose.check(problem, name)
+        try:
+            choose.solve(problem, name, start)
+        except KeyboardInterrupt as interrupt:
+            interrupt.problem = problem  # type: ignore[attr-defined]
+            raise
+        if problem.hard and not problem.lower > 0 and not problem.stopped:
+            self._refuse(problem, data)
+        return self._solution(problem, f"{name} ({why})")
+
+    def _solution(self, problem: Problem, how: str) -> "Solution":
+        a, alpha = problem.a, problem.alpha
+        if problem.hard:
+            smallest = float(problem.patterns.margins(a).min())
+            a = a / smallest if smallest > 0 else a
+            alpha = alpha / alpha.sum() * problem.patterns.space.length(a) ** 2 if len(alpha) else alpha
+        full = np.zeros(problem.patterns.n)
+        full[problem.alpha_index] = alpha
+        return Solution(problem, a, full, how)
+
+    def _refuse(self, problem: Problem, data: Data) -> None:
+        """A hard margin without a separating vector: the proof, or the honest doubt."""
+        witness = gordan(problem.patterns, problem.alpha_index, problem.alpha)
+        rows, weight, upper = problem.alpha_index, problem.alpha, problem.upper
+        proved = f"has norm {upper:.2g}, as good as 0"
+        if witness is not None:
+            (rows, weight, upper), proved = witness, "is 0 exactly"
+        certificate = Certificate(
+            lower=None,
+            upper=upper,
+            separable=None if witness is None else False,
+            space=problem.patterns.space,
+            radius=problem.patterns.radius,
+            alpha_index=data.kept[rows],
+            alpha=weight,
+            sample_weight=data.given_weight,
+        )
+        raise NotSeparableError(
+            f"No hyperplane separates the classes: a combination of {len(rows)} rows with non-negative weights "
+            f"{proved} (see the error's certificate). Use a finite C for a soft margin.",
+            certificate,
+        )
+
+    def _finish(self, solutions: list["Solution"], data: Data) -> None:
+        space = self._space()
+        vectors = [s.a for s in solutions]
+        self._set_vectors(space, vectors)
+        self._set_margins(
+            [
+                certify(s.problem.patterns, s.a, s.alpha, kept=data.kept, sample_weight=data.given_weight)
+                for s in solutions
+            ]
+        )
+        self._measure_margins([s.problem.patterns for s in solutions], vectors)
+        support = [np.flatnonzero(s.alpha) for s in solutions]
+        dual = [s.alpha[i] * s.problem.patterns.labels[i] for s, i in zip(solutions, support, strict=True)]
+        one = len(solutions) == 1
+        self.support_ = data.kept[support[0]] if one else [data.kept[i] for i in support]
+        self.dual_coef_ = dual[0][None, :] if one else [d[None, :] for d in dual]
+        if one and np.isinf(self.C):
+            self.support_vectors_ = solutions[0].problem.patterns.values(support[0])
+        self.n_passes_ = float(sum(s.problem.passes for s in solutions))
+        self.solver_ = solutions[0].how
+        # Rounding outwards may cost the last digits of a gap that was reached.
+        self.converged_ = all(c.gap is not None and c.gap <= max(self.tol, 1e-9) for c in self.certificates_)
+
+
+@dataclass
+class Solution:
+    """One binary problem, solved."""
+
+    problem: Problem
+    a: Vector
+    alpha: Vector
+    how: str
+
+
+class _Watch:
+    """Tells callbacks the gap against passes."""
+
+    def __init__(self, k: int, progress: Progress, owner: MaxMargin):
+        self.k, self.progress, self.owner, self.clock = k, progress, owner, time.perf_counter()
+
+    def __call__(self, problem: Problem) -> bool:
+        metadata = {
+            "problem": self.k,
+            "visits": int(problem.passes * problem.patterns.n),
+            "epochs": problem.passes,
+            "updates": None,
+            "upper": problem.upper,
+            "lower": lambda: problem.lower,
+            "gap": problem.gap,
+            "seconds": time.perf_counter() - self.clock,
+        }
+
+        def attributes() -> dict[str, Any]:
+            coef, intercept = problem.patterns.space.split(problem.a)
+            return {"coef_": coef[None, :], "intercept_": np.array([intercept])}
+
+        return self.progress.report(metadata, attributes)

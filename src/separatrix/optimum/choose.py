@@ -1,0 +1,67 @@
+"""Which solver for which problem, and why."""
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from separatrix.kernels.rows import CSR, Dense
+from separatrix.optimum import active_set, dual_coordinates, newton
+from separatrix.optimum.problem import Problem
+from separatrix.space import Vector
+
+WIDE = 3000  # columns from which a matrix of columns by columns is too much
+LARGE_BLAS = 1000  # dense columns from which more threads pay; below, they only wait for each other on a busy machine
+
+SOLVERS = ("active-set", "newton", "dual-coordinates")
+
+
+def choose(problem: Problem) -> tuple[str, str]:
+    """Name of the solver, and the reason in words."""
+    width, sparse = problem.patterns.d + 1, isinstance(problem.patterns.rows, CSR)
+    if problem.hard:
+        if sparse and width > WIDE and not problem.free:
+            return "dual-coordinates", f"hard margin, sparse with {width - 1} columns: follow a path of soft margins"
+        return "active-set", "hard margin: few patterns are tight, so an exact solve on a working set"
+    if width <= WIDE or problem.free:
+        what = "unpenalised bias" if problem.free else f"soft margin with {width - 1} columns"
+        return "newton", f"{what}: few passes with exact Newton steps"
+    return "dual-coordinates", f"soft margin with {width - 1} columns: coordinate descent, then Newton steps"
+
+
+def check(problem: Problem, name: str) -> None:
+    """A solver says what it cannot do."""
+    if name == "active-set" and not problem.hard:
+        raise ValueError('solver="active-set" is for the hard margin (C=inf); use "newton" or "auto".')
+    if name == "newton" and problem.hard:
+        raise ValueError('solver="newton" is for a soft margin; for C=inf use "active-set" or "auto".')
+    if name == "dual-coordinates" and problem.free:
+        raise ValueError('solver="dual-coordinates" cannot leave the bias free; use "newton", "active-set" or "auto".')
+
+
+def solve(problem: Problem, name: str, start: Vector | None = None) -> None:
+    """Run a solver; what it found is in the problem."""
+    runs: dict[str, Callable[[], None]] = {
+        "active-set": lambda: active_set.solve(problem),
+        "newton": lambda: newton.solve(problem, start),
+        "dual-coordinates": lambda: dual_coordinates.solve(problem, start),
+    }
+    large = isinstance(problem.patterns.rows, Dense) and problem.patterns.d >= LARGE_BLAS
+    threads = None if large else 1
+    with (
+        _controller().limit(limits=threads, user_api="blas"),
+        np.errstate(over="ignore", under="ignore"),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")  # of linear algebra; the certificate is the judge
+        runs[name]()
+
+
+_controllers: list[ThreadpoolController] = []
+
+
+def _controller() -> ThreadpoolController:
+    if not _controllers:
+        _controllers.append(ThreadpoolController())
+    return _controllers[0]

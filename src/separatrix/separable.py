@@ -1,0 +1,291 @@
+"""Is there a hyperplane at all? With a proof either way."""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.linalg as la
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from separatrix.certificate import Certificate, certify, upper_bound
+from separatrix.errors import DataError
+from separatrix.exact import vanishing_combination
+from separatrix.kernels.rows import Dense
+from separatrix.multiclass.one_vs_rest import binary_labels
+from separatrix.optimum import choose
+from separatrix.optimum.problem import Problem
+from separatrix.patterns import Patterns
+from separatrix.space import Hyperplane, Space, Vector
+
+ENOUGH = 0.5  # gap at which a separating hyperplane is good enough
+TINY = 1e-12  # a bound on the margin below this, as a fraction of R, is as good as 0
+LARGEST_KESLER = 50_000_000  # values of Kesler's patterns that are written out
+
+
+class Gordan(NamedTuple):
+    """Rows and weights >= 0, with sum 1, whose combination of patterns vanishes: no hyperplane separates.
+
+    The weights are the exact ones, rounded to floats; ``norm`` is what rounding leaves of the combination.
+    """
+
+    rows: np.ndarray
+    weight: Vector
+    norm: float
+
+
+@dataclass(frozen=True)
+class Separability:
+    """The answer of `separability`.
+
+    ``separable``: True, False, or None (undecided). ``kind``: "complete", "quasi" (weakly: a hyperplane has every row
+    on its side or on it, and not all on it), "none", or "undecided". ``hyperplane`` and ``margin`` (geometric) where
+    there is one; ``gordan``, the rows and weights whose combination vanishes, where there is none. ``exact``: the
+    answer is a proof in rational arithmetic or by bounds on rounding errors, not one "at tolerance". For more than
+    two classes ``separable`` speaks of one linear machine, and ``total`` (each class against the rest) and
+    ``pairwise`` hold the other answers.
+    """
+
+    separable: bool | None
+    kind: str
+    exact: bool
+    certificate: Certificate | None = None
+    hyperplane: Hyperplane | None = None
+    margin: float | None = None
+    gordan: Gordan | None = None
+    explanation: str = ""
+    total: dict[Any, "Separability"] = field(default_factory=dict)
+    pairwise: dict[tuple[Any, Any], "Separability"] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return self.separable is True
+
+    def __str__(self) -> str:
+        return self.explanation
+
+
+def separability(
+    X: Any, y: ArrayLike, *, fit_intercept: bool = True, max_time: float = np.inf, tol: float = TINY
+) -> Separability:
+    """Decide whether a hyperplane separates the classes, with a proof.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n, d)
+    y : array-like of shape (n,)
+        Labels of two or more classes.
+    fit_intercept : bool, default=True
+        False: only hyperplanes through the origin.
+    max_time : float, default=inf
+        Seconds for each binary question, at most.
+    tol : float, default=1e-12
+        A bound on the margin below ``tol`` R without an exact proof is reported as False "at tolerance",
+        ``exact=False``.
+
+    Returns
+    -------
+    Separability
+
+    Examples
+    --------
+    >>> from separatrix import separability
+    >>> print(separability([[0.0], [1.0], [3.0]], ["a", "a", "b"]))
+    Separable: a hyperplane has every row on its side, the nearest at a distance of 1.
+    >>> print(separability([[0.0], [2.0], [1.0]], ["a", "a", "b"]))
+    Not separable: 3 rows with positive weights combine to exactly 0, so no hyperplane has all of them on their sides.
+    """
+    from sklearn.utils import check_array, check_consistent_length
+    from sklearn.utils.multiclass import check_classification_targets
+
+    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
+    y = np.asarray(y)
+    check_consistent_length(X, y)
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise DataError(
+            f"Separability is a question about at least 2 classes; these data have 1 class: {classes[0]!r}."
+        )
+    ask = _Question(1.0 if fit_intercept else 0.0, max_time, tol)
+    if len(classes) == 2:
+        return ask.binary(X, binary_labels(codes, 2)[0])
+    names = classes.tolist()
+    total = {c: ask.binary(X, l) for c, l in zip(names, binary_labels(codes, len(names)), strict=True)}
+    pairwise = {}
+    for i in range(len(names)):
+        for j in range(i):
+            rows = np.flatnonzero((codes == i) | (codes == j))
+            pairwise[names[j], names[i]] = ask.binary(X[rows], np.where(codes[rows] == i, 1.0, -1.0))
+    return _joint(ask.linear_machine(X, codes, len(names)), total, pairwise)
+
+
+def _joint(linear: Separability, total: dict, pairwise: dict) -> Separability:
+    def words(answers: dict) -> str:
+        no = [name for name, a in answers.items() if a.separable is False]
+        unknown = [name for name, a in answers.items() if a.separable is None]
+        if not no and not unknown:
+            return "yes"
+        parts = [f"no for {no}"] if no else []
+        return ", ".join([*parts, f"undecided for {unknown}"] if unknown else parts)
+
+    verdict = {True: "yes", False: "no", None: "undecided"}[linear.separable]
+    text = (
+        f"By one linear machine: {verdict}. Totally (each class against the rest): {words(total)}. "
+        f"Pairwise: {words(pairwise)}."
+    )
+    return Separability(
+        linear.separable,
+        linear.kind,
+        linear.exact,
+        linear.certificate,
+        None,
+        None,
+        linear.gordan,
+        text,
+        total,
+        pairwise,
+    )
+
+
+class _Question:
+    def __init__(self, rho: float, max_time: float, tol: float):
+        self.space, self.max_time, self.tol = Space(rho), max_time, tol
+
+    def binary(self, X: Any, labels: Vector) -> Separability:
+        return self.decide(Patterns(X, labels, self.space))
+
+    def linear_machine(self, X: Any, codes: np.ndarray, c: int) -> Separability:
+        """Kesler's construction (DHS 5.12.1): pattern (i, j) has (x, rho) in block i and its negative in block j."""
+        Y = sp.hstack([sp.csr_matrix(X), np.full((X.shape[0], 1), self.space.rho)], format="csr")
+        if 2 * Y.nnz * (c - 1) > LARGEST_KESLER:
+            return Separability(None, "undecided", False, explanation="too large for Kesler's construction")
+        blocks = []
+        for i in range(c):
+            rows = Y[codes == i]
+            for j in range(c):
+                if j != i:
+                    parts = [rows if k == i else -rows if k == j else sp.csr_matrix(rows.shape) for k in range(c)]
+                    blocks.append(sp.hstack(parts, format="csr"))
+        patterns = sp.vstack(blocks, format="csr")
+        return _Question(0.0, self.max_time, self.tol).decide(
+            Patterns(patterns, np.ones(patterns.shape[0]), Space(0.0))
+        )
+
+    def decide(self, patterns: Patterns) -> Separability:
+        problem = self._solve(patterns)
+        if problem.lower > 0:
+            certificate = certify(patterns, problem.a, _full(problem))
+            if certificate.separable:
+                return self._yes(patterns, problem, certificate)
+        witness = gordan(patterns, problem.alpha_index, problem.alpha)
+        if witness is None and problem.upper <= 1e-6 * patterns.radius and isinstance(patterns.rows, Dense):
+            witness = self._rescaled(patterns)
+        if witness is not None:
+            return self._no(patterns, witness)
+        certificate = certify(patterns, problem.a, _full(problem))
+        if certificate.upper <= self.tol * patterns.radius:
+            text = f"Not separable at tolerance {self.tol:g} R: no margin above {certificate.upper:.3g} exists."
+            return Separability(False, "none", False, certificate, explanation=text)
+        text = (
+            f"Undecided: no separating hyperplane was found, and margins up to {certificate.upper:.3g} are not ruled "
+            f"out (the best one found is {certificate.lower:.3g})."
+        )
+        return Separability(None, "undecided", False, certificate, explanation=text)
+
+    def _solve(self, patterns: Patterns) -> Problem:
+        problem = Problem(patterns, np.inf, np.ones(patterns.n), tol=ENOUGH, max_time=self.max_time)
+        if not patterns.radius2 > 0:
+            return problem
+        choose.solve(problem, choose.choose(problem)[0])
+        return problem
+
+    def _rescaled(self, patterns: Patterns) -> Gordan | None:
+        """The same question with every column scaled to size 1: the answer does not change, the arithmetic does."""
+        assert isinstance(patterns.rows, Dense)
+        size = np.abs(patterns.rows.data).max(axis=0).astype(np.float64)
+        scaled = Patterns(patterns.rows.data / np.where(size > 0, size, 1.0), patterns.labels, patterns.space)
+        problem = self._solve(scaled)
+        return gordan(patterns, problem.alpha_index, problem.alpha)
+
+    def _yes(self, patterns: Patterns, problem: Problem, certificate: Certificate) -> Separability:
+        w, b = patterns.space.split(problem.a)
+        plane = Hyperplane(w, b) if np.any(w) else None
+        margin = float(patterns.margins(problem.a).min() / np.linalg.norm(w)) if plane is not None else None
+        text = "Separable: a hyperplane has every row on its side"
+        text += f", the nearest at a distance of {margin:.6g}." if margin is not None else "."
+        return Separability(True, "complete", True, certificate, plane, margin, None, text)
+
+    def _no(self, patterns: Patterns, witness: Gordan) -> Separability:
+        certificate = Certificate(
+            lower=None,
+            upper=witness.norm,
+            separable=False,
+            space=patterns.space,
+            radius=patterns.radius,
+            alpha_index=witness.rows,
+            alpha=witness.weight,
+        )
+        text = (
+            f"Not separable: {len(witness.rows)} rows with positive weights combine to exactly 0, so no hyperplane has "
+            "all of them on their sides."
+        )
+        weak = self._weak(patterns, witness)
+        if weak is not None:
+            text += " It is weakly separable: a hyperplane has every row on its side or on itself."
+            w, b = patterns.space.split(weak)
+            plane = Hyperplane(w, b) if np.any(w) else None
+            return Separability(False, "quasi", True, certificate, plane, 0.0, witness, text)
+        return Separability(False, "none", True, certificate, None, None, witness, text)
+
+    def _weak(self, patterns: Patterns, witness: Gordan) -> Vector | None:
+        """A vector with a.y_k >= 0 for all k and > 0 for some, None if there is none: facial reduction.
+
+        sum lambda_k a.y_k = 0 with lambda > 0 forces a.y_k = 0 on the witness's rows. In what is left of the space
+        the rows that do not vanish are asked again.
+        """
+        basis: NDArray[np.float64] = np.eye(patterns.d + 1)
+        if not patterns.space.rho:
+            basis = basis[:, :-1]
+        rows = np.arange(patterns.n)
+        tight = witness.rows
+        while True:
+            kernel = la.null_space(patterns.dense_rows(tight) @ basis, rcond=1e-10)
+            if kernel.shape[1] == 0:
+                return None
+            basis = basis @ kernel
+            products = np.column_stack([patterns.margins(_padded(b, patterns.d)) for b in basis.T])
+            rows = np.flatnonzero(np.linalg.norm(products, axis=1) > 1e-9 * np.sqrt(patterns.norms2))
+            if len(rows) == 0:
+                return None
+            rest = Patterns(np.ascontiguousarray(products[rows]), np.ones(len(rows)), Space(0.0))
+            problem = self._solve(rest)
+            if problem.lower > 0:
+                return _padded(basis @ problem.a[:-1], patterns.d)
+            if problem.upper > 1e-9 * rest.radius or len(problem.alpha_index) == 0:
+                return None
+            tight = rows[problem.alpha_index]
+
+
+def _padded(vector: Vector, d: int) -> Vector:
+    return vector if len(vector) == d + 1 else np.append(vector, 0.0)
+
+
+def _full(problem: Problem) -> Vector:
+    alpha = np.zeros(problem.patterns.n)
+    alpha[problem.alpha_index] = problem.alpha
+    return alpha
+
+
+def gordan(patterns: Patterns, index: np.ndarray, alpha: Vector) -> Gordan | None:
+    """An exact proof that no hyperplane separates, near approximate multipliers; None if none was found there.
+
+    Multipliers that are rounding errors may stand for rows that do not belong: without them it is tried again.
+    """
+    for smallest in (0.0, 1e-12, 1e-8):
+        rows = index[alpha > smallest * alpha.max(initial=0.0)]
+        solution = vanishing_combination(patterns.dense_rows(rows)) if len(rows) else None
+        if solution is not None:
+            weight = np.array([float(x) for x in solution])
+            kept = weight > 0
+            return Gordan(rows[kept], weight[kept], upper_bound(patterns, rows[kept], weight[kept]))
+    return None

@@ -1,0 +1,161 @@
+"""separability and exact arithmetic: never a wrong answer, always with a proof."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_breast_cancer, load_iris
+
+from separatrix import DataError, MaxMargin, separability
+from separatrix.exact import product_sign, vanishing_combination
+
+
+def separable_set(seed):
+    """Random data with a margin between 1e-6 R and 0.1 R around a random hyperplane."""
+    rng = np.random.default_rng(seed)
+    d, n = rng.integers(1, 8), rng.integers(4, 60)
+    u = rng.standard_normal(d)
+    u /= np.linalg.norm(u)
+    X = rng.standard_normal((n, d))
+    s = X @ u
+    gap = 10 ** rng.uniform(-6, -1)
+    X += np.outer(np.where(s > 0, 1, -1) * gap * 5, u)
+    y = s > 0
+    if y.all() or not y.any():
+        X[0] -= 2 * (X[0] @ u) * u
+        y[0] = not y[0]
+    return X + rng.standard_normal(d), y
+
+
+def overlapping_set(seed):
+    """Random data in which a point of one class lies among points of the other."""
+    rng = np.random.default_rng(seed)
+    d, n = rng.integers(1, 8), rng.integers(10, 60)
+    X = rng.standard_normal((n, d)) if seed % 3 else rng.integers(-3, 4, (n, d)).astype(float)
+    y = rng.random(n) < 0.5
+    y[0], y[1] = True, False
+    if seed % 2:  # a mean of positive points, labelled negative: halves of integers are exact
+        a, b = X[0], X[2]
+        y[2] = True
+        return np.vstack(
+            [X, (np.round(a * 64) + np.round(b * 64)) / 128, np.round(a * 64) / 64, np.round(b * 64) / 64]
+        ), (np.append(y, [False, True, True]))
+    simplex = np.vstack([np.eye(d) * 4, -np.full((1, d), 4.0)])
+    return np.vstack([X, simplex, simplex / 8]), np.concatenate([y, np.ones(d + 1, bool), np.zeros(d + 1, bool)])
+
+
+@pytest.mark.parametrize("part", range(10))
+def test_separable_sets_are_found_and_proved(part):
+    for seed in range(100 * part, 100 * (part + 1)):
+        X, y = separable_set(seed)
+        answer = separability(X, y)
+        assert answer.separable is True, (seed, str(answer))
+        assert answer.kind == "complete"
+        assert answer.exact
+        assert answer.margin > 0
+        assert answer.certificate.verify(X, y, exact=True), seed
+        assert np.all((answer.hyperplane.signed_distance(X) > 0) == y)
+
+
+@pytest.mark.parametrize("part", range(10))
+def test_overlapping_sets_are_refuted_and_proved(part):
+    for seed in range(100 * part, 100 * (part + 1)):
+        X, y = overlapping_set(seed)
+        answer = separability(X, y)
+        assert answer.separable is False, (seed, str(answer))
+        assert answer.exact
+        assert answer.kind in ("none", "quasi")
+        assert answer.certificate.verify(X, y), seed
+        Y = np.where(y, 1.0, -1.0)[:, None] * np.column_stack([X, np.ones(len(X))])
+        assert np.abs(answer.gordan.weight @ Y[answer.gordan.rows]).max() <= 1e-9
+
+
+def test_kinds():
+    line = [[0.0], [1.0], [2.0], [3.0]]
+    assert separability(line, [0, 0, 1, 1]).kind == "complete"
+    touching = separability([[0.0], [1.0], [1.0], [2.0]], [0, 0, 1, 1])
+    assert touching.kind == "quasi"
+    distance = touching.hyperplane.signed_distance(np.array([[0.0], [1.0], [2.0]]))
+    assert distance[0] < -1e-9
+    assert abs(distance[1]) < 1e-9
+    assert distance[2] > 1e-9
+    assert separability(line, [0, 1, 0, 1]).kind == "none"
+    xor = separability([[0.0, 0], [1, 1], [1, 0], [0, 1]], [0, 0, 1, 1])
+    assert (xor.separable, xor.kind) == (False, "none")
+    # Points that alternate on a line, and one off the line: a hyperplane through the line has them all on it.
+    flat = separability([[0.0, 0.0], [1, 0], [2, 0], [0, 5]], [0, 1, 0, 1])
+    assert (flat.separable, flat.kind) == (False, "quasi")
+
+
+def test_identical_rows_of_both_classes():
+    answer = separability([[1.0, 2.0], [1.0, 2.0]], [0, 1])
+    assert answer.separable is False
+    assert answer.kind == "none"
+    assert sorted(answer.gordan.weight.tolist()) == [0.5, 0.5]
+
+
+def test_without_intercept():
+    X, y = [[1.0, 0.0], [2.0, 0.0], [3.0, 1.0]], [0, 1, 1]
+    assert separability(X, y).separable is True
+    assert separability(X, y, fit_intercept=False).separable is False
+
+
+def test_real_data_raw_and_sparse():
+    X, y = load_breast_cancer(return_X_y=True)
+    for data in (X, sp.csr_matrix(X), X.astype(np.float32)):
+        answer = separability(data, y)
+        assert answer.separable is True
+        assert answer.certificate.verify(data, y, exact=True)
+
+
+def test_three_classes():
+    X, y = load_iris(return_X_y=True)
+    answer = separability(X, y)
+    assert answer.total[0].separable is True
+    assert answer.total[1].separable is False
+    assert answer.pairwise[0, 1].separable is True
+    assert answer.pairwise[1, 2].separable is False
+    assert answer.separable is False
+    # three classes around the origin: one machine separates them
+    X = [[0.0, 3.0], [0.1, 2.9], [3.0, -2.0], [2.9, -2.1], [-3.0, -2.0], [-3.1, -2.2]]
+    star = separability(X, [0, 0, 1, 1, 2, 2])
+    assert star.separable is True
+    # three in a row: one machine does, but the middle one is not separable from the rest
+    row = separability([[0.0], [0.1], [1.0], [1.1], [2.0], [2.1]], ["a", "a", "b", "b", "c", "c"])
+    assert row.separable is True
+    assert row.total["b"].separable is False
+    assert "one linear machine: yes" in str(row)
+
+
+def test_one_class_is_an_error():
+    with pytest.raises(DataError, match="1 class"):
+        separability([[0.0], [1.0]], [1, 1])
+
+
+def test_exact_arithmetic():
+    assert vanishing_combination(np.array([[0.1, 0.2], [-0.2, -0.4]])) == [Fraction(2, 3), Fraction(1, 3)]
+    assert vanishing_combination(np.array([[0.1, 0.2], [-0.2, -0.3]])) is None
+    assert vanishing_combination(np.array([[1.0], [2.0]])) is None
+    assert product_sign(np.array([0.1, 0.2]), np.array([2.0, -1.0])) == 0
+    assert product_sign(np.array([1e-300, 1.0]), np.array([1.0, 1e-320])) == 1
+
+
+def test_a_margin_below_rounding_is_settled_exactly():
+    # 3 * 0.1 > 0.3 in exact arithmetic of these floats, by less than one unit in the last place
+    X, y = np.array([[0.1, 0.3], [-0.1, -0.3]]), [1, 0]
+    certificate = MaxMargin(float("inf"), fit_intercept=False).fit([[3.0, -1.0], [-3.0, 1.0]], [1, 0]).certificate_
+    assert product_sign(X[0], np.array([3.0, -1.0])) == 1
+    claim = replace(
+        certificate,
+        direction=np.array([3.0, -1.0, 0.0]),
+        lower=None,
+        upper=np.inf,
+        alpha=None,
+        alpha_index=None,
+        radius=0.1**0.5,
+        separable=True,
+    )
+    assert not claim.verify(X, y)
+    assert claim.verify(X, y, exact=True)
