@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC, LinearSVC
 
-from separatrix import MaxMargin, NotSeparableError
+from separatrix import MaxMargin, NotSeparableError, max_margin_path
 from separatrix.callbacks import MarginTrace
 
 INF = float("inf")
@@ -217,3 +217,23 @@ def test_three_classes():
     assert len(model.certificates_) == 3
     assert model.score(X, y) > 0.9
     assert all(c.verify(X, y == k) for k, c in enumerate(model.certificates_))
+
+
+@pytest.mark.parametrize("intercept", [True, "free"])
+def test_a_path_is_its_fits(intercept):
+    X, y = load_breast_cancer(return_X_y=True)
+    X, Cs = scale(X), [10.0, 0.1, INF, 1.0]
+    for C, model in zip(Cs, max_margin_path(X, y, Cs, fit_intercept=intercept), strict=True):
+        alone = MaxMargin(C, fit_intercept=intercept).fit(X, y)
+        assert model.C == C
+        np.testing.assert_allclose(model.coef_, alone.coef_, rtol=1e-5, atol=1e-7)
+        assert model.certificate_.gap <= 1e-6
+        assert model.predict(X[:5]).shape == (5,)
+
+
+def test_a_path_needs_few_passes():
+    X, y = make_classification(20_000, 30, flip_y=0.1, random_state=0)
+    path = max_margin_path(X, y, np.geomspace(0.01, 10, 10))
+    alone = MaxMargin(10.0).fit(X, y)
+    assert sum(model.n_passes_ for model in path) < 6 * alone.n_passes_
+    assert all(model.converged_ for model in path)

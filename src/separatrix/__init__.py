@@ -18,7 +18,7 @@ _HOMES = {
         "PassiveAggressive",
         "Relaxation",
     ],
-    "separatrix.estimators.max_margin": ["MaxMargin"],
+    "separatrix.estimators.max_margin": ["MaxMargin", "max_margin_path"],
     "separatrix.estimators.perceptrons": [
         "GreedyPerceptron",
         "MarginFuzzyPerceptron",
@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from separatrix.estimators.margin_rules import PassiveAggressive as PassiveAggressive
     from separatrix.estimators.margin_rules import Relaxation as Relaxation
     from separatrix.estimators.max_margin import MaxMargin as MaxMargin
+    from separatrix.estimators.max_margin import max_margin_path as max_margin_path
     from separatrix.estimators.perceptrons import GreedyPerceptron as GreedyPerceptron
     from separatrix.estimators.perceptrons import MarginFuzzyPerceptron as MarginFuzzyPerceptron
     from separatrix.estimators.perceptrons import Perceptron as Perceptron

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from separatrix.errors import DataError
 from separatrix.exact import LARGEST_SYSTEM, product_sign, vanishing_combination
 from separatrix.patterns import EPS, Patterns, check_structure
-from separatrix.space import Space, Vector, best_gamma, objective, signs
+from separatrix.space import Space, Vector, best_gamma, norm, objective, signs
 
 # A certificate claims its bounds with this many times the rounding error, `verify` asks for once: a proof survives
 # another order of summation.
@@ -165,7 +165,7 @@ def _check_lower(judge: _Judge, claim: Certificate, patterns: Patterns) -> None:
 
 
 def _check_upper(judge: _Judge, claim: Certificate, patterns: Patterns, kept: np.ndarray) -> None:
-    if np.isinf(claim.upper):
+    if claim.upper == np.inf:
         return
     if claim.alpha is None or claim.alpha_index is None:
         judge.settle("upper", None, f"{claim.upper:.6g} comes without multipliers")
@@ -184,8 +184,10 @@ def _check_upper(judge: _Judge, claim: Certificate, patterns: Patterns, kept: np
 def _check_separable(judge: _Judge, claim: Certificate, patterns: Patterns, kept: np.ndarray, exact: bool) -> None:
     if claim.separable is None:
         return
-    if claim.separable and claim.direction is not None:
-        found = plain_margin(patterns, claim.direction, slack=1.0)
+    found = -np.inf if claim.direction is None else plain_margin(patterns, claim.direction, slack=1.0)
+    if claim.separable is False and found > 0:
+        judge.settle("not separable", False, f"the direction separates, with margin {found:.6g}")
+    elif claim.separable and claim.direction is not None:
         holds = found > 0 or (exact and _separates_exactly(patterns, claim.direction))
         judge.settle("separable", holds, f"the direction has margin {found:.6g}")
     elif claim.separable is False and claim.alpha_index is not None:
@@ -213,6 +215,7 @@ def _separates_exactly(patterns: Patterns, a: Vector) -> bool:
 
 def plain_margin(patterns: Patterns, a: Vector, slack: float = SLACK, margins: Vector | None = None) -> float:
     """A certain lower bound on min_k u.y_k in the unextended space, u = a/|a|."""
+    a = unit(patterns.space, a) if margins is None else a
     length = patterns.space.length(a)
     if not np.all(np.isfinite(a)):
         return -np.inf
@@ -224,6 +227,7 @@ def plain_margin(patterns: Patterns, a: Vector, slack: float = SLACK, margins: V
 
 def lower_bound(patterns: Patterns, a: Vector, slack: float = SLACK, margins: Vector | None = None) -> float:
     """A certain lower bound on the margin of a in its space: min u.y, or J^(-1/2) where the space is extended."""
+    a = unit(patterns.space, a) if margins is None else a
     delta, length = patterns.delta, patterns.space.length(a)
     if patterns.space.delta == 0 or not np.all(np.isfinite(a)):
         return plain_margin(patterns, a, slack, margins)
@@ -237,12 +241,14 @@ def lower_bound(patterns: Patterns, a: Vector, slack: float = SLACK, margins: Ve
 
 def upper_bound(patterns: Patterns, index: np.ndarray, alpha: Vector, slack: float = SLACK) -> float:
     """A certain upper bound on the best margin: |sum alpha_k y_k^ext| / sum alpha_k, inf without multipliers."""
-    total = float(alpha.sum())
-    if not (total > 0 and np.isfinite(total)):
+    largest = float(alpha.max(initial=0.0))
+    if not 0 < largest < np.inf:
         return np.inf
+    alpha = np.ldexp(alpha, -int(np.frexp(largest)[1]))  # the bound does not depend on the scale, its squares do
+    total = float(alpha.sum())
     a = patterns.combine(index, alpha)
     delta = np.broadcast_to(patterns.delta, patterns.n)[index]
-    length = float(np.hypot(patterns.space.length(a), np.linalg.norm(delta * alpha)))
+    length = float(np.hypot(patterns.space.length(a), norm(delta * alpha)))
     error = slack * patterns.combination_error(alpha)
     if patterns.space.free:
         # sum alpha_k l_k ought to be 0; what is left of it meets a bias of at most R + margin per unit of length.

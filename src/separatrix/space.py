@@ -14,6 +14,16 @@ from numpy.typing import ArrayLike, NDArray
 Vector = NDArray[np.float64]
 
 
+def norm(v: Vector) -> float:
+    """|v|, also where squares would overflow or vanish: a bound made of such squares would be false."""
+    peak = float(np.abs(v).max(initial=0.0))
+    if not 0 < peak < np.inf:
+        return peak
+    exponent = int(np.frexp(peak)[1])  # scaling by powers of two changes no bit of the result
+    with np.errstate(over="ignore"):
+        return float(np.ldexp(np.linalg.norm(np.ldexp(v, -exponent)), exponent))
+
+
 class Space(NamedTuple):
     """Which space margins are measured in.
 
@@ -41,7 +51,7 @@ class Space(NamedTuple):
 
     def length(self, a: Vector) -> float:
         """|a| as this space measures it, without the extension."""
-        return float(np.linalg.norm(a[:-1] if self.free else a))
+        return norm(a[:-1] if self.free else a)
 
     def describe(self) -> str:
         bias = "unpenalised bias" if self.free else (f"rho = {self.rho:g}" if self.rho else "no bias")

@@ -31,6 +31,7 @@ from separatrix.kernels.order import NO_SHUFFLE, Order
 from separatrix.kernels.passes import permutation
 from separatrix.patterns import EPS, Patterns
 from separatrix.rules.base import attribute
+from separatrix.space import norm
 
 PIECE = 0.2  # seconds a piece is meant to last
 FIRST_PIECE = 2e6  # multiplications in the first piece, before the speed is known
@@ -201,7 +202,7 @@ class Training:
             return float("inf")
         scale = float(np.sqrt(unit_scale2(rule, radius2)))
         rounding = 4.0 * EPS * (float(state.counts[UPDATES]) + len(state.v) + 8) * largest_radius
-        return float(np.linalg.norm(state.v)) / (total * scale) + rounding
+        return norm(state.v) / (total * scale) + rounding
 
 
 def unit_scale2(rule: Any, radius2: float) -> float:

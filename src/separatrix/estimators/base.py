@@ -74,9 +74,9 @@ class LinearSeparator(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         size, weight, kept = len(y), np.ones(len(y)), np.arange(len(y))
         if sample_weight is not None:
             given = weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            if weight.max() > np.sqrt(np.finfo(np.float64).max) / len(weight):
+                raise DataError(f"A sample weight of {weight.max():g} overflows float64 in squared sums. Scale them.")
             kept = np.flatnonzero(weight > 0)
-            if len(kept) == 0:
-                raise DataError("All sample weights are 0: there is nothing to learn from.")
             if len(kept) < len(y):
                 X, y, weight = X[kept], y[kept], weight[kept]
         if classes is None:

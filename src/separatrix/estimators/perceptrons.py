@@ -221,9 +221,11 @@ class Pocket(OnlineClassifier):
 
     Examples
     --------
-    >>> from separatrix import Pocket
-    >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [9.0]], [0, 0, 0, 1, 1, 0]
-    >>> Pocket(max_epochs=50, n_iter_no_change=10).fit(X, y).score(X, y) > 0.8
+    >>> from sklearn.datasets import make_blobs
+    >>> from separatrix import Perceptron, Pocket
+    >>> X, y = make_blobs(300, centers=2, cluster_std=3.0, random_state=2)
+    >>> pocket = Pocket(n_iter_no_change=20).fit(X, y)
+    >>> pocket.score(X, y) > Perceptron(n_iter_no_change=20).fit(X, y).score(X, y)
     True
     """
 
@@ -349,7 +351,7 @@ class MarginFuzzyPerceptron(AdditiveClassifier):
     >>> from separatrix import MarginFuzzyPerceptron
     >>> X, y = [[0.0], [1.0], [2.2], [1.8], [3.0], [4.0]], [0, 0, 0, 1, 1, 1]
     >>> model = MarginFuzzyPerceptron(width=0.5).fit(X, y)
-    >>> model.converged_, model.signed_distance(X)[2] <= 0.5
+    >>> model.converged_, bool(model.signed_distance(X)[2] <= 0.5)
     (True, True)
     """
 
