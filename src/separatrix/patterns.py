@@ -148,6 +148,12 @@ class Patterns:
         passes.products()(self.rows, self.labels, self.space.rho, np.ascontiguousarray(a, dtype=np.float64), out)
         return out
 
+    def margins_of(self, index: np.ndarray, a: Vector) -> Vector:
+        """a.y_k of some rows."""
+        out = np.empty(len(index))
+        passes.products_of()(self.rows, self.labels, self.space.rho, index, np.ascontiguousarray(a), out)
+        return out
+
     def margin_error(self, a: Vector) -> float:
         """A bound on the rounding error of each of `margins`, gamma_k (|x| |w| + rho |b|), for any order of sums."""
         size = float(np.sqrt(self.squares.max(initial=0.0)) * np.linalg.norm(a[:-1]) + self.space.rho * abs(a[-1]))

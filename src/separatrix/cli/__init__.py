@@ -18,22 +18,21 @@ def _program() -> None:
 
 @app.command()
 def fit(
-    epsilon: float = typer.Option(
-        0.5, min=0.001, max=1.0, help="Stop when the margin is at least 1 - EPSILON of the best possible one."
+    c: float = typer.Option(
+        float("inf"), "--C", min=1e-12, help="Price of slack of a soft margin; inf is the hard margin."
     ),
-    delta: float = typer.Option(0.0, min=0.0, help="Soft margin: extend the space by DELTA per row."),
-    max_epochs: int = typer.Option(100_000, min=1, help="Passes over the data, at most."),
+    tol: float = typer.Option(1e-6, min=0.0, max=1.0, help="Certified gap at which to stop."),
 ) -> None:
-    """Fit a separator with a certified margin on the breast cancer data that come with scikit-learn.
+    """Fit the maximum margin on the breast cancer data that come with scikit-learn, and prove it.
 
-    The fit stops when every row has u.y > (1 - EPSILON) |a| / sum(alpha): then the margin is certainly at least
-    1 - EPSILON of the best one, because no direction has a margin above |a| / sum(alpha).
+    The fit stops when 1 - (lower/upper)^2 <= TOL, where lower is the margin that the hyperplane reaches and upper one
+    that no hyperplane can exceed. Both are computed from the data.
 
-    Example: separatrix fit --epsilon 0.3
+    Example: separatrix fit --C 1
     """
     from separatrix.cli.fit import fit_breast_cancer
 
-    fit_breast_cancer(epsilon, delta, max_epochs)
+    fit_breast_cancer(c, tol)
 
 
 def main() -> None:

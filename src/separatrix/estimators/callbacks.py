@@ -55,13 +55,12 @@ class MarginTrace:
 
     Examples
     --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import scale
+    >>> from sklearn.datasets import load_iris
     >>> from separatrix import DynamicMargin
     >>> from separatrix.callbacks import MarginTrace
-    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X, y = load_iris(return_X_y=True)
     >>> trace = MarginTrace()
-    >>> model = DynamicMargin(epsilon=0.9).set_callbacks(trace).fit(scale(X), y)
+    >>> model = DynamicMargin(epsilon=0.1).set_callbacks(trace).fit(X, y == 0)
     >>> trace.rows[-1]["updates"] == model.n_updates_
     True
     """

@@ -28,8 +28,8 @@ from separatrix.space import Space, Vector
 from separatrix.training import UNLIMITED, Training
 
 ADVICE = (
-    "If the data may not be separable, Perceptron(average=True) or Pocket give a useful answer all the same; otherwise "
-    "scale your features or raise max_epochs."
+    "If the data may not be separable, Perceptron(average=True), Pocket or MaxMargin give a useful answer all the same, "
+    "and separability(X, y) decides it; otherwise scale your features or raise max_epochs."
 )
 
 
@@ -238,6 +238,11 @@ class OnlineClassifier(LinearSeparator):
             kept = self.certificates_[k]
             assert kept.direction is not None
             found = certify(p, kept.direction, None, predicts=self._direction_predicts)
+            if found.lower is not None and found.lower > kept.upper:
+                raise DataError(
+                    f"These data have a margin of {found.lower:g}, above the upper bound {kept.upper:g} of the data of "
+                    "the fit: certify needs all of those."
+                )
             certificates.append(
                 Certificate(found.lower, kept.upper, found.separable, p.space, found.radius, found.direction)
             )
@@ -293,7 +298,8 @@ class OnlineClassifier(LinearSeparator):
             return [space.join(*self._last_plane(k)) for k in range(problems)]
         coef = np.zeros((problems, d)) if coef_init is None else np.asarray(coef_init, dtype=np.float64)
         intercept = np.zeros(problems) if intercept_init is None else np.asarray(intercept_init, dtype=np.float64)
-        if coef.size != problems * d or intercept.size != problems:
+        shaped = coef.shape == (problems, d) or (problems == 1 and coef.shape == (d,))
+        if not shaped or intercept.size != problems:
             raise ValueError(
                 f"coef_init has shape {coef.shape} and intercept_init {intercept.shape}; expected {(problems, d)} and "
                 f"{(problems,)}."

@@ -308,7 +308,10 @@ class GreedyPerceptron(AdditiveClassifier):
     _no_partial_fit = "compares losses on all patterns"
 
     def _rule(self, facts: Facts) -> Any:
-        etas = np.sort(np.asarray(self.etas, dtype=np.float64).ravel())
+        try:
+            etas = np.sort(np.asarray(self.etas, dtype=np.float64).ravel())
+        except (TypeError, ValueError):
+            etas = np.zeros(0)
         if len(etas) == 0 or not np.all(np.isfinite(etas)) or etas[0] <= 0:
             raise ValueError(f"etas={self.etas!r} must be one or more positive numbers.")
         return GreedyRule(etas)

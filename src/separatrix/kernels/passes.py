@@ -31,6 +31,12 @@ def products() -> Any:
 
 
 @cache
+def products_of() -> Any:
+    """``out[k] = labels[i] (x_i.v + rho v_d)`` over ``i = index[k]``."""
+    return _products_of(shared_digest())
+
+
+@cache
 def combination() -> Any:
     """``out = sum_k alpha[k] labels[i_k] (x_{i_k}, rho)`` over ``i = index``."""
     return _combination(shared_digest())
@@ -92,6 +98,16 @@ def _products(key: str) -> Any:
         bias = rho * v[v.shape[0] - 1]
         for i in range(out.shape[0]):
             out[i] = labels[i] * (dot(X, i, v) + bias)
+
+    return compiled(run)
+
+
+def _products_of(key: str) -> Any:
+    def run(X, labels, rho, index, v, out):
+        key  # noqa: B018
+        bias = rho * v[v.shape[0] - 1]
+        for k in range(index.shape[0]):
+            out[k] = labels[index[k]] * (dot(X, index[k], v) + bias)
 
     return compiled(run)
 

@@ -1,63 +1,55 @@
-"""Many columns: dual coordinate descent, then Newton steps along a path of growing C: solver (3).
+"""Many columns: dual coordinate descent, then Newton steps on the face that it found: solver (3).
 
-Coordinate descent is fast while C is moderate and stalls when it is large. Newton's method started at a large C has to
-find the active rows in many short steps; started from the solution of a somewhat smaller C it knows nearly all of them.
-The hard margin is the end of the path: there the vector's margin on all patterns and the bound of its multipliers, both
-taken without slack, come together.
+Coordinate descent is fast while C is moderate and stalls when it is large. It is run at C, or at a moderate C if that
+is smaller, until it has the gap or a good guess of the active rows; `faces` goes on from there. Where that fails too,
+Newton's method on the primal with its line search has the last word; the hard margin is then approached by a large C.
 """
 
 import numpy as np
 
 from separatrix.kernels import dual
-from separatrix.optimum import newton
+from separatrix.optimum import faces, newton
 from separatrix.optimum.problem import Problem
 from separatrix.space import Vector
 
 PATIENCE = 0.7  # a sweep that leaves more than this part of the gap is a slow one
-SLOW_SWEEPS = 25  # after so many slow ones in a row Newton takes over
+SLOW_SWEEPS = 25  # after so many slow ones in a row the next method takes over
 MOST_SWEEPS = 400
 EASY = 10.0  # C |y|^2 up to which coordinate descent is at home
-FACTOR = 3.0  # from one C of the path to the next
-STEEP, STEEP_FACTOR = 1e3, 10.0  # C |y|^2 from which the active rows hardly change, and the factor there
-HARD = 5e4  # C |y|^2 from which a solution may already have the hard margin
-ROUGH = 1e-2  # gap to which the path is followed
-LAST = 1e12  # C |y|^2 at which the way to the hard margin ends
+ROUGH = 1e-2  # gap that is good enough as a guess of the active rows
+HARD = 1e7  # C |y|^2 that stands for the hard margin, at the last
 
 
 def solve(problem: Problem, start: Vector | None = None) -> None:
-    """``start``: a vector to go on from, with which coordinate descent is left out."""
+    """``start``: the vector of a smaller C, whose active rows are the first guess of the face."""
     scale = float(np.mean(problem.patterns.squares)) or 1.0
-    C = EASY / scale
-    a = start
-    while 2.0 * C < problem.C and not problem.done():
-        stage = problem.softer(C, min(ROUGH, 0.3 * problem.tol) if C * scale >= HARD else ROUGH)
-        _stage(stage, a)
-        a = stage.a
-        problem.passes = stage.passes
-        if problem.hard:
-            _show(problem, stage)
-            if C * scale >= LAST:
-                return
-        C *= FACTOR if C * scale < STEEP else STEEP_FACTOR
-    if not problem.hard and not problem.done():
-        _stage(problem, a)
-
-
-def _stage(problem: Problem, a: Vector | None) -> None:
-    if a is None:
-        a = descend(problem)
+    if start is not None:
+        alpha = np.maximum(0.0, 1.0 - problem.margins(start))
+    elif problem.C <= 2.0 * EASY / scale:
+        alpha = descend(problem)
+    else:
+        easy = problem.softer(EASY / scale, ROUGH)
+        alpha = descend(easy)
+        problem.passes = easy.passes
     if not problem.done():
-        newton.solve(problem, a)
+        faces.solve(problem, alpha)
+    if not problem.done():
+        _last_resort(problem, scale)
 
 
-def _show(problem: Problem, stage: Problem) -> None:
-    """What a soft solution is worth without slack."""
-    problem.primal(stage.a, problem.margins(stage.a))
-    problem.dual(stage.alpha_index, stage.alpha, problem.combine(stage.alpha_index, stage.alpha))
+def _last_resort(problem: Problem, scale: float) -> None:
+    if not problem.hard:
+        newton.solve(problem, problem.a)
+        return
+    soft = problem.softer(HARD / scale, 0.1 * problem.tol)
+    newton.solve(soft, problem.a)
+    problem.passes = soft.passes
+    problem.primal(soft.a, problem.margins(soft.a))
+    problem.dual(soft.alpha_index, soft.alpha, problem.combine(soft.alpha_index, soft.alpha))
 
 
 def descend(problem: Problem) -> Vector:
-    """Coordinate descent until the gap is reached or it no longer pays; returns the vector."""
+    """Coordinate descent until the gap is reached or it no longer pays; returns the multipliers."""
     patterns, n = problem.patterns, problem.patterns.n
     diagonal = 1.0 / (2.0 * problem.C * problem.weight)
     norm2 = patterns.squares + patterns.space.rho**2
@@ -93,7 +85,7 @@ def descend(problem: Problem) -> Vector:
         last = guess
         if slow >= SLOW_SWEEPS or problem.passes >= problem.max_passes:
             break
-    return a
+    return alpha
 
 
 def _guess(a: Vector, alpha: Vector, diagonal: Vector, slack2: float) -> float:

@@ -1,0 +1,55 @@
+"""What all races share: one thread, the machine in words, and a child process with a time limit per run."""
+
+import multiprocessing
+import os
+import platform
+import time
+from collections.abc import Callable
+from typing import Any
+
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS")
+
+
+def one_thread() -> None:
+    """To be called before numpy is imported."""
+    for variable in THREADS:
+        os.environ[variable] = "1"
+
+
+def machine() -> str:
+    import numba
+    import numpy
+    import scipy
+    import sklearn
+
+    versions = {"numpy": numpy, "scipy": scipy, "scikit-learn": sklearn, "numba": numba}
+    listed = ", ".join(f"{name} {module.__version__}" for name, module in versions.items())
+    return f"{platform.machine()}, Python {platform.python_version()}, {listed}; one thread"
+
+
+def _child(run: Callable[[], Any], pipe: Any) -> None:
+    clock = time.perf_counter()
+    try:
+        result = run()
+    except Exception as error:
+        result = error
+    pipe.send((time.perf_counter() - clock, result))
+    pipe.close()
+
+
+def limited(run: Callable[[], Any], seconds: float) -> tuple[float, Any]:
+    """Time and result of ``run()`` in a forked child; (inf, None) if it takes longer."""
+    fork = multiprocessing.get_context("fork")
+    receive, send = fork.Pipe(duplex=False)
+    child = fork.Process(target=_child, args=(run, send))
+    child.start()
+    send.close()
+    try:
+        if receive.poll(seconds):
+            return receive.recv()
+    except EOFError:
+        pass
+    finally:
+        child.kill()
+        child.join()
+    return float("inf"), None
