@@ -38,18 +38,17 @@ def _child(run: Callable[[], Any], pipe: Any) -> None:
 
 
 def limited(run: Callable[[], Any], seconds: float) -> tuple[float, Any]:
-    """Time and result of ``run()`` in a forked child; (inf, None) if it takes longer."""
+    """Time and result of ``run()`` in a forked child; (inf, None) if it takes longer. Its errors are raised here."""
     fork = multiprocessing.get_context("fork")
     receive, send = fork.Pipe(duplex=False)
     child = fork.Process(target=_child, args=(run, send))
     child.start()
     send.close()
     try:
-        if receive.poll(seconds):
-            return receive.recv()
-    except EOFError:
-        pass
+        spent, result = receive.recv() if receive.poll(seconds) else (float("inf"), None)
     finally:
         child.kill()
         child.join()
-    return float("inf"), None
+    if isinstance(result, Exception):
+        raise result
+    return spent, result

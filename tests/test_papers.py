@@ -1,4 +1,5 @@
-"""The numbers of the sources, to the update: CRAMMA tables 1-4, figure 3.4 of the greedy dissertation, DHS exercises."""
+"""The numbers of the sources, to the update: CRAMMA tables 1-4, figure 3.4 of the greedy dissertation, DHS
+exercises."""
 
 import numpy as np
 import pytest

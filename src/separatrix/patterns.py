@@ -40,7 +40,7 @@ def check_structure(X: Any) -> None:
             X.check_format(full_check=True)
         except ValueError as error:
             raise DataError(f"X is not a valid {X.format.upper()} matrix: {error}.") from error
-        broken = np.any(np.diff(X.indptr) < 0)  # scipy does not look where the last value is 0
+        broken = bool(np.any(np.diff(X.indptr) < 0))  # scipy does not look where the last value is 0
     elif X.format == "coo":
         lengths = {len(X.data), *(len(i) for i in X.coords)}
         broken = len(lengths) > 1 or any(

@@ -20,16 +20,22 @@ class Progress:
     def watched(self) -> bool:
         return bool(getattr(self.estimator, "_skl_callbacks", None))
 
-    def report(self, metadata: dict[str, Any], attributes: Any) -> bool:
+    def report(self, measures: dict[str, Any], attributes: Any) -> bool:
         """Tell the callbacks where the fit stands; True if one of them wants it to stop.
 
-        ``attributes``: a function that returns the fitted attributes as they would be now.
+        ``measures``: numbers about the fit, which callbacks find as ``context.measures``. They are not the metadata of
+        the API: scikit-learn's own callbacks pass those to scorers. ``attributes``: a function that returns the fitted
+        attributes as they would be now.
         """
         piece = self.context.subcontext(task_name="piece")
         piece.call_on_fit_task_begin(estimator=self.estimator, X=self.X, y=self.y)
-        return piece.call_on_fit_task_end(
-            estimator=self.estimator, X=self.X, y=self.y, metadata=metadata, reconstruction_attributes=attributes
-        )
+        piece.measures = measures
+        try:
+            return piece.call_on_fit_task_end(
+                estimator=self.estimator, X=self.X, y=self.y, reconstruction_attributes=attributes
+            )
+        finally:
+            del piece.measures
 
     def end(self) -> None:
         self.context.call_on_fit_task_end(estimator=self.estimator, X=self.X, y=self.y)
@@ -80,15 +86,16 @@ class MarginTrace:
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
         pass
 
-    def on_fit_task_end(self, estimator: Any, context: Any, *, metadata: Any = None) -> None:
-        if not metadata or "visits" not in metadata:
+    def on_fit_task_end(self, estimator: Any, context: Any) -> None:
+        measures = getattr(context, "measures", None)
+        if not measures or "visits" not in measures:
             return
-        row = {k: metadata.get(k) for k in ("problem", "visits", "epochs", "updates", "upper", "seconds")}
+        row = {k: measures.get(k) for k in ("problem", "visits", "epochs", "updates", "upper", "seconds")}
         if row["problem"] != self._problem:
             self._problem, self._next = row["problem"], 0.0
         row["lower"] = None
         if row["visits"] >= self._next:
-            row["lower"] = metadata["lower"]()
+            row["lower"] = measures["lower"]()
             self._next = self.factor * row["visits"]
         self.rows.append(row)
 

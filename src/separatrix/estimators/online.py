@@ -28,8 +28,8 @@ from separatrix.space import Space, Vector
 from separatrix.training import UNLIMITED, Training
 
 ADVICE = (
-    "If the data may not be separable, Perceptron(average=True), Pocket or MaxMargin give a useful answer all the same, "
-    "and separability(X, y) decides it; otherwise scale your features or raise max_epochs."
+    "If the data may not be separable, Perceptron(average=True), Pocket or MaxMargin give a useful answer all the "
+    "same, and separability(X, y) decides it; otherwise scale your features or raise max_epochs."
 )
 
 
@@ -219,7 +219,7 @@ class OnlineClassifier(LinearSeparator):
             certificates.append(_unchecked_certificate(record, vector, p.space, self._rule(record.facts)))
         self.classes_ = data.classes
         self._mark_ = None
-        self._records_ = records
+        self._records_: list[Record] = records
         self._set_vectors(self._space(), vectors)
         self._set_margins(certificates)
         self.directional_margin_ = self.geometric_margin_ = float("nan")
@@ -428,7 +428,7 @@ class _Work:
         def pause(training: Training) -> str | None:
             if self.progress.watched:
                 counts = training.state.counts
-                metadata = {
+                measures = {
                     "problem": k,
                     "visits": int(counts[VISITS]),
                     "epochs": int(counts[EPOCHS]),
@@ -437,7 +437,7 @@ class _Work:
                     "seconds": time.perf_counter() - self.clock,
                     "lower": lambda: lower_bound(training.patterns, self.owner._predicting(training)),
                 }
-                if self.progress.report(metadata, self._attributes_now):
+                if self.progress.report(measures, self._attributes_now):
                     return "callback"
             if patience is not None and patience.ran_out(training.state.counts, self.owner._predicting(training)):
                 return "early_stopping"

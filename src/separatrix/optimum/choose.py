@@ -44,7 +44,7 @@ def solve(problem: Problem, name: str, start: Vector | None = None) -> None:
     """Run a solver; what it found is in the problem."""
     runs: dict[str, Callable[[], None]] = {
         "active-set": lambda: active_set.solve(problem),
-        "newton": lambda: newton.solve(problem, start),
+        "newton": lambda: newton.follow(problem, start),
         "dual-coordinates": lambda: dual_coordinates.solve(problem, start),
     }
     large = isinstance(problem.patterns.rows, Dense) and problem.patterns.d >= LARGE_BLAS

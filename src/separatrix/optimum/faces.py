@@ -6,7 +6,8 @@ On a face, where only the rows S have a multiplier, the minimum solves (Y_S Y_S^
 gradients find it with two passes over S each, started from the last alpha. Then rows with a negative multiplier leave
 S and rows with a.y < 1 enter it (the primal-dual active set method of Hintermueller, Ito & Kunisch 2003, that is a
 Newton method without a line search). From a good guess of S it needs few rounds; where it runs in circles the caller
-takes over."""
+takes over.
+"""
 
 import numpy as np
 

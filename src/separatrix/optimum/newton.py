@@ -19,9 +19,26 @@ from separatrix.space import Vector
 
 LARGEST_HESSIAN = 3000  # columns up to which the Hessian is formed
 CHUNK = 65_536  # rows copied at a time while it is
+STRIDE, ROUGH = 10.0, 0.3  # factor between the C of a path, and the gap to which it is followed
+EASY = 10.0  # C |y|^2 below which there is no need of one
+
+
+def follow(problem: Problem, start: Vector | None = None) -> None:
+    """Newton's method along a path of growing C: started at a large one it finds the active rows in short steps."""
+    C = problem.C / STRIDE
+    stages = []
+    while start is None and C * float(np.mean(problem.patterns.norms2)) > EASY:
+        stages.append(problem.softer(C, ROUGH))
+        C /= STRIDE
+    for stage in reversed(stages):
+        stage.passes = problem.passes
+        solve(stage, start)
+        start, problem.passes = stage.a, stage.passes
+    solve(problem, start)
 
 
 def solve(problem: Problem, start: Vector | None = None) -> None:
+    """From a vector, or from 0, at the problem's own C."""
     patterns = problem.patterns
     width = patterns.d + 1
     a = np.zeros(width) if start is None else start.copy()

@@ -1,0 +1,366 @@
+"""Every estimator against its naive oracle: the same vector after the same number of updates.
+
+The estimators run compiled loops over rows with lazy factors, incremental norms and an extension that is never
+materialised; the oracles of oracle.py run numpy over materialised patterns.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import oracle
+import pytest
+import scipy.sparse as sp
+from families import ESTIMATORS
+from problems import PROBLEMS, blobs_2d, integer_ties, margin_6d, one_feature, overlapping, wide
+
+from separatrix import (
+    ALMA,
+    CRAMMA,
+    LMS,
+    MICRA,
+    ROMMA,
+    BalancedWinnow,
+    DynamicMargin,
+    FixedMargin,
+    FuzzyPerceptron,
+    GreedyPerceptron,
+    MarginFuzzyPerceptron,
+    MarginPerceptron,
+    PassiveAggressive,
+    Perceptron,
+    PerceptronLike,
+    Pocket,
+    RecursiveLeastSquares,
+    Relaxation,
+    VotedPerceptron,
+)
+from separatrix.estimators.online import OnlineClassifier
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+EPOCHS = 20
+
+
+class Setting(NamedTuple):
+    """What an oracle may need besides the patterns."""
+
+    X: np.ndarray
+    y: np.ndarray
+    delta: float
+
+    @property
+    def bias(self):
+        return self.X.shape[1]
+
+
+class Case(NamedTuple):
+    estimator: type
+    parameters: dict[str, Any]
+    oracle: Callable[..., oracle.Run]
+
+    def __str__(self):
+        said = [f"{k}={getattr(v, '__name__', v)}" for k, v in self.parameters.items()]
+        return f"{self.estimator.__name__}({','.join(said)})"
+
+    @property
+    def soft(self):
+        return "delta" in self.estimator().get_params()
+
+
+def slow(k):
+    return 1.0 / np.sqrt(k)
+
+
+# `s` is the Setting, `how` holds weight and max_epochs.
+CASES = [
+    Case(Perceptron, {}, lambda Y, s, **how: oracle.perceptron(Y, **how)),
+    Case(Perceptron, {"margin": 1.0, "eta": 0.3}, lambda Y, s, **how: oracle.perceptron(Y, 1.0, lambda k: 0.3, **how)),
+    Case(Perceptron, {"eta": "1/k"}, lambda Y, s, **how: oracle.perceptron(Y, 0.0, lambda k: 1 / k, **how)),
+    Case(Perceptron, {"eta": "k"}, lambda Y, s, **how: oracle.perceptron(Y, 0.0, lambda k: k, **how)),
+    Case(Perceptron, {"margin": 0.5, "eta": slow}, lambda Y, s, **how: oracle.perceptron(Y, 0.5, slow, **how)),
+    Case(Perceptron, {"average": True}, lambda Y, s, **how: oracle.averaged(oracle.perceptron(Y, **how))),
+    Case(
+        Perceptron,
+        {"average": True, "margin": 1.0, "eta": "1/k"},
+        lambda Y, s, **how: oracle.averaged(oracle.perceptron(Y, 1.0, lambda k: 1 / k, **how)),
+    ),
+    Case(FixedMargin, {"beta": 0.0, "eta": 0.01}, lambda Y, s, **how: oracle.fixed_margin(Y, 0.0, 0.01, **how)),
+    Case(FixedMargin, {"beta": 0.1, "eta": 0.2}, lambda Y, s, **how: oracle.fixed_margin(Y, 0.1, 0.2, **how)),
+    Case(MarginPerceptron, {"gamma_guess": 0.5}, lambda Y, s, **how: oracle.margin_perceptron(Y, 0.5, **how)),
+    Case(MarginPerceptron, {"gamma_guess": None}, lambda Y, s, **how: oracle.incremental_margin_perceptron(Y, **how)),
+    Case(ALMA, {"alpha": 0.9}, lambda Y, s, **how: oracle.alma(Y, 0.9, **how)),
+    Case(ALMA, {"alpha": 0.4}, lambda Y, s, **how: oracle.alma(Y, 0.4, **how)),
+    Case(
+        CRAMMA,
+        {"beta": 0.9, "power": 0.5, "eta0": 0.01, "decay": 0.0},
+        lambda Y, s, **how: oracle.cramma(Y, 0.9, 0.5, 0.01, **how),
+    ),
+    Case(
+        CRAMMA,
+        {"beta": 3.0, "power": 0.8, "eta0": 0.2, "decay": 0.7},
+        lambda Y, s, **how: oracle.cramma(Y, 3.0, 0.8, 0.2 * 3.0**-0.7, **how),
+    ),
+    Case(
+        MICRA,
+        {"beta": 0.9, "power": 0.5, "eta0": 0.1, "decay": 0.5},
+        lambda Y, s, **how: oracle.cramma(Y, 0.9, 0.5, 0.1, 0.5, **how),
+    ),
+    Case(
+        MICRA,
+        {"beta": 2.0, "power": 0.9, "eta0": 0.5, "decay": 0.3},
+        lambda Y, s, **how: oracle.cramma(Y, 2.0, 0.9, 0.5, 0.3, **how),
+    ),
+    Case(DynamicMargin, {"epsilon": 0.5}, lambda Y, s, **how: oracle.dynamic_margin(Y, 0.5, **how)),
+    Case(DynamicMargin, {"epsilon": 0.13}, lambda Y, s, **how: oracle.dynamic_margin(Y, 0.13, **how)),
+    Case(Relaxation, {"tol": 0.01}, lambda Y, s, **how: oracle.relaxation(Y, tol=0.01, **how)),
+    Case(
+        Relaxation,
+        {"margin": 2.0, "eta": 1.6, "tol": 0.1},
+        lambda Y, s, **how: oracle.relaxation(Y, 2.0, 1.6, 0.1, **how),
+    ),
+    Case(PassiveAggressive, {"C": 0.05}, lambda Y, s, **how: oracle.passive_aggressive(Y, 0.05, **how)),
+    Case(PassiveAggressive, {"C": np.inf}, lambda Y, s, **how: oracle.passive_aggressive(Y, np.inf, **how)),
+    Case(
+        PassiveAggressive,
+        {"C": 0.3, "variant": "II"},
+        lambda Y, s, **how: oracle.passive_aggressive(Y, 0.3, "II", **how),
+    ),
+    Case(ROMMA, {"aggressive": False}, lambda Y, s, **how: oracle.romma(Y, **how)),
+    Case(ROMMA, {"aggressive": True, "tol": 0.01}, lambda Y, s, **how: oracle.romma(Y, True, 0.01, **how)),
+    Case(GreedyPerceptron, {}, lambda Y, s, **how: oracle.greedy(Y, **how)),
+    Case(GreedyPerceptron, {"etas": (3.0, 0.1, 1.0)}, lambda Y, s, **how: oracle.greedy(Y, (3.0, 0.1, 1.0), **how)),
+    Case(
+        FuzzyPerceptron,
+        {"m": 2.0, "fuzz": 0.05, "c": 1.0},
+        lambda Y, s, **how: oracle.fuzzy(Y, s.X, s.y, 1.0, 2.0, 0.05, 1.0, **how),
+    ),
+    Case(
+        FuzzyPerceptron,
+        {"eta": 0.7, "m": 1.0, "fuzz": 0.001, "c": 4.0},
+        lambda Y, s, **how: oracle.fuzzy(Y, s.X, s.y, 0.7, 1.0, 0.001, 4.0, **how),
+    ),
+    Case(MarginFuzzyPerceptron, {"width": 0.5}, lambda Y, s, **how: oracle.margin_fuzzy(Y, s.bias, 0.5, **how)),
+    Case(
+        MarginFuzzyPerceptron,
+        {"width": 0.05, "eta": 0.3},
+        lambda Y, s, **how: oracle.margin_fuzzy(Y, s.bias, 0.05, 0.3, **how),
+    ),
+    Case(BalancedWinnow, {}, lambda Y, s, **how: oracle.winnow(Y, **how)),
+    Case(BalancedWinnow, {"alpha": 1.1}, lambda Y, s, **how: oracle.winnow(Y, 1.1, **how)),
+    Case(Pocket, {"variant": "ratchet"}, lambda Y, s, **how: oracle.pocket(Y, True, **how)),
+    Case(Pocket, {"variant": "run"}, lambda Y, s, **how: oracle.pocket(Y, False, **how)),
+    Case(LMS, {"eta": 1.0, "tol": 1e-3}, lambda Y, s, **how: oracle.lms(Y, 1.0, tol=1e-3, **how)),
+    Case(LMS, {"eta": 0.4, "tol": 0.05}, lambda Y, s, **how: oracle.lms(Y, 0.4, tol=0.05, **how)),
+    Case(RecursiveLeastSquares, {"ridge": 0.01}, lambda Y, s, **how: oracle.recursive_least_squares(Y, 0.01, **how)),
+    Case(RecursiveLeastSquares, {"ridge": 2.0}, lambda Y, s, **how: oracle.recursive_least_squares(Y, 2.0, **how)),
+]
+ONLINE = [cls for cls in ESTIMATORS if issubclass(cls, OnlineClassifier) and cls is not PerceptronLike]
+SOFT = [case for case in CASES if case.soft]
+LAYOUTS = {"C": np.ascontiguousarray, "F": np.asfortranarray, "csr": sp.csr_array}
+
+each_case = pytest.mark.parametrize("case", CASES, ids=str)
+each_layout = pytest.mark.parametrize("layout", LAYOUTS)
+
+
+def test_every_estimator_has_a_case():
+    assert {case.estimator for case in CASES} | {VotedPerceptron} == set(ONLINE)
+
+
+@cache
+def expected(index, problem, dtype="float64", rho=1.0, delta=0.0, weighted=False, max_epochs=EPOCHS):
+    X, y = problem()
+    X = X.astype(dtype).astype(np.float64)
+    weight = weights_for(y) if weighted else None
+    if weighted:
+        X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
+    Y = oracle.patterns(X, y, rho, delta)
+    return CASES[index].oracle(Y, Setting(X, y, delta), weight=weight, max_epochs=max_epochs)
+
+
+def weights_for(y):
+    """Integers from 0 to 3."""
+    return np.random.default_rng(len(y)).integers(0, 4, len(y)).astype(np.float64)
+
+
+def assert_same(model, run, d, rho=1.0):
+    a = np.append(model.coef_[0], model.intercept_[0] / rho if rho else 0.0)
+    want = run.a[: d + 1]
+    if isinstance(model, BalancedWinnow):  # whose scale is free
+        a, want = a / np.linalg.norm(a), want / np.linalg.norm(want)
+    assert model.n_updates_ == run.updates
+    assert model.converged_ == run.converged
+    np.testing.assert_allclose(a, want, rtol=1e-9, atol=1e-9 * np.abs(want).max())
+
+
+@each_layout
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("problem", PROBLEMS)
+@each_case
+def test_oracle(case, problem, dtype, layout):
+    X, y = problem()
+    model = case.estimator(**case.parameters, shuffle=False, max_epochs=EPOCHS)
+    model.fit(LAYOUTS[layout](X.astype(dtype)), y)
+    assert_same(model, expected(CASES.index(case), problem, dtype), X.shape[1])
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("layout", ["C", "csr"])
+@each_case
+def test_oracle_on_few_rows(case, layout):
+    X, y = one_feature()
+    model = case.estimator(**case.parameters, shuffle=False, max_epochs=4).fit(LAYOUTS[layout](X), y)
+    assert_same(model, expected(CASES.index(case), one_feature, max_epochs=4), 1)
+
+
+@each_layout
+@pytest.mark.parametrize("problem", [overlapping, wide])
+@pytest.mark.parametrize("case", SOFT, ids=str)
+def test_oracle_in_the_extended_space(case, problem, layout):
+    X, y = problem()
+    model = case.estimator(**case.parameters, delta=1.0, shuffle=False, max_epochs=EPOCHS).fit(LAYOUTS[layout](X), y)
+    assert_same(model, expected(CASES.index(case), problem, delta=1.0), X.shape[1])
+
+
+@pytest.mark.parametrize("rho", [0.0, 2.0])
+@pytest.mark.parametrize("problem", [blobs_2d, margin_6d])
+@each_case
+def test_oracle_with_another_bias(case, problem, rho):
+    X, y = problem()
+    space = {"rho": rho} if rho else {"fit_intercept": False}
+    model = case.estimator(**case.parameters, **space, shuffle=False, max_epochs=EPOCHS).fit(X, y)
+    assert_same(model, expected(CASES.index(case), problem, rho=rho), X.shape[1], rho)
+
+
+@each_layout
+@pytest.mark.parametrize("problem", [blobs_2d, overlapping])
+@each_case
+def test_oracle_with_sample_weights(case, problem, layout):
+    X, y = problem()
+    model = case.estimator(**case.parameters, shuffle=False, max_epochs=EPOCHS)
+    model.fit(LAYOUTS[layout](X), y, sample_weight=weights_for(y))
+    assert_same(model, expected(CASES.index(case), problem, weighted=True), X.shape[1])
+
+
+@pytest.mark.parametrize("max_updates", [1, 3])
+@each_case
+def test_max_updates(case, max_updates):
+    X, y = overlapping()
+    model = case.estimator(**case.parameters, max_updates=max_updates).fit(X, y)
+    assert model.n_updates_ == max_updates
+    assert model.stop_reason_ == "max_updates"
+    assert not model.converged_
+
+
+@pytest.mark.parametrize("eta", ["1/k", slow], ids=str)
+def test_lms_schedules(eta):
+    X, y = blobs_2d()
+    X = X / 10
+    Y = oracle.patterns(X, y, rho=0.5)
+    model = LMS(eta=eta, rho=0.5, shuffle=False, max_epochs=EPOCHS).fit(X, y)
+    assert_same(model, oracle.lms(Y, rate=slow if callable(eta) else lambda k: 1 / k), X.shape[1], 0.5)
+
+
+def test_cramma_takes_the_papers_rate_in_the_extended_space():
+    """eta_0 = 1.7 Delta/(R sqrt(n)), section 5."""
+    X, y = overlapping()
+    Y = oracle.patterns(X, y, 1.0, 0.5)
+    model = CRAMMA(beta=2.0, power=0.5, decay=1.0, delta=0.5, shuffle=False, max_epochs=EPOCHS).fit(X, y)
+    eta0 = 1.7 * 0.5 / (oracle.radius(Y) * np.sqrt(len(Y)))
+    assert_same(model, oracle.cramma(Y, 2.0, 0.5, eta0 / 2.0), X.shape[1])
+
+
+def test_winnow_survives_large_exponents():
+    """theta goes 1000, 10, -980, 20, -970: e^1000 overflows, and e^10 must not vanish beside it."""
+    model = BalancedWinnow(alpha=np.e, fit_intercept=False, shuffle=False, max_epochs=3).fit(
+        [[1000.0], [990.0]], [1, 0]
+    )
+    assert model.n_updates_ == 5
+    assert model.coef_[0, 0] < 0
+
+
+# Starts and memories
+
+
+@pytest.mark.parametrize(
+    ("estimator", "rule"),
+    [
+        (Perceptron(), oracle.perceptron),
+        (GreedyPerceptron(), oracle.greedy),
+        (DynamicMargin(epsilon=0.4), lambda Y, **how: oracle.dynamic_margin(Y, 0.4, **how)),
+        (Relaxation(tol=0.01), lambda Y, **how: oracle.relaxation(Y, tol=0.01, **how)),
+        (PassiveAggressive(C=1.0), lambda Y, **how: oracle.passive_aggressive(Y, 1.0, **how)),
+    ],
+)
+def test_given_start(estimator, rule):
+    X, y = overlapping()
+    start = np.array([0.4, -0.3, 0.1])
+    estimator.set_params(shuffle=False, max_epochs=EPOCHS).fit(X, y, coef_init=start[:2], intercept_init=start[2:])
+    assert_same(estimator, rule(oracle.patterns(X, y), start=start), 2)
+
+
+@pytest.mark.parametrize("estimator", [Perceptron(), GreedyPerceptron(), BalancedWinnow(), Pocket()])
+def test_start_on_a_separator_stays_there(estimator):
+    X, y = blobs_2d()
+    w = np.array([[0.7, 0.6]])
+    estimator.fit(X, y, coef_init=w, intercept_init=[0.05])
+    assert estimator.n_updates_ == 0
+    assert estimator.converged_
+    np.testing.assert_allclose(estimator.coef_, w, rtol=1e-12)
+
+
+@pytest.mark.parametrize("problem", [blobs_2d, overlapping, integer_ties])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_voted_perceptron(problem, layout):
+    X, y = problem()
+    model = VotedPerceptron(shuffle=False, max_epochs=EPOCHS).fit(LAYOUTS[layout](X), y)
+    vectors, votes = oracle.voted(oracle.perceptron(oracle.patterns(X, y)))
+    np.testing.assert_array_equal(model.votes_[0], votes)
+    np.testing.assert_allclose(np.column_stack([model.voters_[0], model.voter_intercepts_[0]]), vectors, rtol=1e-9)
+    assert model.votes_[0].sum() == model.n_visits_
+    score = np.sign(X @ vectors[:, :-1].T + vectors[:, -1]) @ votes / votes.sum()
+    np.testing.assert_allclose(model.decision_function(X), score, atol=1e-12)
+
+
+def test_voted_perceptron_keeps_the_longest_lived():
+    X, y = overlapping()
+    _, votes = oracle.voted(oracle.perceptron(oracle.patterns(X, y)))
+    model = VotedPerceptron(max_voters=5, shuffle=False, max_epochs=EPOCHS).fit(X, y)
+    np.testing.assert_array_equal(np.sort(model.votes_[0]), np.sort(votes)[-5:])
+
+
+@pytest.mark.parametrize("estimator", [Pocket(), Pocket("run"), MarginFuzzyPerceptron(width=0.0)], ids=str)
+def test_a_vector_that_passed_an_epoch_beats_longer_runs(estimator):
+    """In random order a wrong vector may survive longer than one epoch, up to 2n - 2 visits."""
+    rng = np.random.default_rng(0)
+    converged = 0
+    for seed in range(60):
+        X, y = rng.normal(size=(5, 2)), np.append([0, 1], rng.integers(0, 2, 3))
+        estimator.set_params(random_state=seed, max_epochs=100).fit(X, y)
+        if estimator.converged_:
+            converged += 1
+            assert estimator.score(X, y) == 1.0
+    assert converged > 20
+
+
+@pytest.mark.parametrize("cls", ONLINE)
+def test_interruption_leaves_a_fitted_estimator(cls):
+    """Ctrl-C during the first of three problems: the other two have not begun."""
+
+    class Interrupt:
+        def setup(self, estimator, context): ...
+        def teardown(self, estimator, context): ...
+        def on_fit_task_begin(self, estimator, context): ...
+        def on_fit_task_end(self, estimator, context, *, metadata=None):
+            if metadata:
+                raise KeyboardInterrupt
+
+    X, y = margin_6d()
+    model = cls(max_epochs=3).set_callbacks(Interrupt())
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, np.arange(len(y)) % 3)
+    assert not model.converged_
+    assert model.stop_reason_ == "interrupted"
+    assert len(model.certificates_) == 3
+    assert np.all(np.isfinite(model.decision_function(X)))
