@@ -342,25 +342,3 @@ def test_a_vector_that_passed_an_epoch_beats_longer_runs(estimator):
             converged += 1
             assert estimator.score(X, y) == 1.0
     assert converged > 20
-
-
-@pytest.mark.parametrize("cls", ONLINE)
-def test_interruption_leaves_a_fitted_estimator(cls):
-    """Ctrl-C during the first of three problems: the other two have not begun."""
-
-    class Interrupt:
-        def setup(self, estimator, context): ...
-        def teardown(self, estimator, context): ...
-        def on_fit_task_begin(self, estimator, context): ...
-        def on_fit_task_end(self, estimator, context, *, metadata=None):
-            if metadata:
-                raise KeyboardInterrupt
-
-    X, y = margin_6d()
-    model = cls(max_epochs=3).set_callbacks(Interrupt())
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(X, np.arange(len(y)) % 3)
-    assert not model.converged_
-    assert model.stop_reason_ == "interrupted"
-    assert len(model.certificates_) == 3
-    assert np.all(np.isfinite(model.decision_function(X)))

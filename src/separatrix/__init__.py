@@ -7,23 +7,21 @@ from typing import TYPE_CHECKING, Any
 _HOMES = {
     "separatrix.certificate": ["Certificate", "Verification"],
     "separatrix.errors": ["DataError", "NotSeparableError", "SeparatrixError"],
+    "separatrix.estimators.corrections": ["ROMMA", "PassiveAggressive", "Relaxation"],
     "separatrix.estimators.margin_rules": [
         "ALMA",
         "CRAMMA",
         "MICRA",
-        "ROMMA",
         "DynamicMargin",
         "FixedMargin",
         "MarginPerceptron",
-        "PassiveAggressive",
-        "Relaxation",
     ],
     "separatrix.estimators.max_margin": ["MaxMargin", "max_margin_path"],
+    "separatrix.estimators.own_rule": ["PerceptronLike"],
     "separatrix.estimators.perceptrons": [
         "GreedyPerceptron",
         "MarginFuzzyPerceptron",
         "Perceptron",
-        "PerceptronLike",
         "Pocket",
         "VotedPerceptron",
     ],
@@ -59,21 +57,21 @@ if TYPE_CHECKING:
     from separatrix.errors import DataError as DataError
     from separatrix.errors import NotSeparableError as NotSeparableError
     from separatrix.errors import SeparatrixError as SeparatrixError
+    from separatrix.estimators.corrections import ROMMA as ROMMA
+    from separatrix.estimators.corrections import PassiveAggressive as PassiveAggressive
+    from separatrix.estimators.corrections import Relaxation as Relaxation
     from separatrix.estimators.margin_rules import ALMA as ALMA
     from separatrix.estimators.margin_rules import CRAMMA as CRAMMA
     from separatrix.estimators.margin_rules import MICRA as MICRA
-    from separatrix.estimators.margin_rules import ROMMA as ROMMA
     from separatrix.estimators.margin_rules import DynamicMargin as DynamicMargin
     from separatrix.estimators.margin_rules import FixedMargin as FixedMargin
     from separatrix.estimators.margin_rules import MarginPerceptron as MarginPerceptron
-    from separatrix.estimators.margin_rules import PassiveAggressive as PassiveAggressive
-    from separatrix.estimators.margin_rules import Relaxation as Relaxation
     from separatrix.estimators.max_margin import MaxMargin as MaxMargin
     from separatrix.estimators.max_margin import max_margin_path as max_margin_path
+    from separatrix.estimators.own_rule import PerceptronLike as PerceptronLike
     from separatrix.estimators.perceptrons import GreedyPerceptron as GreedyPerceptron
     from separatrix.estimators.perceptrons import MarginFuzzyPerceptron as MarginFuzzyPerceptron
     from separatrix.estimators.perceptrons import Perceptron as Perceptron
-    from separatrix.estimators.perceptrons import PerceptronLike as PerceptronLike
     from separatrix.estimators.perceptrons import Pocket as Pocket
     from separatrix.estimators.perceptrons import VotedPerceptron as VotedPerceptron
     from separatrix.estimators.weighted import LMS as LMS

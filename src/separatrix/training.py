@@ -88,7 +88,8 @@ class Training:
             if len(state.alpha):
                 state.alpha[i] = q
             state.real[TOTAL] = q
-        state.real[SPREAD] = state.alpha @ state.alpha
+        if self.frame.delta2 > 0:
+            state.real[SPREAD] = state.alpha @ state.alpha
         state.real[NORM2] = state.v @ state.v + self.frame.delta2 * state.real[SPREAD]
 
     def _draw(self, epoch: int) -> None:

@@ -173,4 +173,4 @@ def fingerprint(data: Data) -> str:
 
 
 def warn_not_converged(name: str, reason: str, advice: str) -> None:
-    warnings.warn(f"{name} ended by {reason} before it converged. {advice}", ConvergenceWarning, stacklevel=4)
+    warnings.warn(f"{name} ended by {reason} before it converged. {advice}", ConvergenceWarning, stacklevel=5)

@@ -1,11 +1,8 @@
 """Everything that the online estimators share: validate -> space -> rule -> loop -> attributes."""
 
-import copy
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import _fit_context
@@ -14,13 +11,14 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from separatrix.certificate import Certificate, certify, lower_bound
+from separatrix.certificate import Certificate, certify
 from separatrix.errors import DataError, UnavailableError
 from separatrix.estimators.base import Data, LinearSeparator, fingerprint, warn_not_converged
 from separatrix.estimators.callbacks import Progress, with_callbacks
 from separatrix.estimators.declare import estimator
-from separatrix.estimators.patience import Patience, hold_out
-from separatrix.kernels.epochs import EPOCHS, UPDATES, VISITS, State
+from separatrix.estimators.patience import hold_out
+from separatrix.estimators.work import Facts, Record, Work
+from separatrix.kernels.epochs import EPOCHS, UPDATES, VISITS
 from separatrix.multiclass.one_vs_rest import binary_labels
 from separatrix.patterns import Patterns
 from separatrix.rules.base import attribute
@@ -31,33 +29,6 @@ ADVICE = (
     "If the data may not be separable, Perceptron(average=True), Pocket or MaxMargin give a useful answer all the "
     "same, and separability(X, y) decides it; otherwise scale your features or raise max_epochs."
 )
-
-
-class Facts(NamedTuple):
-    """What a rule's parameters may depend on; fixed by the first data that an estimator sees."""
-
-    n: int
-    d: int
-    radius2: float
-    peak: float  # max |y_ki|, 0 where the rule has no use for it
-    space: Space
-
-    @property
-    def radius(self) -> float:
-        return float(np.sqrt(self.radius2))
-
-
-@dataclass
-class Record:
-    """One binary problem between two calls: what is needed to go on, and what it came to."""
-
-    facts: Facts
-    state: State
-    from_zero: bool
-    radius: float
-    reason: str = "max_epochs"
-    patience: dict[str, Any] = field(default_factory=dict)
-    own: dict[str, Any] = field(default_factory=dict)  # what an estimator remembers besides
 
 
 def _offers_partial_fit(owner: "OnlineClassifier") -> bool:
@@ -156,7 +127,7 @@ class OnlineClassifier(LinearSeparator):
         same = records is not None and mark == getattr(self, "_mark_", None) and records[0].facts.space == self._space()
         patterns = self._problems(data)
         starts = self._starts(data, coef_init, intercept_init, None if same else records)
-        work = _Work(self, progress, patterns, data)
+        work = Work(self, progress, patterns, data)
         for k in range(len(patterns)):
             work.begin(k, records[k] if records is not None and same else None, starts[k])
         self.classes_ = data.classes
@@ -335,7 +306,7 @@ class OnlineClassifier(LinearSeparator):
         order = {"interrupted": 0, "callback": 1, "converged": 3}
         self.stop_reason_: str = "converged" if self.converged_ else min(reasons, key=lambda r: order.get(r, 2))
 
-    def _finish(self, work: "_Work", data: Data, mark: str | None) -> None:
+    def _finish(self, work: Work, data: Data, mark: str | None) -> None:
         vectors = [self._finite(t) for t in work.trainings]
         self._records_, self._mark_ = work.records, mark
         self._set_vectors(self._space(), vectors)
@@ -382,73 +353,3 @@ def _unchecked_certificate(record: Record, direction: Vector, space: Space, rule
     if record.from_zero and attribute(rule, "additive"):
         upper = Training.accumulated_upper(record.state, rule, record.facts.radius2, record.radius)
     return Certificate(None, upper, None, space, record.radius, direction)
-
-
-class _Work:
-    """The binary problems of one fit: all begun at once, then run one after the other."""
-
-    def __init__(self, owner: OnlineClassifier, progress: Progress, patterns: list[Patterns], data: Data):
-        self.owner, self.progress, self.patterns, self.weight = owner, progress, patterns, data.weight
-        self.trainings: list[Training] = []
-        self.records: list[Record] = []
-        self.clock = time.perf_counter()
-
-    def begin(self, k: int, record: Record | None, start: Vector | None) -> None:
-        """Set problem k up: afresh, from ``start``, or where ``record`` stands."""
-        owner, fresh = self.owner, record is None or start is not None
-        training, record = owner._training(self.patterns[k], self.weight, None if fresh else record)
-        if not fresh:
-            training.resume(record.state)
-            training.from_zero = record.from_zero
-        if fresh:
-            training.start(start)
-            record.from_zero = training.from_zero
-        owner._prepare(training, record, fresh)
-        record.state, record.reason = training.state, "interrupted"
-        self.trainings.append(training)
-        self.records.append(record)
-
-    def run(self, k: int, held: Patterns | None) -> str:
-        """Train problem k; returns how it ended."""
-        owner, training, record = self.owner, self.trainings[k], self.records[k]
-        patience = owner.n_iter_no_change or (5 if owner.early_stopping else None)
-        watcher = Patience(patience, held, record.patience) if patience else None
-        pause = self._pause(k, watcher) if watcher or self.progress.watched else None
-        visits = int(owner.max_epochs) * training.patterns.n
-        record.reason = training.train(visits, owner._update_limit(record.facts), pause, watcher is not None)
-        return record.reason
-
-    def leave(self, reason: str) -> None:
-        """The problems that were not run stay where they began."""
-        for record in self.records:
-            if record.reason == "interrupted":
-                record.reason = reason
-
-    def _pause(self, k: int, patience: Patience | None) -> Callable[[Training], str | None]:
-        def pause(training: Training) -> str | None:
-            if self.progress.watched:
-                counts = training.state.counts
-                measures = {
-                    "problem": k,
-                    "visits": int(counts[VISITS]),
-                    "epochs": int(counts[EPOCHS]),
-                    "updates": int(counts[UPDATES]),
-                    "upper": training.running_upper(),
-                    "seconds": time.perf_counter() - self.clock,
-                    "lower": lambda: lower_bound(training.patterns, self.owner._predicting(training)),
-                }
-                if self.progress.report(measures, self._attributes_now):
-                    return "callback"
-            if patience is not None and patience.ran_out(training.state.counts, self.owner._predicting(training)):
-                return "early_stopping"
-            return None
-
-        return pause
-
-    def _attributes_now(self) -> dict[str, Any]:
-        """What a fit that ended now would predict with."""
-        now = copy.copy(self.owner)
-        now._records_ = self.records
-        before = set(vars(self.owner))
-        now._set_vectors(self.owner._space(), [self.owner._predicting(t) for t in self.trainings])
-        return {k: v for k, v in vars(now).items() if k not in before or v is not vars(self.owner)[k]}

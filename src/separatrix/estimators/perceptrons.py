@@ -1,4 +1,4 @@
-"""The Perceptron and what is built on it: averages, voters, pockets, greedy corrections, rules of one's own."""
+"""The Perceptron and what is built on it: averages, voters, pockets, greedy corrections."""
 
 from dataclasses import field
 from numbers import Integral, Real
@@ -10,14 +10,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from separatrix.estimators.base import DTYPES, scores_of
 from separatrix.estimators.declare import estimator
-from separatrix.estimators.online import Facts, OnlineClassifier, Record
+from separatrix.estimators.online import OnlineClassifier
 from separatrix.estimators.rates import POWERS, RateTable, amplitude_and_power
+from separatrix.estimators.work import Facts, Record
 from separatrix.kernels.epochs import FACTOR, POSITION, RUN, VISITS
 from separatrix.kernels.greedy import Margins
 from separatrix.kernels.memory import Mean, Voters, average
 from separatrix.kernels.memory import Pocket as PocketMemory
 from separatrix.patterns import check_structure
-from separatrix.rules.base import attribute
 from separatrix.rules.greedy import GreedyRule
 from separatrix.rules.margin_fuzzy import MarginFuzzyRule
 from separatrix.rules.perceptron import PerceptronRule, TabulatedPerceptronRule
@@ -378,55 +378,3 @@ class MarginFuzzyPerceptron(AdditiveClassifier):
 
     def _predicting(self, training: Training) -> Vector:
         return best_of_pocket(training)
-
-
-@estimator
-class PerceptronLike(AdditiveClassifier):
-    """Fits with a rule of your own at compiled speed.
-
-    A rule is a ``NamedTuple`` of numbers with the formulas ``violates(self, m, s)`` and ``gain(self, m, s)``, and,
-    where needed, ``keep``, ``shrink``, ``weighted_gain`` and ``negligible``; `separatrix.rules.base` explains them.
-
-    Parameters
-    ----------
-    rule : NamedTuple or None, default=None
-        The rule; None is the plain Perceptron.
-    {shared}
-    {delta}
-
-    Attributes
-    ----------
-    {attributes}
-
-    Examples
-    --------
-    >>> from typing import NamedTuple
-    >>> from separatrix import PerceptronLike
-    >>> class Impatient(NamedTuple):
-    ...     margin: float
-    ...     def violates(self, m, s):
-    ...         return m <= self.margin
-    ...     def gain(self, m, s):
-    ...         return 2.0 if m <= 0 else 0.5
-    >>> model = PerceptronLike(Impatient(0.1)).fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
-    >>> model.certificate_.separable
-    True
-    """
-
-    rule: Any = None
-
-    _parameter_constraints = {**AdditiveClassifier._parameter_constraints, "rule": [object]}
-
-    def _rule(self, facts: Facts) -> Any:
-        rule = PerceptronRule() if self.rule is None else self.rule
-        fields = getattr(rule, "_fields", None)
-        has_formulas = hasattr(rule, "violates") and (hasattr(rule, "gain") or hasattr(rule, "weighted_gain"))
-        if isinstance(rule, type) or not fields or not has_formulas:
-            raise ValueError(
-                f"rule={self.rule!r} must be an instance of a NamedTuple with at least one parameter and the formulas "
-                "violates(self, m, s) and gain(self, m, s)."
-            )
-        if self.delta > 0 and not attribute(rule, "additive"):
-            raise ValueError(f"{type(rule).__name__} is not additive, so there is no soft margin: delta must be 0.")
-        numbers: Any = [x if isinstance(x, np.ndarray) else float(x) for x in rule]
-        return type(rule)(*numbers)

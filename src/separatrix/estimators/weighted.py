@@ -9,9 +9,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from separatrix.errors import DataError
 from separatrix.estimators.declare import estimator
-from separatrix.estimators.online import Facts, OnlineClassifier, Record
+from separatrix.estimators.online import OnlineClassifier
 from separatrix.estimators.perceptrons import AdditiveClassifier
 from separatrix.estimators.rates import RateTable
+from separatrix.estimators.work import Facts, Record
 from separatrix.kernels.least_squares import Triangle
 from separatrix.kernels.winnow import Sinh
 from separatrix.rules.fuzzy import FuzzyRule, fuzzy_weights, membership

@@ -13,10 +13,12 @@ def kernel(rule: Any) -> Callable[..., int]:
     """The compiled loop that runs this rule."""
     from separatrix.kernels import greedy, least_squares, loop, winnow
 
-    makers: dict[str, Callable[[Any], Any]] = {
-        "additive": loop.additive_kernel,
+    if attribute(rule, "loop") == "additive":
+        rule_class: Any = type(rule)
+        return loop.additive_kernel(rule_class)
+    own: dict[str, Callable[[], Any]] = {
         "greedy": greedy.greedy_kernel,
         "winnow": winnow.winnow_kernel,
         "least_squares": least_squares.least_squares_kernel,
     }
-    return makers[attribute(rule, "loop")](type(rule))
+    return own[attribute(rule, "loop")]()

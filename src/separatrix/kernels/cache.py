@@ -8,7 +8,7 @@ and nothing else does. (Jitted functions as arguments, closures over dispatchers
 import hashlib
 import warnings
 from collections.abc import Callable
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,20 @@ def shared_digest() -> str:
         Path(module.__file__).read_bytes() for module in (rows, order, memory, epochs, base) if module.__file__
     )
     return hashlib.sha256(text).hexdigest()
+
+
+def on_first_use(make: Callable[[str], Any]) -> Callable[[], Any]:
+    """Decorator of a kernel's factory: the kernel is made when it is first asked for.
+
+    The factory's ``key`` has to be mentioned in the kernel: it becomes a closure cell, and so part of the cache key.
+    """
+
+    @cache
+    @wraps(make)
+    def get() -> Any:
+        return make(shared_digest())
+
+    return get
 
 
 def compiled(function: Callable, cacheable: bool = True) -> Any:

@@ -6,24 +6,19 @@ one coordinate at a time, in a fresh random order for every sweep: visiting rows
 sweeps. Rows are asked for ahead of time, which halves the price of the random order.
 """
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from separatrix.kernels.cache import compiled, shared_digest
+from separatrix.kernels.cache import compiled, on_first_use
 from separatrix.kernels.order import _mix
 from separatrix.kernels.rows import axpy, dot, prefetch
 
 LOOK_AHEAD = 6
 
 
-@cache
-def sweep() -> Any:
-    return _make(shared_digest())
-
-
-def _make(key: str) -> Any:
+@on_first_use
+def sweep(key: str) -> Any:
     def run(X, labels, rho, diagonal, norm2, active, size, seed, bound, a, alpha):
         """One sweep over ``active[:size]``; returns the new size, the largest violation and the sum of c xi^2 seen.
 

@@ -25,7 +25,7 @@ class State(NamedTuple):
     v: np.ndarray  # d + 1; a = c v
     alpha: np.ndarray  # n multiples of patterns in units of v, or empty: not kept
     memory: Any  # see memory.py
-    real: np.ndarray  # c, |a^ext|^2; sum alpha and |alpha|^2 in units of v
+    real: np.ndarray  # c, |a^ext|^2; sum alpha and, if extended, |alpha|^2 in units of v
     counts: np.ndarray  # position in the epoch, its updates so far, updates, visits, epochs, visits since an update
 
 

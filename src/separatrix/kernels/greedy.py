@@ -4,12 +4,11 @@ With z = Y y_k the losses after the update are counts of m + eta z <= 0, so a pa
 are kept and updated.
 """
 
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from separatrix.kernels.cache import compiled, shared_digest
+from separatrix.kernels.cache import compiled, on_first_use
 from separatrix.kernels.epochs import EXHAUSTED, NORM2, POSITION, RUNNING, UPDATES, add_multiple, end_visit
 from separatrix.kernels.rows import axpy, dot
 
@@ -20,12 +19,8 @@ class Margins(NamedTuple):
     row: np.ndarray  # d, that pattern, unfolded
 
 
-@cache
-def greedy_kernel(rule_class: type) -> Any:
-    return _make(shared_digest())
-
-
-def _make(key: str) -> Any:
+@on_first_use
+def greedy_kernel(key: str) -> Any:
     def run(rule, X, labels, order, weight, norm2, frame, state, budget, max_updates):
         key  # noqa: B018  a closure cell, for numba's cache key
         v, d, n = state.v, state.v.shape[0] - 1, labels.shape[0]

@@ -5,12 +5,11 @@ every visit, but R loses twice the digits and all of them once R^2/ridge passes 
 """
 
 import math
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from separatrix.kernels.cache import compiled, shared_digest
+from separatrix.kernels.cache import compiled, on_first_use
 from separatrix.kernels.epochs import EXHAUSTED, FRESH, NORM2, POSITION, RUNNING, UPDATES, end_visit
 from separatrix.kernels.rows import axpy
 
@@ -21,12 +20,8 @@ class Triangle(NamedTuple):
     row: np.ndarray  # d + 1: the pattern that is rotated in
 
 
-@cache
-def least_squares_kernel(rule_class: type) -> Any:
-    return _make(shared_digest())
-
-
-def _make(key: str) -> Any:
+@on_first_use
+def least_squares_kernel(key: str) -> Any:
     def run(rule, X, labels, order, weight, norm2, frame, state, budget, max_updates):
         key  # noqa: B018  a closure cell, for numba's cache key
         a, d = state.v, state.v.shape[0] - 1

@@ -76,8 +76,9 @@ def _make(key: str, cacheable: bool) -> Any:
                     total, spread, c = 0.0, 0.0, 1.0
                 axpy(g * l / c, X, i, v)
                 v[d] += g * l / c * frame.rho
-                if keeping:
+                if frame.delta2 > 0.0:
                     spread += (2.0 * alpha[i] + g / c) * g / c
+                if keeping:
                     alpha[i] += g / c
                 total += g / c
                 if k != 1.0:  # the sum for nn cancels, and keep would multiply its error from update to update

@@ -1,80 +1,31 @@
 """Single passes over the data, dense or CSR, in float64 whatever the data's type, without copies of the data."""
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from separatrix.kernels.cache import compiled, shared_digest
+from separatrix.kernels.cache import compiled, on_first_use
 from separatrix.kernels.order import draw
 from separatrix.kernels.rows import axpy, dot, largest, square
 
 BLOCK = 512  # rows summed before they enter the total: rounding errors grow with n/BLOCK + BLOCK instead of n
 
 
-@cache
-def squares() -> Any:
-    """``out[i] = |x_i|^2``."""
-    return _squares(shared_digest())
-
-
-@cache
-def peaks() -> Any:
-    """``out[i] = max_j |x_ij|``."""
-    return _peaks(shared_digest())
-
-
-@cache
-def products() -> Any:
-    """``out[i] = labels[i] (x_i.v + rho v_d)``."""
-    return _products(shared_digest())
-
-
-@cache
-def products_of() -> Any:
-    """``out[k] = labels[i] (x_i.v + rho v_d)`` over ``i = index[k]``."""
-    return _products_of(shared_digest())
-
-
-@cache
-def combination() -> Any:
-    """``out = sum_k alpha[k] labels[i_k] (x_{i_k}, rho)`` over ``i = index``."""
-    return _combination(shared_digest())
-
-
-@cache
-def outer_products() -> Any:
-    """``out += sum_k c[k] y y^t`` over the rows ``i = index``, y = (x_i, rho); CSR, for a small number of columns."""
-    return _outer_products(shared_digest())
-
-
-@cache
-def curvature_product() -> Any:
-    """``out += sum_k c[k] y (y.q)`` over the rows ``i = index``, y = (x_i, rho), each row read once."""
-    return _curvature_product(shared_digest())
-
-
-@cache
-def slack_sums() -> Any:
-    """Over the rows with s = 1 - m - t z > 0: the sums of c s^2, c s z and c z^2."""
-    return _slack_sums(shared_digest())
-
-
-@cache
-def permutation() -> Any:
+@on_first_use
+def permutation(key: str) -> Any:
     """Put the order of an epoch into ``order.sequence``, as the loops do at the end of one."""
-    return _permutation(shared_digest())
 
-
-def _permutation(key: str) -> Any:
     def run(order, epoch):
-        key  # noqa: B018  a closure cell, for numba's cache key
+        key  # noqa: B018
         draw(order, epoch)
 
     return compiled(run)
 
 
-def _squares(key: str) -> Any:
+@on_first_use
+def squares(key: str) -> Any:
+    """``out[i] = |x_i|^2``."""
+
     def run(X, out):
         key  # noqa: B018
         for i in range(out.shape[0]):
@@ -83,7 +34,10 @@ def _squares(key: str) -> Any:
     return compiled(run)
 
 
-def _peaks(key: str) -> Any:
+@on_first_use
+def peaks(key: str) -> Any:
+    """``out[i] = max_j |x_ij|``."""
+
     def run(X, out):
         key  # noqa: B018
         for i in range(out.shape[0]):
@@ -92,7 +46,10 @@ def _peaks(key: str) -> Any:
     return compiled(run)
 
 
-def _products(key: str) -> Any:
+@on_first_use
+def products(key: str) -> Any:
+    """``out[i] = labels[i] (x_i.v + rho v_d)``."""
+
     def run(X, labels, rho, v, out):
         key  # noqa: B018
         bias = rho * v[v.shape[0] - 1]
@@ -102,7 +59,10 @@ def _products(key: str) -> Any:
     return compiled(run)
 
 
-def _products_of(key: str) -> Any:
+@on_first_use
+def products_of(key: str) -> Any:
+    """``out[k] = labels[i] (x_i.v + rho v_d)`` over ``i = index[k]``."""
+
     def run(X, labels, rho, index, v, out):
         key  # noqa: B018
         bias = rho * v[v.shape[0] - 1]
@@ -112,7 +72,10 @@ def _products_of(key: str) -> Any:
     return compiled(run)
 
 
-def _combination(key: str) -> Any:
+@on_first_use
+def combination(key: str) -> Any:
+    """``out = sum_k alpha[k] labels[i_k] (x_{i_k}, rho)`` over ``i = index``."""
+
     def run(X, labels, rho, index, alpha, out):
         key  # noqa: B018
         d = out.shape[0] - 1
@@ -128,7 +91,10 @@ def _combination(key: str) -> Any:
     return compiled(run)
 
 
-def _outer_products(key: str) -> Any:
+@on_first_use
+def outer_products(key: str) -> Any:
+    """``out += sum_k c[k] y y^t`` over the rows ``i = index``, y = (x_i, rho); CSR, for a small number of columns."""
+
     def run(X, rho, index, c, out):
         key  # noqa: B018
         d = out.shape[0] - 1
@@ -145,7 +111,10 @@ def _outer_products(key: str) -> Any:
     return compiled(run)
 
 
-def _slack_sums(key: str) -> Any:
+@on_first_use
+def slack_sums(key: str) -> Any:
+    """Over the rows with s = 1 - m - t z > 0: the sums of c s^2, c s z and c z^2."""
+
     def run(m, z, c, t):
         key  # noqa: B018
         squares = products = curvature = 0.0
@@ -160,7 +129,10 @@ def _slack_sums(key: str) -> Any:
     return compiled(run)
 
 
-def _curvature_product(key: str) -> Any:
+@on_first_use
+def curvature_product(key: str) -> Any:
+    """``out += sum_k c[k] y (y.q)`` over the rows ``i = index``, y = (x_i, rho), each row read once."""
+
     def run(X, rho, index, c, q, out):
         key  # noqa: B018
         d = out.shape[0] - 1

@@ -5,13 +5,12 @@ change.
 """
 
 import math
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
 
-from separatrix.kernels.cache import compiled, shared_digest
+from separatrix.kernels.cache import compiled, on_first_use
 from separatrix.kernels.epochs import EXHAUSTED, NORM2, POSITION, RUNNING, TOTAL, UPDATES, add_multiple, end_visit
 from separatrix.kernels.rows import axpy, columns, dot
 
@@ -30,12 +29,8 @@ def shifted_sinh(x, shift):
     return size if x >= 0.0 else -size
 
 
-@cache
-def winnow_kernel(rule_class: type) -> Any:
-    return _make(shared_digest())
-
-
-def _make(key: str) -> Any:
+@on_first_use
+def winnow_kernel(key: str) -> Any:
     def run(rule, X, labels, order, weight, norm2, frame, state, budget, max_updates):
         key  # noqa: B018  a closure cell, for numba's cache key
         theta, w, shift, d = state.v, state.memory.w, state.memory.shift, state.v.shape[0] - 1

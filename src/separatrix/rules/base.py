@@ -24,9 +24,10 @@ What else a rule needs is said with the decorator `rule`; the defaults are those
 
 import hashlib
 from collections.abc import Callable
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
 from numba.extending import overload, register_jitable
 
 
@@ -177,7 +178,6 @@ def digest(cls: type) -> str:
 def _fingerprint(function: Any, seen: dict[str, str]) -> None:
     function = getattr(function, "py_func", function)
     if not isinstance(function, FunctionType):
-        seen.setdefault(repr(type(function)), repr(getattr(function, "__name__", "")))
         return
     name = f"{function.__module__}.{function.__qualname__}"
     if name in seen:
@@ -187,10 +187,24 @@ def _fingerprint(function: Any, seen: dict[str, str]) -> None:
     for cell_name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         outside[cell_name] = cell.cell_contents
     for key, value in outside.items():
-        if callable(value):
-            _fingerprint(value, seen)
-        elif isinstance(value, (bool, int, float, complex, str, tuple)):
-            seen[f"{name}:{key}"] = repr(value)
+        _enter(f"{name}:{key}", value, function.__code__.co_names, seen)
+
+
+def _enter(name: str, value: Any, used: tuple[str, ...], seen: dict[str, str], above: tuple[Any, ...] = ()) -> None:
+    """Note what a formula, which uses these names, takes from outside: compiled code holds the value of today."""
+    if isinstance(value, ModuleType):
+        seen[name] = value.__name__
+        for part in used if value not in above else ():
+            if hasattr(value, part):
+                _enter(f"{name}.{part}", getattr(value, part), used, seen, (*above, value))
+    elif callable(value):
+        seen[name] = f"{getattr(value, '__module__', '')}.{getattr(value, '__name__', '')}"
+        _fingerprint(value, seen)
+    elif isinstance(value, np.ndarray):
+        seen[name] = repr((value.dtype, value.shape, value.tobytes()))
+    else:
+        plain = isinstance(value, (bool, int, float, complex, str, bytes, tuple, list, dict, np.generic))
+        seen[name] = repr(value) if plain else repr(type(value))  # other objects show their address
 
 
 def _constants(code: CodeType) -> tuple:

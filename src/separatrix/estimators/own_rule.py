@@ -1,0 +1,63 @@
+"""A rule of one's own."""
+
+from typing import Any
+
+import numpy as np
+
+from separatrix.estimators.declare import estimator
+from separatrix.estimators.perceptrons import AdditiveClassifier
+from separatrix.estimators.work import Facts
+from separatrix.rules.base import attribute
+from separatrix.rules.perceptron import PerceptronRule
+
+
+@estimator
+class PerceptronLike(AdditiveClassifier):
+    """Fits with a rule of your own at compiled speed.
+
+    A rule is a ``NamedTuple`` of numbers with the formulas ``violates(self, m, s)`` and ``gain(self, m, s)``, and,
+    where needed, ``keep``, ``shrink``, ``weighted_gain`` and ``negligible``; `separatrix.rules.base` explains them.
+
+    Parameters
+    ----------
+    rule : NamedTuple or None, default=None
+        The rule; None is the plain Perceptron.
+    {shared}
+    {delta}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Examples
+    --------
+    >>> from typing import NamedTuple
+    >>> from separatrix import PerceptronLike
+    >>> class Impatient(NamedTuple):
+    ...     margin: float
+    ...     def violates(self, m, s):
+    ...         return m <= self.margin
+    ...     def gain(self, m, s):
+    ...         return 2.0 if m <= 0 else 0.5
+    >>> model = PerceptronLike(Impatient(0.1)).fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
+    >>> model.certificate_.separable
+    True
+    """
+
+    rule: Any = None
+
+    _parameter_constraints = {**AdditiveClassifier._parameter_constraints, "rule": [object]}
+
+    def _rule(self, facts: Facts) -> Any:
+        rule = PerceptronRule() if self.rule is None else self.rule
+        fields = getattr(rule, "_fields", None)
+        has_formulas = hasattr(rule, "violates") and (hasattr(rule, "gain") or hasattr(rule, "weighted_gain"))
+        if isinstance(rule, type) or not fields or not has_formulas:
+            raise ValueError(
+                f"rule={self.rule!r} must be an instance of a NamedTuple with at least one parameter and the formulas "
+                "violates(self, m, s) and gain(self, m, s)."
+            )
+        if self.delta > 0 and not attribute(rule, "additive"):
+            raise ValueError(f"{type(rule).__name__} is not additive, so there is no soft margin: delta must be 0.")
+        numbers: Any = [x if isinstance(x, np.ndarray) else float(x) for x in rule]
+        return type(rule)(*numbers)

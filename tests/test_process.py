@@ -1,0 +1,285 @@
+"""Across processes: nothing compiled twice, edits seen, a quick import, rules from anywhere, fork and spawn."""
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from separatrix import Perceptron, PerceptronLike
+from separatrix.rules.base import digest
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+HEAD = """
+    import gc, json, sys, warnings
+    import numpy as np
+    import scipy.sparse as sp
+
+    warnings.simplefilter("ignore")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    y = (X @ [1.0, -2.0, 0.5, 1.0] + 0.3 > 0).astype(int)
+
+    def kernels():
+        "Cache hits and misses of all kernels of this process."
+        from numba.core.dispatcher import Dispatcher
+        ours = [d for d in gc.get_objects() if isinstance(d, Dispatcher)]
+        ours = [d for d in ours if d.py_func.__module__.startswith("separatrix")]
+        return [sum(sum(getattr(d.stats, kind).values()) for d in ours) for kind in ("cache_hits", "cache_misses")]
+"""
+
+
+def run(script, *arguments, path=None, **environment):
+    """Run a script in a process of its own; returns the JSON that it printed last."""
+    script = textwrap.dedent(HEAD) + textwrap.dedent(script)
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", script, *arguments] if path is None else [sys.executable, "-B", path],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+SEVERAL = """
+    import separatrix
+    from separatrix.callbacks import MarginTrace
+    models = [
+        separatrix.Perceptron(max_epochs=5),
+        separatrix.VotedPerceptron(max_epochs=5),
+        separatrix.GreedyPerceptron(max_epochs=5),
+        separatrix.BalancedWinnow(max_epochs=5),
+        separatrix.RecursiveLeastSquares(),
+    ]
+    found = [model.fit(X, y).score(X, y) for model in models]
+    found += [separatrix.Perceptron(max_epochs=5).fit(data, y).score(data, y)
+              for data in (sp.csr_matrix(X), np.asfortranarray(X), X[::-1][::-1], X.tolist(), X.astype(int))]
+    found.append(bool(models[0].certificate_.verify(X, y)))
+    print(json.dumps([found, kernels()]))
+"""
+
+
+def test_a_second_process_compiles_nothing(tmp_path):
+    first, (_, compiled) = run(SEVERAL, NUMBA_CACHE_DIR=str(tmp_path))
+    second, (hits, misses) = run(SEVERAL, NUMBA_CACHE_DIR=str(tmp_path))
+    assert second == first
+    assert compiled >= hits
+    assert misses == 0
+    assert hits > 10
+
+
+EVERYTHING = """
+    import separatrix
+    from separatrix.estimators.online import OnlineClassifier
+    names = [n for n in separatrix.__all__ if isinstance(getattr(separatrix, n), type)]
+    classes = [c for c in (getattr(separatrix, n) for n in names) if issubclass(c, OnlineClassifier)]
+    for cls in classes:
+        for data in (X, sp.csr_matrix(X)):
+            model = cls(max_epochs=3).fit(data, y)
+            if hasattr(model, "partial_fit"):
+                model.partial_fit(data, y)
+    print(json.dumps([len(classes), kernels()]))
+"""
+
+
+def test_no_estimator_compiles_anew():
+    """In the usual cache folder: whatever the first process had to compile, the second finds."""
+    run(EVERYTHING)
+    count, (hits, misses) = run(EVERYTHING)
+    assert count >= 18
+    assert misses == 0
+    assert hits > 2 * count
+
+
+RULE = """
+    from typing import NamedTuple
+
+    import numpy as np
+    from numba.extending import register_jitable
+
+    import {settings} as settings
+
+    LIMIT = {limit}
+    TABLE = np.array([{table}])
+    MANY = ({many}, 1.0)
+
+    @register_jitable
+    def rate(m):
+        return {rate}
+
+    class Mine(NamedTuple):
+        "{comment}"
+        margin: float
+
+        def violates(self, m, s):
+            return m <= {factor} * self.margin + LIMIT + TABLE[0] + MANY[0] + settings.EXTRA + settings.more(m)
+
+        def gain(self, m, s):
+            return rate(m)
+"""
+SETTINGS = """
+    from numba.extending import register_jitable
+
+    EXTRA = {extra}
+
+    @register_jitable
+    def more(m):
+        return {more}
+"""
+NUMBERS = {"factor": 1.0, "limit": 0.0, "table": 0.0, "many": 0.0, "rate": 1.0, "extra": 0.0, "more": 0.0}
+FIT = """
+    sys.path.insert(0, sys.argv[1])
+    import separatrix
+    from mine import Mine
+    separatrix.Perceptron(max_epochs=3).fit(X, y)
+    before = kernels()
+    model = separatrix.PerceptronLike(Mine(1.0), max_epochs=50).fit(X, y)
+    print(json.dumps([model.n_updates_, model.coef_.tolist(), kernels()[1] - before[1]]))
+"""
+
+
+def write(folder, name="mine", settings="settings", comment="no", **changes):
+    """The rule's module and the one it imports, with some of their texts changed."""
+    texts = {**NUMBERS, **changes, "comment": comment, "settings": settings}
+    (folder / f"{name}.py").write_text(textwrap.dedent(RULE.format(**texts)))
+    (folder / f"{settings}.py").write_text(textwrap.dedent(SETTINGS.format(**texts)))
+
+
+def test_an_edited_rule_is_compiled_anew(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    y = (X @ [1.0, -2.0, 0.5, 1.0] + 0.3 > 0).astype(int)
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    for changes, margin, anew in [
+        ({}, 1.0, True),
+        ({"comment": "a comment is no edit"}, 1.0, False),
+        ({"factor": 3.0, "extra": 2.0}, 5.0, True),
+    ]:
+        write(tmp_path, **changes)
+        *found, compiled = run(FIT, str(tmp_path), **cache)
+        ours = Perceptron(margin=margin, max_epochs=50).fit(X, y)
+        assert found == [ours.n_updates_, ours.coef_.tolist()]
+        assert (compiled > 0) == anew
+
+
+def test_what_counts_as_an_edit(tmp_path, monkeypatch):
+    """Formulas, what they call, constants, arrays, and values and functions of other modules; not a comment."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def digest_with(**changes):
+        write(tmp_path, "an_edited_rule", "its_settings", **changes)
+        for name in ("an_edited_rule", "its_settings"):
+            sys.modules.pop(name, None)
+        importlib.invalidate_caches()
+        return digest(importlib.import_module("an_edited_rule").Mine)
+
+    plain = digest_with()
+    assert digest_with(comment="other words") == plain
+    different = {digest_with(**{name: 7.5}) for name in NUMBERS}
+    assert len(different) == len(NUMBERS)
+    assert plain not in different
+    assert digest_with() == plain
+
+
+def test_the_import_is_quick_and_light():
+    script = """
+        import sys, time, json
+        start = time.perf_counter()
+        import separatrix
+        names = dir(separatrix)
+        taken = time.perf_counter() - start
+        heavy = [m for m in ("numba", "sklearn", "scipy", "numpy", "polars", "typer") if m in sys.modules]
+        print(json.dumps([taken, heavy, "Perceptron" in names]))
+    """
+    times = []
+    for _ in range(5):
+        done = subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=60, check=True
+        )
+        taken, heavy, listed = json.loads(done.stdout)
+        assert not {"numba", "sklearn"} & set(heavy)
+        assert listed
+        times.append(taken)
+    assert min(times) < 0.2
+
+
+MAIN = """
+    from typing import NamedTuple
+    from separatrix import Perceptron, PerceptronLike
+
+    class Mine(NamedTuple):
+        margin: float
+
+        def violates(self, m, s):
+            return m <= self.margin
+
+        def gain(self, m, s):
+            return 1.0
+
+    mine, ours = PerceptronLike(Mine(2.0), max_epochs=30).fit(X, y), Perceptron(margin=2.0, max_epochs=30).fit(X, y)
+    print(json.dumps([mine.n_updates_ == ours.n_updates_, mine.coef_.tolist() == ours.coef_.tolist()]))
+"""
+
+
+def test_a_rule_in_main():
+    assert run(MAIN) == [True, True]
+
+
+def test_rules_of_one_name_are_kept_apart():
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    y = (X[:, 0] > 0.2).astype(int)
+
+    def make(limit):
+        class Mine(NamedTuple):
+            margin: float
+
+            def violates(self, m, s):
+                return m <= self.margin + limit
+
+            def gain(self, m, s):
+                return 1.0
+
+        return Mine(1.0)
+
+    for limit in (0.0, 3.0, 1.0):
+        mine = PerceptronLike(make(limit), max_epochs=20).fit(X, y)
+        np.testing.assert_array_equal(mine.coef_, Perceptron(margin=1.0 + limit, max_epochs=20).fit(X, y).coef_)
+
+
+WORKERS = """
+    import json, multiprocessing, pickle, sys, warnings
+    import numpy as np
+    warnings.simplefilter("ignore")
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 4)), rng.integers(0, 3, 60)
+
+    def work(name):
+        import separatrix
+        model = getattr(separatrix, name)(max_epochs=10).fit(X, y)
+        return model, model.coef_
+
+    if __name__ == "__main__":
+        names = ["Perceptron", "CRAMMA", "GreedyPerceptron", "RecursiveLeastSquares"]
+        here = [work(name)[1] for name in names]
+        same = []
+        for method in ("fork", "spawn"):
+            with multiprocessing.get_context(method).Pool(2) as pool:
+                for (model, coef), ours in zip(pool.map(work, names), here):
+                    same.append(bool(np.array_equal(coef, ours) and np.array_equal(model.coef_, ours)))
+                    same.append(model.predict(X).shape == (60,))
+        print(json.dumps(same))
+"""
+
+
+def test_fork_and_spawn(tmp_path):
+    path = tmp_path / "workers.py"
+    path.write_text(textwrap.dedent(WORKERS))
+    assert run("", path=str(path)) == [True] * 16
