@@ -192,6 +192,33 @@ def test_a_callback_sees_the_gap_and_may_stop():
     assert trace.rows[0]["upper"] >= trace.rows[-1]["upper"] >= lowers[-1]
 
 
+@pytest.mark.parametrize("C", [100.0, INF])
+def test_ctrl_c_keeps_the_best_so_far(C):
+    class Interrupt:
+        rounds = 0
+
+        def setup(self, estimator, context): ...
+
+        def teardown(self, estimator, context): ...
+
+        def on_fit_task_begin(self, estimator, context): ...
+
+        def on_fit_task_end(self, estimator, context, *, metadata=None):
+            Interrupt.rounds += 1
+            if Interrupt.rounds == 2:
+                raise KeyboardInterrupt
+
+    X, y = load_iris(return_X_y=True)
+    y = np.where(y == 0, 0, 1) if C == INF else y
+    model = MaxMargin(C).set_callbacks(Interrupt())
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert not model.converged_
+    assert model.coef_.shape == (1 if C == INF else 3, 4)
+    assert len(model.predict(X)) == 150
+    assert all(c.verify(X, y if C == INF else y == k) for k, c in enumerate(model.certificates_))
+
+
 def test_weights():
     X, y = make_classification(120, 5, flip_y=0.1, random_state=1)
     balanced = MaxMargin(class_weight="balanced").fit(X, y)

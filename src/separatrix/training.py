@@ -67,7 +67,7 @@ class Training:
             np.zeros(patterns.d + 1),
             np.zeros(n),
             Nothing(np.zeros(0)),
-            np.array([1.0, 0.0, 0.0, 0.0]),
+            np.array([1.0, 0.0, 0.0, 0.0, 0.0]),
             np.zeros(6, np.int64),
         )
 

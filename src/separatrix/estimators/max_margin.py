@@ -137,16 +137,15 @@ class MaxMargin(LinearSeparator):
         data = self._check_training_data(X, y, sample_weight)
         self.classes_ = data.classes
         data = self._with_class_weight(data)
+        problems = [self._problem(k, p, data, progress) for k, p in enumerate(self._problems(data))]
         solutions: list[Solution] = []
         try:
-            for k, patterns in enumerate(self._problems(data)):
-                solutions.append(self._solve(k, patterns, data, progress))
-        except KeyboardInterrupt as interrupt:
-            interrupted = getattr(interrupt, "problem", None)
-            if interrupted is not None:
-                solutions.append(self._solution(interrupted, "interrupted"))
-            if len(solutions) == len(binary_labels(data.codes, len(data.classes))):
-                self._finish(solutions, data)
+            for problem in problems:
+                solutions.append(self._solve(problem, data))
+        except KeyboardInterrupt:  # the best so far, also of problems that were not reached
+            solutions += [self._solution(p, "interrupted") for p in problems[len(solutions) :]]
+            self._finish(solutions, data)
+            self.converged_ = False
             raise
         self._finish(solutions, data)
         progress.end()
@@ -187,17 +186,10 @@ class MaxMargin(LinearSeparator):
             problem.watch = _Watch(k, progress, self)
         return problem
 
-    def _solve(
-        self, k: int, patterns: Patterns, data: Data, progress: Progress | None, start: Vector | None = None
-    ) -> "Solution":
-        problem = self._problem(k, patterns, data, progress)
+    def _solve(self, problem: Problem, data: Data, start: Vector | None = None) -> "Solution":
         name, why = choose.choose(problem) if self.solver == "auto" else (self.solver, "as asked for")
         choose.check(problem, name)
-        try:
-            choose.solve(problem, name, start)
-        except KeyboardInterrupt as interrupt:
-            interrupt.problem = problem  # type: ignore[attr-defined]
-            raise
+        choose.solve(problem, name, start)
         if problem.hard and not problem.lower > 0 and not problem.stopped:
             self._refuse(problem, data)
         return self._solution(problem, f"{name} ({why})")
@@ -303,7 +295,8 @@ def max_margin_path(X: Any, y: Any, Cs: Iterable[float], sample_weight: Any = No
         model.classes_ = data.classes
         solutions = []
         for k, p in enumerate(patterns):
-            solutions.append(model._solve(k, p.in_space(model._space()), data, None, starts[k]))
+            problem = model._problem(k, p.in_space(model._space()), data, None)
+            solutions.append(model._solve(problem, data, starts[k]))
             starts[k] = solutions[-1].a
         model._finish(solutions, data)
         models[i] = model

@@ -8,7 +8,7 @@ from numba.extending import register_jitable
 from separatrix.kernels.order import draw
 
 RUNNING, CONVERGED, EXHAUSTED = 0, 1, 2
-FACTOR, NORM2, TOTAL, SPREAD = 0, 1, 2, 3  # places in State.real
+FACTOR, NORM2, TOTAL, SPREAD, DOUBT = 0, 1, 2, 3, 4  # places in State.real
 POSITION, FRESH, UPDATES, VISITS, EPOCHS, RUN = 0, 1, 2, 3, 4, 5  # places in State.counts
 
 
@@ -25,7 +25,7 @@ class State(NamedTuple):
     v: np.ndarray  # d + 1; a = c v
     alpha: np.ndarray  # n multiples of patterns in units of v, or empty: not kept
     memory: Any  # see memory.py
-    real: np.ndarray  # c, |a^ext|^2; sum alpha and, if extended, |alpha|^2 in units of v
+    real: np.ndarray  # c, |a^ext|^2; sum alpha and, if extended, |alpha|^2 in units of v; doubt about |a^ext|^2
     counts: np.ndarray  # position in the epoch, its updates so far, updates, visits, epochs, visits since an update
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from separatrix.kernels.cache import compiled, importable, shared_digest
 from separatrix.kernels.epochs import (
     CONVERGED,
+    DOUBT,
     EPOCHS,
     EXHAUSTED,
     FACTOR,
@@ -33,6 +34,7 @@ from separatrix.kernels.order import draw
 from separatrix.kernels.rows import axpy, dot, prefetch
 from separatrix.rules.base import Scalars, digest, keep, negligible, shrink, violates, weighted_gain
 
+LOOSE = 1e4  # |a|^2 is summed anew when its rounding error may be that many times the unit roundoff
 LOOK_AHEAD = 6  # visits between asking for a row and using it, in shuffled epochs
 
 
@@ -46,7 +48,7 @@ def _make(key: str, cacheable: bool) -> Any:
         key  # noqa: B018  a closure cell, for numba's cache key
         v, alpha, real, count = state.v, state.alpha, state.real, state.counts
         d, n, keeping = v.shape[0] - 1, labels.shape[0], alpha.shape[0] > 0
-        c, nn, total, spread = real[FACTOR], real[NORM2], real[TOTAL], real[SPREAD]
+        c, nn, total, spread, doubt = real[FACTOR], real[NORM2], real[TOTAL], real[SPREAD], real[DOUBT]
         position, fresh, epochs = count[POSITION], count[FRESH], count[EPOCHS]
         updates, visits, survived = count[UPDATES], count[VISITS], count[RUN]
         status = RUNNING
@@ -68,7 +70,9 @@ def _make(key: str, cacheable: bool) -> Any:
                 g = weighted_gain(rule, m, s)
                 k = keep(rule, m, s)
                 note(state.memory, X, labels, i, frame, v, c, g * l, visits, survived - 1)
-                nn = max(k * k * nn + 2.0 * k * g * m + g * g * norm2[i], 0.0)
+                whole = k * k * nn + g * g * norm2[i]
+                doubt = k * k * doubt + 2.0 * whole
+                nn = max(whole + 2.0 * k * g * m, 0.0)
                 c *= k
                 if c == 0.0:
                     rescale(v, 0.0)
@@ -81,8 +85,9 @@ def _make(key: str, cacheable: bool) -> Any:
                 if keeping:
                     alpha[i] += g / c
                 total += g / c
-                if k != 1.0:  # the sum for nn cancels, and keep would multiply its error from update to update
-                    nn = c * c * (squared_length(v) + frame.delta2 * spread)
+                # The sum for nn cancels, and keep and shrink would multiply its error from update to update.
+                if k != 1.0 or doubt > LOOSE * nn:
+                    nn, doubt = c * c * (squared_length(v) + frame.delta2 * spread), 0.0
                 updates += 1
                 survived = 0
                 if not negligible(rule, m, s):
@@ -93,6 +98,7 @@ def _make(key: str, cacheable: bool) -> Any:
                 if k != 1.0:
                     c *= k
                     nn *= k * k
+                    doubt *= k * k
                 if c < 1e-100 or c > 1e100:
                     rescale(v, c)
                     rescale(alpha, c)
@@ -107,7 +113,7 @@ def _make(key: str, cacheable: bool) -> Any:
                     status = CONVERGED
                 fresh = 0
                 draw(order, epochs)
-        real[FACTOR], real[NORM2], real[TOTAL], real[SPREAD] = c, nn, total, spread
+        real[FACTOR], real[NORM2], real[TOTAL], real[SPREAD], real[DOUBT] = c, nn, total, spread, doubt
         count[POSITION], count[FRESH], count[EPOCHS] = position, fresh, epochs
         count[UPDATES], count[VISITS], count[RUN] = updates, visits, survived
         return status
