@@ -342,3 +342,19 @@ def test_a_vector_that_passed_an_epoch_beats_longer_runs(estimator):
             converged += 1
             assert estimator.score(X, y) == 1.0
     assert converged > 20
+
+
+@pytest.mark.parametrize("variant", ["ratchet", "run"])
+def test_pocket_on_random_integers(variant):
+    """Arithmetic is exact here, and runs and errors tie often."""
+    rng = np.random.default_rng(7)
+    for _ in range(40):
+        X, y = rng.integers(-3, 4, (12, 2)).astype(np.float64), np.append([0, 1], rng.integers(0, 2, 10))
+        model = Pocket(variant, shuffle=False, max_epochs=EPOCHS).fit(X, y)
+        assert_same(model, oracle.pocket(oracle.patterns(X, y), variant == "ratchet"), 2)
+
+
+def test_a_tie_is_an_error_for_the_fixed_margin():
+    """u starts on (1, 0), and (0, 1) is at a right angle to it: u.y <= 0."""
+    model = FixedMargin(beta=0.0, fit_intercept=False, shuffle=False).fit([[1.0, 0.0], [0.0, -1.0]], [1, 0])
+    assert model.n_updates_ == 1

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 _HOMES = {
     "separatrix.certificate": ["Certificate", "Verification"],
-    "separatrix.errors": ["DataError", "NotSeparableError", "SeparatrixError"],
+    "separatrix.errors": ["DataError", "NotSeparableError", "SeparatrixError", "UnavailableError"],
     "separatrix.estimators.corrections": ["ROMMA", "PassiveAggressive", "Relaxation"],
     "separatrix.estimators.margin_rules": [
         "ALMA",
@@ -48,7 +48,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted([*__all__, "__version__", "__doc__"])
 
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from separatrix.errors import DataError as DataError
     from separatrix.errors import NotSeparableError as NotSeparableError
     from separatrix.errors import SeparatrixError as SeparatrixError
+    from separatrix.errors import UnavailableError as UnavailableError
     from separatrix.estimators.corrections import ROMMA as ROMMA
     from separatrix.estimators.corrections import PassiveAggressive as PassiveAggressive
     from separatrix.estimators.corrections import Relaxation as Relaxation

@@ -26,7 +26,7 @@ from separatrix.space import Space, Vector, best_gamma, norm, objective, signs
 SLACK = 2.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Certificate:
     """A claim about the maximum margin of labelled data, with what it takes to check it.
 
@@ -66,11 +66,11 @@ class Certificate:
     def __str__(self) -> str:
         verdict = {True: "separable", False: "not separable", None: "separability undecided"}[self.separable]
         lower = "not measured" if self.lower is None else f"{self.lower:.6g}"
-        upper = "unbounded" if np.isinf(self.upper) else f"{self.upper:.6g}"
+        bound = "nothing bounds the best one" if np.isinf(self.upper) else f"no margin above {self.upper:.6g} exists"
         reached = ""
         if self.ratio is not None and self.ratio > 0:
             reached = f", at least {100 * self.ratio:.2f}% of the best"
-        return f"{verdict}: margin {lower}{reached}; no margin above {upper} exists ({self.space.describe()})"
+        return f"{verdict}: margin {lower}{reached}; {bound} ({self.space.describe()})"
 
     def verify(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, exact: bool = False
@@ -188,7 +188,7 @@ def _check_separable(judge: _Judge, claim: Certificate, patterns: Patterns, kept
     if claim.separable is False and found > 0:
         judge.settle("not separable", False, f"the direction separates, with margin {found:.6g}")
     elif claim.separable and claim.direction is not None:
-        holds = found > 0 or (exact and _separates_exactly(patterns, claim.direction))
+        holds = found > 0 or (exact and separates_exactly(patterns, claim.direction))
         judge.settle("separable", holds, f"the direction has margin {found:.6g}")
     elif claim.separable is False and claim.alpha_index is not None:
         index = np.asarray(claim.alpha_index)
@@ -204,7 +204,7 @@ def _check_separable(judge: _Judge, claim: Certificate, patterns: Patterns, kept
         judge.settle("separable", None, f"{claim.separable} comes without a witness")
 
 
-def _separates_exactly(patterns: Patterns, a: Vector) -> bool:
+def separates_exactly(patterns: Patterns, a: Vector) -> bool:
     """Is every a.y_k > 0? In floating point where its error bound allows, else in rationals."""
     margins, error = patterns.margins(a), patterns.margin_error(a)
     if margins.min() < -error:
@@ -236,7 +236,8 @@ def lower_bound(patterns: Patterns, a: Vector, slack: float = SLACK, margins: Ve
     m = ((patterns.margins(a) if margins is None else margins) - slack * patterns.margin_error(a)) / length
     gamma = best_gamma(m, delta)
     J = objective(m, gamma, delta) if np.isfinite(gamma) else np.sum(np.broadcast_to(delta, patterns.n) ** -2.0)
-    return _down(1.0 / np.sqrt(J * (1.0 + slack * (patterns.n + 8) * EPS)), slack)
+    with_slack = 1.0 / np.sqrt(J * (1.0 + slack * (patterns.n + 8) * EPS))
+    return _down(max(float(with_slack), float(m.min())), slack)  # without slack gamma = min m and J = gamma^-2
 
 
 def upper_bound(patterns: Patterns, index: np.ndarray, alpha: Vector, slack: float = SLACK) -> float:

@@ -1,6 +1,6 @@
 """Is there a hyperplane at all? With a proof either way."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,9 +8,9 @@ import scipy.linalg as la
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from separatrix.certificate import Certificate, certify, upper_bound
+from separatrix.certificate import Certificate, certify, separates_exactly, upper_bound
 from separatrix.errors import DataError
-from separatrix.exact import vanishing_combination
+from separatrix.exact import LARGEST_SYSTEM, vanishing_combination
 from separatrix.kernels.rows import Dense
 from separatrix.multiclass.one_vs_rest import binary_labels
 from separatrix.optimum import choose
@@ -34,7 +34,7 @@ class Gordan(NamedTuple):
     norm: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Separability:
     """The answer of `separability`.
 
@@ -62,6 +62,9 @@ class Separability:
 
     def __str__(self) -> str:
         return self.explanation
+
+    def __repr__(self) -> str:
+        return f"Separability({self.kind}: {self.explanation})"
 
 
 def separability(
@@ -97,6 +100,10 @@ def separability(
     from sklearn.utils import check_array, check_consistent_length
     from sklearn.utils.multiclass import check_classification_targets
 
+    if not isinstance(fit_intercept, (bool, np.bool_)):
+        raise ValueError(f"fit_intercept={fit_intercept!r} must be True or False.")
+    if not (max_time > 0 and tol >= 0):
+        raise ValueError(f"max_time={max_time!r} must be positive and tol={tol!r} not negative.")
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
     y = np.asarray(y)
     check_consistent_length(X, y)
@@ -117,6 +124,11 @@ def separability(
             rows = np.flatnonzero((codes == i) | (codes == j))
             pairwise[names[j], names[i]] = ask.binary(X[rows], np.where(codes[rows] == i, 1.0, -1.0))
     return _joint(ask.linear_machine(X, codes, len(names)), total, pairwise)
+
+
+def decide(patterns: Patterns) -> Separability:
+    """`separability` for patterns that are already there."""
+    return _Question(patterns.space.rho, np.inf, TINY).decide(patterns)
 
 
 def _joint(linear: Separability, total: dict, pairwise: dict) -> Separability:
@@ -172,23 +184,30 @@ class _Question:
         )
 
     def decide(self, patterns: Patterns) -> Separability:
-        problem = self._solve(patterns)
-        if problem.lower > 0:
-            certificate = certify(patterns, problem.a, _full(problem))
-            if certificate.separable:
-                return self._yes(patterns, problem, certificate)
-        witness = gordan(patterns, problem.alpha_index, problem.alpha)
-        if witness is None and problem.upper <= 1e-6 * patterns.radius and isinstance(patterns.rows, Dense):
-            witness = self._rescaled(patterns)
-        if witness is not None:
-            return self._no(patterns, witness)
+        if not np.all(np.isfinite(patterns.norms2)):
+            row = int(np.flatnonzero(~np.isfinite(patterns.norms2))[0])
+            raise DataError(f"The squared norm of row {row} overflows float64. Scale your features.")
+        attempts = [self._solve, self._solve_scaled] if isinstance(patterns.rows, Dense) else [self._solve]
+        support, bound = 0, np.inf
+        for attempt in attempts:
+            problem = attempt(patterns)
+            certificate = certify(patterns, problem.a, None)
+            if certificate.separable or separates_exactly(patterns, problem.a):
+                return self._yes(patterns, problem)
+            witness = gordan(patterns, problem.alpha_index, problem.alpha)
+            if witness is not None:
+                return self._no(patterns, witness)
+            support, bound = len(problem.alpha_index), problem.upper / max(problem.patterns.radius, 1e-300)
         certificate = certify(patterns, problem.a, _full(problem))
-        if certificate.upper <= self.tol * patterns.radius:
-            text = f"Not separable at tolerance {self.tol:g} R: no margin above {certificate.upper:.3g} exists."
+        if support > LARGEST_SYSTEM and bound <= self.tol:
+            text = (
+                f"Not separable at tolerance {self.tol:g} R: {support} rows combine to nearly 0, too many for an exact "
+                "proof."
+            )
             return Separability(False, "none", False, certificate, explanation=text)
         text = (
-            f"Undecided: no separating hyperplane was found, and margins up to {certificate.upper:.3g} are not ruled "
-            f"out (the best one found is {certificate.lower:.3g})."
+            "Undecided: no separating hyperplane was found, and no exact proof that there is none. No margin above "
+            f"{certificate.upper:.3g} exists."
         )
         return Separability(None, "undecided", False, certificate, explanation=text)
 
@@ -199,15 +218,26 @@ class _Question:
         choose.solve(problem, choose.choose(problem)[0])
         return problem
 
-    def _rescaled(self, patterns: Patterns) -> Gordan | None:
-        """The same question with every column scaled to size 1: the answer does not change, the arithmetic does."""
-        assert isinstance(patterns.rows, Dense)
-        size = np.abs(patterns.rows.data).max(axis=0).astype(np.float64)
-        scaled = Patterns(patterns.rows.data / np.where(size > 0, size, 1.0), patterns.labels, patterns.space)
-        problem = self._solve(scaled)
-        return gordan(patterns, problem.alpha_index, problem.alpha)
+    def _solve_scaled(self, patterns: Patterns) -> Problem:
+        """The same question with every column centred (if there is a bias) and scaled to size 1.
 
-    def _yes(self, patterns: Patterns, problem: Problem, certificate: Certificate) -> Separability:
+        The answer does not change, the arithmetic does. The vector is carried back to the data as they are.
+        """
+        assert isinstance(patterns.rows, Dense)
+        X = patterns.rows.data
+        centre = X.mean(axis=0, dtype=np.float64) if patterns.space.rho else np.zeros(patterns.d)
+        centred = X - centre
+        size = np.abs(centred).max(axis=0)
+        size = np.where(size > 0, size, 1.0)
+        problem = self._solve(Patterns(centred / size, patterns.labels, patterns.space))
+        with np.errstate(over="ignore", invalid="ignore"):
+            problem.a[:-1] /= size
+            if patterns.space.rho:
+                problem.a[-1] -= problem.a[:-1] @ centre / patterns.space.rho
+        return problem
+
+    def _yes(self, patterns: Patterns, problem: Problem) -> Separability:
+        certificate = replace(certify(patterns, problem.a, _full(problem)), separable=True)
         w, b = patterns.space.split(problem.a)
         plane = Hyperplane(w, b) if np.any(w) else None
         margin = float(patterns.margins(problem.a).min() / np.linalg.norm(w)) if plane is not None else None
@@ -226,8 +256,8 @@ class _Question:
             alpha=witness.weight,
         )
         text = (
-            f"Not separable: {len(witness.rows)} rows with positive weights combine to exactly 0, so no hyperplane has "
-            "all of them on their sides."
+            f"Not separable: {len(witness.rows)} rows with positive weights combine to exactly 0, so no hyperplane "
+            f"{'' if patterns.space.rho else 'through the origin '}has all of them on their sides."
         )
         weak = self._weak(patterns, witness)
         if weak is not None:

@@ -107,7 +107,10 @@ def signs(y: ArrayLike) -> Vector:
     y = np.asarray(y)
     values = np.unique(y)
     if len(values) != 2:
-        raise ValueError(f"A margin needs labels of exactly 2 classes; these have {len(values)}.")
+        raise ValueError(
+            f"A margin needs labels of exactly 2 classes; these have {len(values)}. Of several classes each problem has "
+            "a certificate of its own: model.certificates_[k].verify(X, y == model.classes_[k])."
+        )
     return np.where(y == values[1], 1.0, -1.0)
 
 
@@ -130,11 +133,16 @@ def best_gamma(margins: Vector, delta: float | Vector) -> float:
     With s = 1/gamma, J = s^2 + sum max(0, 1 - s m_i)^2 / Delta^2 is convex and piecewise quadratic in s; Newton's
     steps on its increasing derivative end on the right piece. s = 0 gives eq. 27, Gamma >= Delta / sqrt(m).
     """
-    s, cost = 0.0, np.broadcast_to(np.asarray(delta, dtype=np.float64) ** -2.0, margins.shape)
-    for _ in range(100):
+    cost = np.broadcast_to(np.asarray(delta, dtype=np.float64) ** -2.0, margins.shape)
+    s, low, high = 0.0, 0.0, np.inf
+    for _ in range(200):
         active = s * margins < 1.0
         m, c = margins[active], cost[active]
-        following = max(float(np.sum(c * m) / (1.0 + np.sum(c * m * m))), 0.0)
+        slope, curvature = s - float(np.sum(c * m * (1.0 - s * m))), 1.0 + float(np.sum(c * m * m))
+        low, high = (s, high) if slope < 0 else (low, s)
+        following = s - slope / curvature
+        if not low <= following <= high:
+            following = 2.0 * s if np.isinf(high) else (low + high) / 2.0
         if abs(following - s) <= 1e-15 * max(following, s):
             break
         s = following

@@ -21,7 +21,7 @@ from separatrix.multiclass.one_vs_rest import binary_labels
 from separatrix.optimum import choose
 from separatrix.optimum.problem import Problem
 from separatrix.patterns import Patterns
-from separatrix.separable import gordan
+from separatrix.separable import decide, gordan
 from separatrix.space import Space, Vector
 
 SMALL = 200_000  # values up to which a problem is solved to machine precision: it costs nothing
@@ -190,7 +190,7 @@ class MaxMargin(LinearSeparator):
         name, why = choose.choose(problem) if self.solver == "auto" else (self.solver, "as asked for")
         choose.check(problem, name)
         choose.solve(problem, name, start)
-        if problem.hard and not problem.lower > 0 and not problem.stopped:
+        if problem.hard and not problem.lower > 0:
             self._refuse(problem, data)
         return self._solution(problem, f"{name} ({why})")
 
@@ -205,8 +205,10 @@ class MaxMargin(LinearSeparator):
         return Solution(problem, a, full, how)
 
     def _refuse(self, problem: Problem, data: Data) -> None:
-        """A hard margin without a separating vector: the proof, or the honest doubt."""
+        """A hard margin without a separating vector: the proof that there is none, or the honest doubt."""
         witness = gordan(problem.patterns, problem.alpha_index, problem.alpha)
+        if witness is None and (problem.stopped or self._found_otherwise(problem)):
+            return
         rows, weight, upper = problem.alpha_index, problem.alpha, problem.upper
         proved = f"has norm {upper:.2g}, as good as 0"
         if witness is not None:
@@ -221,11 +223,23 @@ class MaxMargin(LinearSeparator):
             alpha=weight,
             sample_weight=data.given_weight,
         )
+        where = "" if problem.patterns.space.rho else " through the origin"
         raise NotSeparableError(
-            f"No hyperplane separates the classes: a combination of {len(rows)} rows with non-negative weights "
+            f"No hyperplane{where} separates the classes: a combination of {len(rows)} rows with non-negative weights "
             f"{proved} (see the error's certificate). Use a finite C for a soft margin.",
             certificate,
         )
+
+    def _found_otherwise(self, problem: Problem) -> bool:
+        """Where the margin is below what arithmetic in this space resolves: any separating vector at all."""
+        patterns = problem.patterns
+        plain = patterns.in_space(Space(patterns.space.rho))
+        answer = decide(plain)
+        if answer.separable is not True or answer.certificate is None or answer.certificate.direction is None:
+            return False
+        a = answer.certificate.direction
+        problem.primal(a, problem.margins(a))
+        return problem.lower > 0
 
     def _finish(self, solutions: list["Solution"], data: Data) -> None:
         space = self._space()

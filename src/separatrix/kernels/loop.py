@@ -40,10 +40,11 @@ LOOK_AHEAD = 6  # visits between asking for a row and using it, in shuffled epoc
 
 @cache
 def additive_kernel(rule_class: type) -> Any:
-    return _make(shared_digest() + digest(rule_class), importable(rule_class))
+    key = digest(rule_class)
+    return _make(shared_digest() + key, importable(rule_class), f"{rule_class.__qualname__}-{key[:12]}")
 
 
-def _make(key: str, cacheable: bool) -> Any:
+def _make(key: str, cacheable: bool, name: str) -> Any:
     def run(rule, X, labels, order, weight, norm2, frame, state, budget, max_updates):
         key  # noqa: B018  a closure cell, for numba's cache key
         v, alpha, real, count = state.v, state.alpha, state.real, state.counts
@@ -118,4 +119,7 @@ def _make(key: str, cacheable: bool) -> Any:
         count[UPDATES], count[VISITS], count[RUN] = updates, visits, survived
         return status
 
+    # numba keeps one index of compiled forms per qualified name, and reading it imports the rule classes in it: a
+    # name per rule keeps a rule that is no longer there from spoiling all others.
+    run.__qualname__ = f"run-{name}"
     return compiled(run, cacheable)

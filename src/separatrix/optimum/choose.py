@@ -14,6 +14,8 @@ from separatrix.space import Vector
 WIDE = 3000  # columns from which a matrix of columns by columns is too much
 LARGE_BLAS = 1000  # dense columns from which more threads pay; below, they only wait for each other on a busy machine
 
+EXTREME = 1e8  # C R^2 from which a soft margin may be beyond arithmetic
+
 SOLVERS = ("active-set", "newton", "dual-coordinates")
 
 
@@ -56,6 +58,21 @@ def solve(problem: Problem, name: str, start: Vector | None = None) -> None:
     ):
         warnings.simplefilter("ignore")  # of linear algebra; the certificate is the judge
         runs[name]()
+        if not problem.hard and problem.gap > problem.tol and problem.C * problem.patterns.radius2 > EXTREME:
+            _as_hard(problem)
+
+
+def _as_hard(problem: Problem) -> None:
+    """With an extreme C slack is unaffordable: where the data are separable, the hard margin is the solution."""
+    space = problem.patterns.space._replace(delta=0.0)
+    hard = Problem(problem.patterns.in_space(space), np.inf, problem.weight, tol=0.1 * problem.tol)
+    if choose(hard)[0] != "active-set":
+        return
+    active_set.solve(hard)
+    if hard.lower > 0:
+        margins = problem.margins(hard.a)
+        problem.primal(hard.a / margins.min(), margins / margins.min())
+        problem.dual(hard.alpha_index, hard.alpha, problem.combine(hard.alpha_index, hard.alpha))
 
 
 _controllers: list[ThreadpoolController] = []

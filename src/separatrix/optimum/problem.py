@@ -19,6 +19,8 @@ from separatrix.kernels import passes
 from separatrix.patterns import Patterns
 from separatrix.space import Vector
 
+STALLED = 60  # rounds without progress after which a solver has to stop
+
 
 class Problem:
     """``weight`` are the c_k. ``watch`` is told the state after each pass and may stop the solver by returning True."""
@@ -38,6 +40,7 @@ class Problem:
         self.tol, self.max_passes, self.max_time, self.watch = tol, max_passes, max_time, watch
         self.clock, self.passes, self.stopped = time.perf_counter(), 0.0, False
         self.lower, self.upper = -np.inf, np.inf
+        self._gap, self._lower, self._stale = np.inf, -np.inf, 0
         self.a: Vector = np.zeros(patterns.d + 1)
         self.alpha_index: np.ndarray = np.zeros(0, np.int64)
         self.alpha: Vector = np.zeros(0)
@@ -79,22 +82,30 @@ class Problem:
         if self.hard:
             reached = float(margins.min()) / length
         else:
-            reached = (2.0 * self._smallest_primal(length, margins)) ** -0.5
+            value = self._smallest_primal(length, margins)
+            reached = (2.0 * value) ** -0.5 if 0 < value < np.inf else -np.inf
+            reached = max(reached, float(margins.min()) / length)  # without slack; it wins where C is extreme
         if reached > self.lower:
             self.lower, self.a = reached, a.copy()
         return reached
 
     def _smallest_primal(self, length: float, margins: Vector) -> float:
         """min over s >= 0 of P(s a): Newton's steps on a piecewise quadratic, from s = 1 that a solver aims at."""
-        sums, nothing, s = passes.slack_sums(), np.zeros_like(margins), 1.0
+        sums, nothing = passes.slack_sums(), np.zeros_like(margins)
+        s, low, high, best = 1.0, 0.0, np.inf, np.inf
         for _ in range(100):
             squares, products, curvature = sums(nothing, margins, self.weight, s)
-            value = 0.5 * (s * length) ** 2 + self.C * squares
-            following = s - (s * length**2 - 2.0 * self.C * products) / (length**2 + 2.0 * self.C * curvature)
-            if abs(following - s) <= 1e-9 * abs(s):
-                return value
-            s = max(following, 0.0)
-        return value
+            best = min(best, 0.5 * (s * length) ** 2 + self.C * squares)
+            slope = s * length**2 - 2.0 * self.C * products
+            low, high = (s, high) if slope < 0 else (low, s)
+            bend = length**2 + 2.0 * self.C * curvature
+            following = s - slope / bend if bend > 0 else s
+            if not low <= following <= high:
+                following = 2.0 * s if np.isinf(high) else (low + high) / 2.0
+            if abs(following - s) <= 1e-9 * s:
+                break
+            s = following
+        return best
 
     def dual(self, index: np.ndarray, alpha: Vector, combination: Vector) -> float:
         """Enter multipliers with the combination of the patterns that they make; returns the upper bound."""
@@ -115,8 +126,15 @@ class Problem:
 
     def done(self) -> bool:
         """To be asked once per round: is the gap reached, or a limit?"""
-        if self.gap <= self.tol:
+        gap = self.gap
+        if gap <= self.tol:
             return True
+        # Bounds that no longer move are as good as arithmetic can make them; lower counts while there is no gap yet.
+        progress = gap < 0.999 * self._gap or (gap == 1.0 and self.lower > self._lower + 1e-9 * abs(self._lower))
+        self._gap, self._lower = min(self._gap, gap), max(self._lower, self.lower)
+        self._stale = 0 if progress else self._stale + 1
+        if self._stale >= STALLED:
+            self.stopped = True
         if self.watch is not None and self.watch(self):
             self.stopped = True
         if self.passes >= self.max_passes or time.perf_counter() - self.clock >= self.max_time:
