@@ -108,8 +108,8 @@ def test_str(certificate, said):
 
 
 def test_str_without_an_upper_bound():
-    assert "unbounded" in str(make(upper=np.inf))
-    assert "best" not in str(make(upper=np.inf))
+    assert "nothing bounds" in str(make(upper=np.inf))
+    assert "% of the best" not in str(make(upper=np.inf))
 
 
 def test_is_immutable():

@@ -152,18 +152,25 @@ def test_what_verify_and_certify_say(cls):
         assert certificate.separable is (True if margins.min() > 0 else None)
     said = certificate.verify(X, Y)
     assert not said.failed
-    assert said
     assert any(claim.startswith("upper") for claim in said.unchecked) == np.isfinite(upper)
+    assert bool(said) == (not np.isfinite(upper))  # true means that every claim was checked
 
 
 def test_certify_refuses_data_that_cannot_be_those_of_the_fit():
     """An easy part of the data has a margin above the upper bound of all of them."""
-    model = DynamicMargin(epsilon=0.1).fit(X, Y)
+    model = in_blocks(DynamicMargin(epsilon=0.1), np.vstack([X] * 20), np.tile(Y, 20), 60, classes=[0, 1])
     easy = np.abs(X @ SIDE) > 4
     assert 0 < np.mean(Y[easy]) < 1
     with pytest.raises(ValueError, match="upper bound"):
         model.certify(X[easy], Y[easy])
-    assert model.certificate_.verify(X, Y)
+
+
+def test_certify_after_fit_does_not_carry_the_bound_over():
+    model = DynamicMargin(epsilon=0.1).fit(X, Y)
+    easy = np.abs(X @ SIDE) > 4
+    certificate = model.certify(X[easy], Y[easy])
+    assert certificate.upper == np.inf
+    assert certificate.verify(X[easy], Y[easy])
 
 
 @pytest.mark.parametrize("cls", WITHOUT)

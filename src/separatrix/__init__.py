@@ -83,3 +83,7 @@ if TYPE_CHECKING:
     from separatrix.separable import separability as separability
     from separatrix.space import Hyperplane as Hyperplane
     from separatrix.space import Space as Space
+    from separatrix.space import best_gamma as best_gamma
+    from separatrix.space import objective as objective
+    from separatrix.space import slacks as slacks
+    from separatrix.space import soft_measures as soft_measures

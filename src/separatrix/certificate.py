@@ -24,6 +24,7 @@ from separatrix.space import Space, Vector, best_gamma, norm, objective, signs
 # A certificate claims its bounds with this many times the rounding error, `verify` asks for once: a proof survives
 # another order of summation.
 SLACK = 2.0
+MOST_DOUBTFUL = 1000  # rows that are settled in rationals
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,14 +96,14 @@ class Certificate:
 
 @dataclass(frozen=True)
 class Verification:
-    """The outcome of `Certificate.verify`: true if something was checked and nothing failed."""
+    """The outcome of `Certificate.verify`: true if every claim was checked and none failed."""
 
     checked: tuple[str, ...]
     failed: tuple[str, ...]
     unchecked: tuple[str, ...]
 
     def __bool__(self) -> bool:
-        return bool(self.checked) and not self.failed
+        return bool(self.checked) and not self.failed and not self.unchecked
 
     def __str__(self) -> str:
         parts = [("FAILS", self.failed), ("holds", self.checked), ("not checkable", self.unchecked)]
@@ -117,6 +118,8 @@ class Verification:
         _check_lower(judge, claim, patterns)
         _check_upper(judge, claim, patterns, kept)
         _check_separable(judge, claim, patterns, kept, exact)
+        if claim.lower is not None and claim.lower > claim.upper:
+            judge.settle("lower <= upper", False, f"{claim.lower:.6g} > {claim.upper:.6g}")
         radius_holds = abs(claim.radius - patterns.radius) <= 1e-12 * patterns.radius
         judge.settle("radius", radius_holds, f"R = {patterns.radius:.6g}, claimed {claim.radius:.6g}")
         return cls(tuple(judge.checked), tuple(judge.failed), tuple(judge.unchecked))
@@ -210,6 +213,8 @@ def separates_exactly(patterns: Patterns, a: Vector) -> bool:
     if margins.min() < -error:
         return False
     doubtful = np.flatnonzero(margins <= error)
+    if len(doubtful) > MOST_DOUBTFUL:
+        return False
     return all(product_sign(row, a) > 0 for i in doubtful for row in patterns.dense_rows(np.array([i])))
 
 
@@ -222,7 +227,7 @@ def plain_margin(patterns: Patterns, a: Vector, slack: float = SLACK, margins: V
     if length == 0:
         return -patterns.radius  # no direction at all: what every unit vector reaches
     smallest = float((patterns.margins(a) if margins is None else margins).min())
-    return _down((smallest - slack * patterns.margin_error(a)) / length, slack)
+    return _down((smallest - slack * patterns.margin_error(a)) / length, slack, len(a))
 
 
 def lower_bound(patterns: Patterns, a: Vector, slack: float = SLACK, margins: Vector | None = None) -> float:
@@ -231,13 +236,15 @@ def lower_bound(patterns: Patterns, a: Vector, slack: float = SLACK, margins: Ve
     delta, length = patterns.delta, patterns.space.length(a)
     if patterns.space.delta == 0 or not np.all(np.isfinite(a)):
         return plain_margin(patterns, a, slack, margins)
-    if length == 0:
-        return _down(1.0 / np.sqrt(np.sum(np.broadcast_to(delta, patterns.n) ** -2.0)), slack)
+    if length == 0:  # only a free bias is left, which costs nothing
+        slacks = 1.0 - (patterns.margins(a) if patterns.space.free else 0.0) + slack * patterns.margin_error(a)
+        return _down(np.sum((np.maximum(slacks, 0.0) / delta) ** 2 * np.ones(patterns.n)) ** -0.5, slack, patterns.n)
     m = ((patterns.margins(a) if margins is None else margins) - slack * patterns.margin_error(a)) / length
     gamma = best_gamma(m, delta)
     J = objective(m, gamma, delta) if np.isfinite(gamma) else np.sum(np.broadcast_to(delta, patterns.n) ** -2.0)
     with_slack = 1.0 / np.sqrt(J * (1.0 + slack * (patterns.n + 8) * EPS))
-    return _down(max(float(with_slack), float(m.min())), slack)  # without slack gamma = min m and J = gamma^-2
+    # without slack gamma = min m and J = gamma^-2
+    return _down(max(float(with_slack), float(m.min())), slack, len(a))
 
 
 def upper_bound(patterns: Patterns, index: np.ndarray, alpha: Vector, slack: float = SLACK) -> float:
@@ -249,22 +256,23 @@ def upper_bound(patterns: Patterns, index: np.ndarray, alpha: Vector, slack: flo
     total = float(alpha.sum())
     a = patterns.combine(index, alpha)
     delta = np.broadcast_to(patterns.delta, patterns.n)[index]
-    length = float(np.hypot(patterns.space.length(a), norm(delta * alpha)))
     error = slack * patterns.combination_error(alpha)
+    length = float(np.hypot(patterns.space.length(a) * (1.0 + slack * len(a) * EPS) + error, norm(delta * alpha)))
     if patterns.space.free:
         # sum alpha_k l_k ought to be 0; what is left of it meets a bias of at most R + margin per unit of length.
-        error += slack * abs(fsum(alpha * patterns.labels[index])) * (patterns.radius + length / total)
+        length += slack * abs(fsum(alpha * patterns.labels[index])) * (patterns.radius + length / total)
     rounding = slack * (len(alpha) + 8) * EPS
-    return float((length + error) / total * (1.0 + rounding))
+    return float(length / total * (1.0 + rounding))
 
 
-def _down(value: float, slack: float) -> float:
-    return float(value - 4.0 * slack * EPS * abs(value))
+def _down(value: float, slack: float, terms: int) -> float:
+    """Rounded down by the relative error of a norm of so many terms, and of what else was computed with it."""
+    return float(value - (terms + 4.0) * slack * EPS * abs(value))
 
 
 def unit(space: Space, a: Vector) -> Vector:
     """a / |a|, whatever the size of a; a itself where it has no direction."""
-    peak = float(np.abs(a).max(initial=0.0))
+    peak = float(np.abs(a[:-1] if space.free else a).max(initial=0.0))
     if not 0 < peak < np.inf:
         return a
     a = np.ldexp(a, -int(np.frexp(peak)[1]))  # a power of two: no bit is lost, and squares stay in range

@@ -156,7 +156,8 @@ class Patterns:
 
     def margin_error(self, a: Vector) -> float:
         """A bound on the rounding error of each of `margins`, gamma_k (|x| |w| + rho |b|), for any order of sums."""
-        size = float(np.sqrt(self.squares.max(initial=0.0)) * np.linalg.norm(a[:-1]) + self.space.rho * abs(a[-1]))
+        longest = max(float(np.sqrt(self.squares.max(initial=0.0))), 2e-154 * np.sqrt(self.longest_row))  # underflow
+        size = float(longest * np.linalg.norm(a[:-1]) + self.space.rho * abs(a[-1]))
         return (self.longest_row + 4) * EPS * size + np.finfo(np.float64).tiny
 
     def values(self, index: np.ndarray) -> Any:

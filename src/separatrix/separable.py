@@ -14,12 +14,14 @@ from separatrix.exact import LARGEST_SYSTEM, vanishing_combination
 from separatrix.kernels.rows import Dense
 from separatrix.multiclass.one_vs_rest import binary_labels
 from separatrix.optimum import choose
+from separatrix.optimum.least_distance import least_distance
 from separatrix.optimum.problem import Problem
 from separatrix.patterns import Patterns
 from separatrix.space import Hyperplane, Space, Vector
 
 ENOUGH = 0.5  # gap at which a separating hyperplane is good enough
 TINY = 1e-12  # a bound on the margin below this, as a fraction of R, is as good as 0
+WEAK = 100.0  # rounding errors by which a row may lie beyond a hyperplane that it is meant to lie on
 LARGEST_KESLER = 50_000_000  # values of Kesler's patterns that are written out
 
 
@@ -97,7 +99,7 @@ def separability(
     >>> print(separability([[0.0], [2.0], [1.0]], ["a", "a", "b"]))
     Not separable: 3 rows with positive weights combine to exactly 0, so no hyperplane has all of them on their sides.
     """
-    from sklearn.utils import check_array, check_consistent_length
+    from sklearn.utils import check_array, check_consistent_length, column_or_1d
     from sklearn.utils.multiclass import check_classification_targets
 
     if not isinstance(fit_intercept, (bool, np.bool_)):
@@ -105,7 +107,7 @@ def separability(
     if not (max_time > 0 and tol >= 0):
         raise ValueError(f"max_time={max_time!r} must be positive and tol={tol!r} not negative.")
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
-    y = np.asarray(y)
+    y = column_or_1d(y)
     check_consistent_length(X, y)
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
@@ -290,7 +292,8 @@ class _Question:
             rest = Patterns(np.ascontiguousarray(products[rows]), np.ones(len(rows)), Space(0.0))
             problem = self._solve(rest)
             if problem.lower > 0:
-                return _padded(basis @ problem.a[:-1], patterns.d)
+                a = _padded(basis @ problem.a[:-1], patterns.d)
+                return a if patterns.margins(a).min() >= -patterns.margin_error(a) * WEAK else None
             if problem.upper > 1e-9 * rest.radius or len(problem.alpha_index) == 0:
                 return None
             tight = rows[problem.alpha_index]
@@ -309,11 +312,18 @@ def _full(problem: Problem) -> Vector:
 def gordan(patterns: Patterns, index: np.ndarray, alpha: Vector) -> Gordan | None:
     """An exact proof that no hyperplane separates, near approximate multipliers; None if none was found there.
 
-    Multipliers that are rounding errors may stand for rows that do not belong: without them it is tried again.
+    Multipliers that are rounding errors may stand for rows that do not belong: without them it is tried again, and at
+    last with a vertex of what these rows combine to.
     """
-    for smallest in (0.0, 1e-12, 1e-8):
-        rows = index[alpha > smallest * alpha.max(initial=0.0)]
-        solution = vanishing_combination(patterns.dense_rows(rows)) if len(rows) else None
+    for smallest in (0.0, 1e-12, 1e-8, None):
+        rows = index[alpha > (smallest or 0.0) * alpha.max(initial=0.0)]
+        if not 0 < len(rows) <= LARGEST_SYSTEM:
+            continue
+        V = patterns.dense_rows(rows)
+        if smallest is None:
+            u = least_distance(V, max(patterns.radius, 1e-300))[1]
+            rows, V = rows[u > 0], V[u > 0]
+        solution = vanishing_combination(V)
         if solution is not None:
             weight = np.array([float(x) for x in solution])
             kept = weight > 0

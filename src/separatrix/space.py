@@ -108,8 +108,8 @@ def signs(y: ArrayLike) -> Vector:
     values = np.unique(y)
     if len(values) != 2:
         raise ValueError(
-            f"A margin needs labels of exactly 2 classes; these have {len(values)}. Of several classes each problem has "
-            "a certificate of its own: model.certificates_[k].verify(X, y == model.classes_[k])."
+            f"A margin needs labels of exactly 2 classes; these have {len(values)}. Of several classes each problem "
+            "has a certificate of its own: model.certificates_[k].verify(X, y == model.classes_[k])."
         )
     return np.where(y == values[1], 1.0, -1.0)
 

@@ -60,7 +60,8 @@ class Training:
             float(space.rho), space.delta**2 * scale2, float(np.sqrt(scale2)), float(self.norms2.max(initial=0.0))
         )
         self.order = Order(np.arange(patterns.n), NO_SHUFFLE if seed is None else seed)
-        self.table: Callable[[int], np.ndarray] | None = None
+        self.table: Callable[[int, int], np.ndarray] | None = None
+        self.first_rate, self.rates = 0, np.zeros(0)
         self.from_zero = True
         n = patterns.n if keep_alpha and attribute(rule, "additive") else 0
         self.state = State(
@@ -112,10 +113,11 @@ class Training:
         while True:
             rule, reach = self.rule, max_updates
             if self.table is not None:
-                first = int(self.state.counts[UPDATES]) + 1
-                rates = self.table(first)
-                rule = rule._replace(first=float(first), rates=rates)
-                reach = min(max_updates, first - 1 + len(rates))
+                following = int(self.state.counts[UPDATES]) + 1
+                if not self.first_rate <= following < self.first_rate + len(self.rates):
+                    self.first_rate, self.rates = following, self.table(following, max_updates - following + 1)
+                rule = rule._replace(first=float(self.first_rate), rates=self.rates)
+                reach = min(max_updates, self.first_rate - 1 + len(self.rates))
             before = int(self.state.counts[VISITS])
             with np.errstate(over="ignore"):  # the mixing of order.py, where numba is switched off
                 status = run(

@@ -38,15 +38,12 @@ class Data(NamedTuple):
         return int(self.rows.data.shape[1] if isinstance(self.rows, Dense) else self.rows.width)
 
     def take(self, index: np.ndarray) -> "Data":
-        """The same with some of the rows; the others get the weight 0, so that certificates leave them out."""
-        weight = np.zeros(self.size)
-        weight[self.kept[index]] = self.weight[index]
+        """The same with some of the rows."""
         return self._replace(
             rows=take_rows(self.rows, index),
             codes=self.codes[index],
             weight=self.weight[index],
             kept=self.kept[index],
-            given_weight=weight,
         )
 
 

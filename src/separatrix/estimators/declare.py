@@ -47,7 +47,9 @@ ATTRIBUTES = """classes_ : ndarray
     converged_ : bool
         One complete epoch without update. ``stop_reason_`` says how the fit ended.
     n_updates_, n_visits_, n_epochs_ : int
-        Corrections, rows looked at, complete passes."""
+        Corrections, rows looked at, complete passes.
+    validation_rows_ : ndarray
+        Rows that ``early_stopping`` held out. Certificates and margins speak of them too."""
 
 
 @dataclass_transform(eq_default=False)

@@ -17,6 +17,7 @@ from separatrix.errors import NotSeparableError
 from separatrix.estimators.base import Data, LinearSeparator, warn_not_converged
 from separatrix.estimators.callbacks import Progress, with_callbacks
 from separatrix.estimators.declare import estimator
+from separatrix.exact import LARGEST_SYSTEM
 from separatrix.multiclass.one_vs_rest import binary_labels
 from separatrix.optimum import choose
 from separatrix.optimum.problem import Problem
@@ -26,6 +27,7 @@ from separatrix.space import Space, Vector
 
 SMALL = 200_000  # values up to which a problem is solved to machine precision: it costs nothing
 PRECISE = 1e-13
+AS_GOOD_AS_ZERO = 1e-9  # a bound on the margin below this part of R, without a separating vector in sight
 
 
 @estimator
@@ -47,7 +49,7 @@ class MaxMargin(LinearSeparator):
     rho : float, default=1.0
         The augmenting constant (not LIBSVM's rho).
     tol : float, default=1e-4
-        The certified gap at which to stop.
+        The certified gap at which to stop. Small problems (up to 200,000 values) are solved to machine precision.
     solver : {"auto", "active-set", "newton", "dual-coordinates"}, default="auto"
         ``solver_`` tells what was chosen and why.
     max_passes : int or None, default=None
@@ -161,6 +163,8 @@ class MaxMargin(LinearSeparator):
         if self.class_weight is None:
             return data
         factors = compute_class_weight(self.class_weight, classes=data.classes, y=data.classes[data.codes])
+        if not np.all((factors > 0) & np.isfinite(factors)):
+            raise ValueError(f"class_weight={self.class_weight!r} must give every class a positive, finite factor.")
         weight = data.weight * factors[data.codes]
         given = np.zeros(data.size)
         given[data.kept] = weight
@@ -199,7 +203,9 @@ class MaxMargin(LinearSeparator):
         if problem.hard:
             smallest = float(problem.patterns.margins(a).min())
             a = a / smallest if smallest > 0 else a
-            alpha = alpha / alpha.sum() * problem.patterns.space.length(a) ** 2 if len(alpha) else alpha
+            length = problem.patterns.space.length(a)
+            if len(alpha) and length < 1e150:  # a = sum alpha_k y_k has sum alpha_k = |a|^2
+                alpha = alpha / alpha.sum() * length**2
         full = np.zeros(problem.patterns.n)
         full[problem.alpha_index] = alpha
         return Solution(problem, a, full, how)
@@ -207,7 +213,9 @@ class MaxMargin(LinearSeparator):
     def _refuse(self, problem: Problem, data: Data) -> None:
         """A hard margin without a separating vector: the proof that there is none, or the honest doubt."""
         witness = gordan(problem.patterns, problem.alpha_index, problem.alpha)
-        if witness is None and (problem.stopped or self._found_otherwise(problem)):
+        provable = len(problem.alpha_index) <= LARGEST_SYSTEM  # and still there is no proof
+        doubtful = problem.stopped or provable or problem.upper > AS_GOOD_AS_ZERO * problem.patterns.radius
+        if witness is None and (self._found_otherwise(problem) or doubtful):
             return
         rows, weight, upper = problem.alpha_index, problem.alpha, problem.upper
         proved = f"has norm {upper:.2g}, as good as 0"

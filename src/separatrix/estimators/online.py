@@ -122,6 +122,7 @@ class OnlineClassifier(LinearSeparator):
         records = self._resumable(data)
         if records is None:
             self._seed_ = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        whole = data
         data, held = self._split(data)
         mark = fingerprint(data) if self.warm_start else None
         same = records is not None and mark == getattr(self, "_mark_", None) and records[0].facts.space == self._space()
@@ -137,9 +138,9 @@ class OnlineClassifier(LinearSeparator):
                     work.leave("callback")
                     break
         except KeyboardInterrupt:
-            self._finish(work, data, mark)
+            self._finish(work, data, whole, mark)
             raise
-        self._finish(work, data, mark)
+        self._finish(work, data, whole, mark)
         progress.end()
         if not self.converged_ and self.stop_reason_ in ("max_epochs", "max_updates"):
             warn_not_converged(type(self).__name__, self.stop_reason_, ADVICE)
@@ -200,7 +201,8 @@ class OnlineClassifier(LinearSeparator):
     def certify(self, X: Any, y: Any) -> Certificate:
         """Measure the margin of a fitted separator on data; the certificate becomes ``certificate_``.
 
-        After `partial_fit` the data should be all that was seen: only then do the two bounds speak of the same problem.
+        The upper bound of `partial_fit` is kept and holds for data that contain all rows seen; that of `fit`, which
+        speaks of the data of the fit, is not.
         """
         check_is_fitted(self)
         data = self._check_training_data(X, y, None, reset=False, classes=self.classes_)
@@ -209,6 +211,8 @@ class OnlineClassifier(LinearSeparator):
             kept = self.certificates_[k]
             assert kept.direction is not None
             found = certify(p, kept.direction, None, predicts=self._direction_predicts)
+            if kept.alpha is not None:
+                kept = found
             if found.lower is not None and found.lower > kept.upper:
                 raise DataError(
                     f"These data have a margin of {found.lower:g}, above the upper bound {kept.upper:g} of the data of "
@@ -232,9 +236,11 @@ class OnlineClassifier(LinearSeparator):
 
     def _split(self, data: Data) -> tuple[Data, list[Patterns] | None]:
         """Training data, and the problems on the held-out part if there is one."""
+        self.validation_rows_ = np.zeros(0, np.int64)
         if not self.early_stopping:
             return data, None
         train, valid = hold_out(data.codes, self.validation_fraction, self._seed_)
+        self.validation_rows_ = data.kept[valid]
         return data.take(train), self._problems(data.take(valid))
 
     def _facts(self, patterns: Patterns) -> Facts:
@@ -306,19 +312,24 @@ class OnlineClassifier(LinearSeparator):
         order = {"interrupted": 0, "callback": 1, "converged": 3}
         self.stop_reason_: str = "converged" if self.converged_ else min(reasons, key=lambda r: order.get(r, 2))
 
-    def _finish(self, work: Work, data: Data, mark: str | None) -> None:
+    def _finish(self, work: Work, data: Data, whole: Data, mark: str | None) -> None:
+        """Set the attributes. Certificates and margins speak of all rows, also of those that were held out."""
         vectors = [self._finite(t) for t in work.trainings]
+        patterns, alphas = work.patterns, [t.alpha for t in work.trainings]
+        if whole is not data:
+            patterns, trained = self._problems(whole), np.searchsorted(whole.kept, data.kept)
+            alphas = [None if alpha is None else _spread(alpha, trained, len(whole.codes)) for alpha in alphas]
         self._records_, self._mark_ = work.records, mark
         self._set_vectors(self._space(), vectors)
         self._set_margins(
             [
                 certify(
-                    p, a, t.alpha, predicts=self._direction_predicts, kept=data.kept, sample_weight=data.given_weight
+                    p, a, alpha, predicts=self._direction_predicts, kept=whole.kept, sample_weight=whole.given_weight
                 )
-                for p, a, t in zip(work.patterns, vectors, work.trainings, strict=True)
+                for p, a, alpha in zip(patterns, vectors, alphas, strict=True)
             ]
         )
-        self._measure_margins(work.patterns, vectors)
+        self._measure_margins(patterns, vectors)
         self._set_counts()
         if not self.warm_start:  # the multipliers are in the certificate; a second copy serves resuming alone
             for record in self._records_:
@@ -345,6 +356,13 @@ class OnlineClassifier(LinearSeparator):
         reason = training.train(patterns.n, self._update_limit(record.facts))
         record.state, record.reason = training.state, reason
         return record, self._finite(training)
+
+
+def _spread(alpha: Vector, rows: np.ndarray, n: int) -> Vector:
+    """Multipliers of some rows as multipliers of all."""
+    full = np.zeros(n)
+    full[rows] = alpha
+    return full
 
 
 def _unchecked_certificate(record: Record, direction: Vector, space: Space, rule: Any) -> Certificate:

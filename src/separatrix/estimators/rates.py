@@ -14,8 +14,9 @@ class RateTable:
     def __init__(self, eta: Callable[[int], float], length: int = 4096):
         self.eta, self.length = eta, length
 
-    def __call__(self, first: int) -> np.ndarray:
-        rates = np.array([self.eta(k) for k in range(first, first + self.length)], dtype=np.float64)
+    def __call__(self, first: int, most: int) -> np.ndarray:
+        """The rates from ``first`` on, ``most`` of them or as many as a piece has."""
+        rates = np.array([self.eta(k) for k in range(first, first + min(self.length, most))], dtype=np.float64)
         wrong = np.flatnonzero(~(np.isfinite(rates) & (rates >= 0)))
         if len(wrong):
             k = first + int(wrong[0])

@@ -65,7 +65,15 @@ def solve(problem: Problem, name: str, start: Vector | None = None) -> None:
 def _as_hard(problem: Problem) -> None:
     """With an extreme C slack is unaffordable: where the data are separable, the hard margin is the solution."""
     space = problem.patterns.space._replace(delta=0.0)
-    hard = Problem(problem.patterns.in_space(space), np.inf, problem.weight, tol=0.1 * problem.tol)
+    hard = Problem(
+        problem.patterns.in_space(space),
+        np.inf,
+        problem.weight,
+        tol=0.1 * problem.tol,
+        max_passes=problem.max_passes,
+        max_time=problem.max_time,
+    )
+    hard.clock, hard.passes = problem.clock, problem.passes
     if choose(hard)[0] != "active-set":
         return
     active_set.solve(hard)

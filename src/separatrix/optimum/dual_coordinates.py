@@ -5,6 +5,8 @@ is smaller, until it has the gap or a good guess of the active rows; `faces` goe
 Newton's method on the primal with its line search has the last word; the hard margin is then approached by a large C.
 """
 
+import time
+
 import numpy as np
 
 from separatrix.kernels import dual
@@ -31,6 +33,8 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
         easy = problem.softer(EASY / scale, ROUGH)
         alpha = descend(easy)
         problem.passes = easy.passes
+        problem.primal(easy.a, problem.margins(easy.a))
+        problem.dual(easy.alpha_index, easy.alpha, problem.combine(easy.alpha_index, easy.alpha))
     if not problem.done():
         faces.solve(problem, alpha)
     if not problem.done():
@@ -74,17 +78,17 @@ def descend(problem: Problem) -> Vector:
         problem.passes += size / n
         bound = largest if largest > 0 else np.inf
         guess = _guess(a, alpha, diagonal, slack2)
-        if guess <= problem.tol or size == 0:
+        slow = slow + 1 if guess > PATIENCE * last else 0
+        last = guess
+        spent = problem.passes >= problem.max_passes or time.perf_counter() - problem.clock >= problem.max_time
+        leaving = slow >= SLOW_SWEEPS or spent or epoch == MOST_SWEEPS - 1
+        if guess <= problem.tol or size == 0 or leaving:
             problem.primal(a, problem.margins(a))
             index = np.flatnonzero(alpha)
             problem.dual(index, alpha[index], problem.combine(index, alpha[index]))
-            if problem.done():
+            if problem.done() or leaving:
                 break
             active, size, bound = np.arange(n), n, np.inf
-        slow = slow + 1 if guess > PATIENCE * last else 0
-        last = guess
-        if slow >= SLOW_SWEEPS or problem.passes >= problem.max_passes:
-            break
     return alpha
 
 

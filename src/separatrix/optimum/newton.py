@@ -18,7 +18,7 @@ from separatrix.optimum.problem import Problem
 from separatrix.space import Vector
 
 LARGEST_HESSIAN = 3000  # columns up to which the Hessian is formed
-CHUNK = 65_536  # rows copied at a time while it is
+CHUNK = 1_000_000  # values copied at a time while it is
 STRIDE, ROUGH = 10.0, 0.3  # factor between the C of a path, and the gap to which it is followed
 EASY = 10.0  # C |y|^2 below which there is no need of one
 
@@ -97,9 +97,11 @@ def hessian(problem: Problem, index: np.ndarray, penalty: Vector) -> NDArray[np.
     H = np.zeros((d + 1, d + 1))
     if isinstance(patterns.rows, Dense):
         root = np.sqrt(curvature)
-        for first in range(0, len(index), CHUNK):
-            part = slice(first, first + CHUNK)
-            Z = patterns.rows.data[index[part]] * root[part, None]
+        step = max(1, CHUNK // max(d, 1))
+        for first in range(0, len(index), step):
+            part = slice(first, first + step)
+            Z = patterns.rows.data[index[part]].astype(np.float64)
+            Z *= root[part, None]
             H[:d, :d] += Z.T @ Z
             H[d, :d] += rho * (root[part] @ Z)
         H[d, d] = rho * rho * curvature.sum()

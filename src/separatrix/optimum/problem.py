@@ -78,13 +78,19 @@ class Problem:
         """Enter a vector with its margins; returns the margin that it reaches in the space of the problem."""
         length = self.patterns.space.length(a)
         if not length > 0:
-            return -np.inf
+            if not (self.free and not self.hard):
+                return -np.inf
+            squares = passes.slack_sums()(margins, np.zeros_like(margins), self.weight, 0.0)[0]
+            return self._enter((2.0 * self.C * squares) ** -0.5 if squares > 0 else -np.inf, a)
         if self.hard:
             reached = float(margins.min()) / length
         else:
             value = self._smallest_primal(length, margins)
             reached = (2.0 * value) ** -0.5 if 0 < value < np.inf else -np.inf
             reached = max(reached, float(margins.min()) / length)  # without slack; it wins where C is extreme
+        return self._enter(reached, a)
+
+    def _enter(self, reached: float, a: Vector) -> float:
         if reached > self.lower:
             self.lower, self.a = reached, a.copy()
         return reached
