@@ -54,8 +54,9 @@ def _make(key: str, cacheable: bool, name: str) -> Any:
         updates, visits, survived = count[UPDATES], count[VISITS], count[RUN]
         status = RUNNING
         while budget > 0 and status == RUNNING:
-            i = order.sequence[position]
+            i = position
             if order.seed >= 0:
+                i = order.sequence[position]
                 prefetch(X, order.sequence[min(position + LOOK_AHEAD, n - 1)])
             budget -= 1
             visits += 1
