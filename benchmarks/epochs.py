@@ -90,7 +90,7 @@ def main() -> None:
             goal = f"{GOALS[name]:g} {'met' if b / a >= GOALS[name] else 'NOT met'}" if not shuffle else ""
             order = "shuffled" if shuffle else "as it comes"
             print(
-                f"| {name} | {order} | {a:.1f} | {b:.1f} | {b / a:.2f} | {goal} | {p:.1f} | {a / p:.2f} |", flush=True
+                f"| {share} | {order} | {a:.1f} | {b:.1f} | {b / a:.2f} | {goal} | {p:.1f} | {a / p:.2f} |", flush=True
             )
 
 

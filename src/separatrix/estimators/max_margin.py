@@ -139,7 +139,10 @@ class MaxMargin(LinearSeparator):
         data = self._check_training_data(X, y, sample_weight)
         self.classes_ = data.classes
         data = self._with_class_weight(data)
-        problems = [self._problem(k, p, data, progress) for k, p in enumerate(self._problems(data))]
+        problems = [self._problem(p, data) for p in self._problems(data)]
+        if progress.watched:
+            for k, problem in enumerate(problems):
+                problem.watch = _Watch(k, problems, progress)
         solutions: list[Solution] = []
         try:
             for problem in problems:
@@ -176,9 +179,9 @@ class MaxMargin(LinearSeparator):
         self._check_scale(first, data.kept)
         return [first, *(first.relabelled(l) for l in labels[1:])]
 
-    def _problem(self, k: int, patterns: Patterns, data: Data, progress: Progress | None) -> Problem:
+    def _problem(self, patterns: Patterns, data: Data) -> Problem:
         tol = min(float(self.tol), PRECISE) if patterns.n * (patterns.d + 1) <= SMALL else float(self.tol)
-        problem = Problem(
+        return Problem(
             patterns,
             float(self.C),
             data.weight,
@@ -186,9 +189,6 @@ class MaxMargin(LinearSeparator):
             max_passes=np.inf if self.max_passes is None else float(self.max_passes),
             max_time=np.inf if self.max_time is None else float(self.max_time),
         )
-        if progress is not None and progress.watched:
-            problem.watch = _Watch(k, progress, self)
-        return problem
 
     def _solve(self, problem: Problem, data: Data, start: Vector | None = None) -> "Solution":
         name, why = choose.choose(problem) if self.solver == "auto" else (self.solver, "as asked for")
@@ -317,7 +317,7 @@ def max_margin_path(X: Any, y: Any, Cs: Iterable[float], sample_weight: Any = No
         model.classes_ = data.classes
         solutions = []
         for k, p in enumerate(patterns):
-            problem = model._problem(k, p.in_space(model._space()), data, None)
+            problem = model._problem(p.in_space(model._space()), data)
             solutions.append(model._solve(problem, data, starts[k]))
             starts[k] = solutions[-1].a
         model._finish(solutions, data)
@@ -338,11 +338,11 @@ class Solution:
 class _Watch:
     """Tells callbacks the gap against passes."""
 
-    def __init__(self, k: int, progress: Progress, owner: MaxMargin):
-        self.k, self.progress, self.owner, self.clock = k, progress, owner, time.perf_counter()
+    def __init__(self, k: int, problems: list[Problem], progress: Progress):
+        self.k, self.problems, self.progress, self.clock = k, problems, progress, time.perf_counter()
 
     def __call__(self, problem: Problem) -> bool:
-        metadata = {
+        measures = {
             "problem": self.k,
             "visits": int(problem.passes * problem.patterns.n),
             "epochs": problem.passes,
@@ -354,7 +354,7 @@ class _Watch:
         }
 
         def attributes() -> dict[str, Any]:
-            coef, intercept = problem.patterns.space.split(problem.a)
-            return {"coef_": coef[None, :], "intercept_": np.array([intercept])}
+            parts = [p.patterns.space.split(p.a) for p in self.problems]
+            return {"coef_": np.array([w for w, _ in parts]), "intercept_": np.array([b for _, b in parts])}
 
-        return self.progress.report(metadata, attributes)
+        return self.progress.report(measures, attributes)
