@@ -19,7 +19,7 @@ from sklearn.svm import SVC, LinearSVC
 from separatrix import MaxMargin
 
 SIZES = ((20_000, 20), (100_000, 50), (1_000_000, 50))
-LIMIT = 60.0
+LIMIT = 30.0
 
 
 def separable(n, d, seed=5):

@@ -27,7 +27,7 @@ from separatrix.optimum.problem import Problem
 from separatrix.patterns import Patterns
 from separatrix.space import Space
 
-TARGET, LIMIT = 1e-3, 60.0
+TARGET, LIMIT = 1e-3, 10.0
 CS = (0.1, 1.0, 10.0, 1000.0, np.inf)
 TOLERANCES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 LARGE = 1e6  # stands for inf in LIBLINEAR
@@ -88,22 +88,27 @@ def liblinear(X, y, C, dual):
         seconds, a = limited(run, LIMIT)
         found = gap(X, y, C, a)
         if found <= TARGET:
-            return seconds, found
+            # The child has to copy pages that are shared after a fork; short runs are timed here, as ours are.
+            return (median_seconds(run) if seconds < 2 else seconds), found
         best = min(best, (seconds, found), key=lambda pair: pair[1])
         if not np.isfinite(seconds):
             break
     return np.inf, best[1]
 
 
-def ours(X, y, C):
+def median_seconds(run):
     times = []
-    for _ in range(3):
+    for _ in range(5):
         clock = time.perf_counter()
-        model = MaxMargin(C, tol=TARGET).fit(X, y)
+        run()
         times.append(time.perf_counter() - clock)
-        if times[-1] > 5:
-            break
-    return float(np.median(times)), model.certificate_.gap, model.solver_.split(" ")[0]
+    return float(np.median(times))
+
+
+def ours(X, y, C):
+    model = MaxMargin(C, tol=TARGET)
+    seconds = median_seconds(lambda: model.fit(X, y))
+    return seconds, model.certificate_.gap, model.solver_.split(" ")[0]
 
 
 def main() -> None:
