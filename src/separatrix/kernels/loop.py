@@ -31,11 +31,12 @@ from separatrix.kernels.epochs import (
 )
 from separatrix.kernels.memory import note
 from separatrix.kernels.order import draw
-from separatrix.kernels.rows import axpy, dot, prefetch
+from separatrix.kernels.rows import axpy, dot, prefetch, touch
 from separatrix.rules.base import Scalars, digest, keep, negligible, shrink, violates, weighted_gain
 
 LOOSE = 1e4  # |a|^2 is summed anew when its rounding error may be that many times the unit roundoff
 LOOK_AHEAD = 6  # visits between asking for a row and using it, in shuffled epochs
+STREAM = 32  # the same in epochs as the rows come, for the numbers that only corrections read
 
 
 @cache
@@ -54,21 +55,38 @@ def _make(key: str, cacheable: bool, name: str) -> Any:
         updates, visits, survived = count[UPDATES], count[VISITS], count[RUN]
         status = RUNNING
         while budget > 0 and status == RUNNING:
-            i = position
-            if order.seed >= 0:
-                i = order.sequence[position]
-                prefetch(X, order.sequence[min(position + LOOK_AHEAD, n - 1)])
-            budget -= 1
-            visits += 1
-            survived += 1
-            l = labels[i] * frame.scale
-            m = l * (dot(X, i, v) + frame.rho * v[d])
-            if frame.delta2 > 0.0:
-                m += frame.delta2 * alpha[i]
-            m *= c
-            flat2 = max(nn - (c * v[d]) ** 2, 0.0)
-            s = Scalars(updates + 1.0, float(visits), nn, flat2, c * total, norm2[i], frame.radius2, weight[i])
-            if violates(rule, m, s):
+            # Visits up to the next correction: without a store into v, what depends on a alone leaves this loop.
+            start, end, violated, m = position, min(n, position + budget), False, 0.0
+            while position < end:
+                i = position
+                if order.seed >= 0:
+                    i = order.sequence[position]
+                    prefetch(X, order.sequence[min(position + LOOK_AHEAD, n - 1)])
+                else:
+                    touch(weight, position + STREAM)
+                    touch(norm2, position + STREAM)
+                    touch(alpha, position + STREAM)
+                m = labels[i] * frame.scale * (dot(X, i, v) + frame.rho * v[d])
+                if frame.delta2 > 0.0:
+                    m += frame.delta2 * alpha[i]
+                m *= c
+                flat2 = max(nn - (c * v[d]) ** 2, 0.0)
+                visit = float(visits + position - start + 1)
+                s = Scalars(updates + 1.0, visit, nn, flat2, c * total, norm2[i], frame.radius2, weight[i])
+                position += 1
+                if violates(rule, m, s):
+                    violated = True
+                    break
+            visits += position - start
+            survived += position - start
+            budget -= position - start
+            if violated:
+                i = position - 1
+                if order.seed >= 0:
+                    i = order.sequence[i]
+                l = labels[i] * frame.scale
+                flat2 = max(nn - (c * v[d]) ** 2, 0.0)
+                s = Scalars(updates + 1.0, float(visits), nn, flat2, c * total, norm2[i], frame.radius2, weight[i])
                 g = weighted_gain(rule, m, s)
                 k = keep(rule, m, s)
                 note(state.memory, X, labels, i, frame, v, c, g * l, visits, survived - 1)
@@ -107,7 +125,6 @@ def _make(key: str, cacheable: bool, name: str) -> Any:
                     total, spread, c = total * c, spread * c * c, 1.0
                 if updates >= max_updates:
                     status = EXHAUSTED
-            position += 1
             if position == n:
                 position = 0
                 epochs += 1

@@ -66,6 +66,10 @@ def prefetch(X, i):
     """Ask for row i before it is needed. Rows in random order would otherwise wait for memory, one after the other."""
 
 
+def touch(array, k):
+    """Ask for element k; it need not exist."""
+
+
 def _is_dense(X):
     return X.instance_class is Dense
 
@@ -196,6 +200,11 @@ def _prefetch_element(typingctx, array, k):
         return context.get_dummy_value()
 
     return types.void(array, types.int64), codegen
+
+
+@overload(touch)
+def _touch(array, k):
+    return lambda array, k: _prefetch_element(array, k)
 
 
 @overload(prefetch)

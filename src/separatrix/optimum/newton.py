@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from separatrix.kernels import passes
 from separatrix.kernels.rows import Dense
 from separatrix.optimum.problem import Problem
+from separatrix.patterns import EPS
 from separatrix.space import Vector
 
 LARGEST_HESSIAN = 3000  # columns up to which the Hessian is formed
 CHUNK = 1_000_000  # values copied at a time while it is
+NEGLIGIBLE = 1e-8  # rounding errors in it, against the 1 of the penalty
 STRIDE, ROUGH = 10.0, 0.3  # factor between the C of a path, and the gap to which it is followed
 EASY = 10.0  # C |y|^2 below which there is no need of one
 
@@ -43,10 +45,10 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
     width = patterns.d + 1
     a = np.zeros(width) if start is None else start.copy()
     m = problem.margins(a)
-    exact = width <= LARGEST_HESSIAN
     penalty = np.ones(width)
     if problem.free:
         penalty[-1] = 0.0
+    hessian = Hessian(problem, penalty) if width <= LARGEST_HESSIAN else None
     while True:
         if problem.free:
             a, m = _best_bias(problem, a, m)
@@ -58,8 +60,8 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
         if problem.done():
             return
         gradient = penalty * a - v
-        if exact:
-            step = _newton_step(hessian(problem, index, penalty), gradient)
+        if hessian is not None:
+            step = _newton_step(hessian.at(m < 1.0), gradient)
         else:
             step = _conjugate_gradients(problem, index, penalty, gradient)
         change = problem.margins(step)
@@ -88,31 +90,53 @@ def _finish(problem: Problem, a: Vector, m: Vector) -> None:
     problem.done()
 
 
-def hessian(problem: Problem, index: np.ndarray, penalty: Vector) -> NDArray[np.float64]:
-    """diag(penalty) + 2 C Y_A^t c Y_A, its lower triangle."""
-    patterns = problem.patterns
-    problem.passes += len(index) / max(patterns.n, 1)
-    curvature = 2.0 * problem.C * problem.weight[index]
-    d, rho = patterns.d, patterns.space.rho
-    H = np.zeros((d + 1, d + 1))
-    if isinstance(patterns.rows, Dense):
+class Hessian:
+    """diag(penalty) + 2 C Y_A^t c Y_A, its lower triangle, kept from step to step: few rows enter or leave A."""
+
+    def __init__(self, problem: Problem, penalty: Vector):
+        self.problem, self.penalty = problem, penalty
+        self.norms2 = problem.patterns.squares + problem.patterns.space.rho**2
+        self._forget()
+
+    def _forget(self) -> None:
+        self.active = np.zeros(self.problem.patterns.n, dtype=bool)
+        self.matrix = np.diag(self.penalty)
+        self.removed = 0.0  # the sum of what left it, whose rounding errors stay
+
+    def at(self, active: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """For the rows that are active now. The matrix may be overwritten by the next call only."""
+        entering, leaving = np.flatnonzero(active & ~self.active), np.flatnonzero(self.active & ~active)
+        self.removed += 2.0 * self.problem.C * float(self.problem.weight[leaving] @ self.norms2[leaving])
+        if len(entering) + len(leaving) > active.sum() or EPS * self.removed > NEGLIGIBLE:
+            self._forget()
+            entering, leaving = np.flatnonzero(active), leaving[:0]
+        self._add(entering, 1.0)
+        self._add(leaving, -1.0)
+        self.active = active
+        return self.matrix
+
+    def _add(self, index: np.ndarray, sign: float) -> None:
+        patterns, H = self.problem.patterns, self.matrix
+        d, rho = patterns.d, patterns.space.rho
+        self.problem.passes += len(index) / max(patterns.n, 1)
+        curvature = 2.0 * self.problem.C * self.problem.weight[index]
+        if not isinstance(patterns.rows, Dense):
+            passes.outer_products()(patterns.rows, rho, index, sign * curvature, H)
+            return
         root = np.sqrt(curvature)
         step = max(1, CHUNK // max(d, 1))
         for first in range(0, len(index), step):
             part = slice(first, first + step)
             Z = patterns.rows.data[index[part]].astype(np.float64)
             Z *= root[part, None]
-            H[:d, :d] += Z.T @ Z
-            H[d, :d] += rho * (root[part] @ Z)
-        H[d, d] = rho * rho * curvature.sum()
-    else:
-        passes.outer_products()(patterns.rows, rho, index, curvature, H)
-    H[np.diag_indices(d + 1)] += penalty
-    return H
+            H[:d, :d] += sign * (Z.T @ Z)
+            H[d, :d] += sign * rho * (root[part] @ Z)
+        H[d, d] += sign * rho * rho * curvature.sum()
 
 
 def _newton_step(H: NDArray[np.float64], gradient: Vector) -> Vector:
-    if H[-1, -1] == 0.0:  # a space without bias, or no active row and a free one
+    if H[-1, -1] <= 0.0:  # a space without bias, or no active row and a free one
+        H = H.copy()
         H[-1, -1] = 1.0
     try:
         return -la.cho_solve(la.cho_factor(H, lower=True), gradient)
