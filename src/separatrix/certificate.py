@@ -288,14 +288,16 @@ def certify(
     predicts: bool = True,
     kept: np.ndarray | None = None,
     sample_weight: Vector | None = None,
+    margins: Vector | None = None,
 ) -> Certificate:
     """The certificate of a fitted direction and of the multipliers behind it, None where there are none.
 
     ``predicts``: whether the direction is what predicts; otherwise it only witnesses separability. ``kept``: the row
-    numbers of the patterns in the user's data.
+    numbers of the patterns in the user's data. ``margins``: those of the direction's `unit`, where they are at hand.
     """
     direction = unit(patterns.space, direction)
-    margins = patterns.margins(direction)
+    if margins is None:
+        margins = patterns.margins(direction)
     index, upper = None, np.inf
     if alpha is not None and np.all(np.isfinite(alpha)) and np.all(alpha >= 0):
         index = np.flatnonzero(alpha)

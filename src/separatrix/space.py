@@ -133,12 +133,12 @@ def best_gamma(margins: Vector, delta: float | Vector) -> float:
     With s = 1/gamma, J = s^2 + sum max(0, 1 - s m_i)^2 / Delta^2 is convex and piecewise quadratic in s; Newton's
     steps on its increasing derivative end on the right piece. s = 0 gives eq. 27, Gamma >= Delta / sqrt(m).
     """
-    cost = np.broadcast_to(np.asarray(delta, dtype=np.float64) ** -2.0, margins.shape)
+    linear = margins * np.asarray(delta, dtype=np.float64) ** -2.0
+    square = margins * linear
     s, low, high = 0.0, 0.0, np.inf
     for _ in range(200):
-        active = s * margins < 1.0
-        m, c = margins[active], cost[active]
-        slope, curvature = s - float(np.sum(c * m * (1.0 - s * m))), 1.0 + float(np.sum(c * m * m))
+        slack = np.maximum(0.0, 1.0 - s * margins)
+        slope, curvature = s - float(linear @ slack), 1.0 + float(square @ (slack > 0.0))
         low, high = (s, high) if slope < 0 else (low, s)
         following = s - slope / curvature
         if not low <= following <= high:

@@ -16,7 +16,7 @@ from separatrix.estimators.callbacks import CallbackSupportMixin
 from separatrix.kernels.rows import Dense, Rows
 from separatrix.multiclass.one_vs_rest import joint_certificate
 from separatrix.patterns import Patterns, as_rows, check_structure, take_rows
-from separatrix.space import Space, Vector
+from separatrix.space import Space, Vector, norm
 
 DTYPES = [np.float64, np.float32]
 
@@ -77,7 +77,8 @@ class LinearSeparator(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             if len(kept) < len(y):
                 X, y, weight = X[kept], y[kept], weight[kept]
         if classes is None:
-            classes, codes = np.unique(y, return_inverse=True)
+            classes = np.unique(y)
+            codes = np.searchsorted(classes, y)  # return_inverse would sort all labels
             if len(classes) < 2:
                 raise DataError(
                     f"{type(self).__name__} needs rows of at least 2 classes; these data have 1 class: all rows that "
@@ -115,13 +116,16 @@ class LinearSeparator(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _measure_margins(self, patterns: list[Patterns], vectors: list[Vector]) -> None:
         """The two margins of the vectors that predict, smallest over the problems; nan for a zero vector."""
+        units = [unit(p.space, a) for p, a in zip(patterns, vectors, strict=True)]
+        self._set_smallest_margins(units, [p.margins(a) for p, a in zip(patterns, units, strict=True)])
+
+    def _set_smallest_margins(self, units: list[Vector], margins: list[Vector]) -> None:
         directional, geometric = [], []
-        for p, a in zip(patterns, vectors, strict=True):
-            a = unit(p.space, a)
-            smallest = p.margins(a).min()
+        for a, m in zip(units, margins, strict=True):
+            smallest = m.min()
             with np.errstate(divide="ignore", invalid="ignore"):
-                directional.append(smallest / np.linalg.norm(a))
-                geometric.append(smallest / np.linalg.norm(a[:-1]))
+                directional.append(smallest / norm(a))
+                geometric.append(smallest / norm(a[:-1]))
         self.directional_margin_ = float(min(directional))
         self.geometric_margin_ = float(min(geometric))
 

@@ -12,7 +12,7 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_feature_names
 
-from separatrix.certificate import Certificate, certify
+from separatrix.certificate import Certificate, certify, unit
 from separatrix.errors import NotSeparableError
 from separatrix.estimators.base import Data, LinearSeparator, warn_not_converged
 from separatrix.estimators.callbacks import Progress, with_callbacks
@@ -253,13 +253,15 @@ class MaxMargin(LinearSeparator):
         space = self._space()
         vectors = [s.a for s in solutions]
         self._set_vectors(space, vectors)
+        units = [unit(space, a) for a in vectors]
+        margins = [s.problem.patterns.margins(u) for s, u in zip(solutions, units, strict=True)]
         self._set_margins(
             [
-                certify(s.problem.patterns, s.a, s.alpha, kept=data.kept, sample_weight=data.given_weight)
-                for s in solutions
+                certify(s.problem.patterns, s.a, s.alpha, kept=data.kept, sample_weight=data.given_weight, margins=m)
+                for s, m in zip(solutions, margins, strict=True)
             ]
         )
-        self._measure_margins([s.problem.patterns for s in solutions], vectors)
+        self._set_smallest_margins(units, margins)
         support = [np.flatnonzero(s.alpha) for s in solutions]
         dual = [s.alpha[i] * s.problem.patterns.labels[i] for s, i in zip(solutions, support, strict=True)]
         one = len(solutions) == 1

@@ -41,9 +41,14 @@ def on_first_use(make: Callable[[str], Any]) -> Callable[[], Any]:
     return get
 
 
-def compiled(function: Callable, cacheable: bool = True) -> Any:
-    """``njit`` with the options of all kernels; where no cache folder can be written, without a cache."""
+def compiled(function: Callable, cacheable: bool = True, any_order: bool = False) -> Any:
+    """``njit`` with the options of all kernels; where no cache folder can be written, without a cache.
+
+    ``any_order``: sums may be taken in any order, which lets them run in vector registers.
+    """
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+    if any_order:
+        options["fastmath"] = {"reassoc", "contract"}
     if cacheable:
         try:
             return njit(cache=True, **options)(function)

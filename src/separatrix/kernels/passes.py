@@ -119,14 +119,13 @@ def slack_sums(key: str) -> Any:
         key  # noqa: B018
         squares = products = curvature = 0.0
         for k in range(m.shape[0]):
-            s = 1.0 - m[k] - t * z[k]
-            if s > 0.0:
-                squares += c[k] * s * s
-                products += c[k] * s * z[k]
-                curvature += c[k] * z[k] * z[k]
+            s = max(1.0 - m[k] - t * z[k], 0.0)
+            squares += c[k] * s * s
+            products += c[k] * s * z[k]
+            curvature += c[k] * z[k] * z[k] if s > 0.0 else 0.0
         return squares, products, curvature
 
-    return compiled(run)
+    return compiled(run, any_order=True)
 
 
 @on_first_use

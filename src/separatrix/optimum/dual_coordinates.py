@@ -9,9 +9,9 @@ import time
 
 import numpy as np
 
-from separatrix.kernels import dual
 from separatrix.optimum import faces, newton
 from separatrix.optimum.problem import Problem
+from separatrix.optimum.sweeps import Sweeps
 from separatrix.space import Vector
 
 PATIENCE = 0.7  # a sweep that leaves more than this part of the gap is a slow one
@@ -54,47 +54,19 @@ def _last_resort(problem: Problem, scale: float) -> None:
 
 def descend(problem: Problem) -> Vector:
     """Coordinate descent until the gap is reached or it no longer pays; returns the multipliers."""
-    patterns, n = problem.patterns, problem.patterns.n
-    diagonal = 1.0 / (2.0 * problem.C * problem.weight)
-    norm2 = patterns.squares + patterns.space.rho**2
-    a, alpha = np.zeros(patterns.d + 1), np.zeros(n)
-    active, size, bound = np.arange(n), n, np.inf
-    sweep, slow, last = dual.sweep(), 0, 1.0
-    for epoch in range(MOST_SWEEPS):
-        with np.errstate(over="ignore"):
-            size, largest, slack2 = sweep(
-                patterns.rows,
-                patterns.labels,
-                patterns.space.rho,
-                diagonal,
-                norm2,
-                active,
-                size,
-                epoch,
-                bound,
-                a,
-                alpha,
-            )
-        problem.passes += size / n
-        bound = largest if largest > 0 else np.inf
-        guess = _guess(a, alpha, diagonal, slack2)
+    sweeps, slow, last = Sweeps(problem), 0, 1.0
+    for _ in range(MOST_SWEEPS):
+        sweeps.sweep()
+        guess = sweeps.guess()
         slow = slow + 1 if guess > PATIENCE * last else 0
         last = guess
         spent = problem.passes >= problem.max_passes or time.perf_counter() - problem.clock >= problem.max_time
-        leaving = slow >= SLOW_SWEEPS or spent or epoch == MOST_SWEEPS - 1
-        if guess <= problem.tol or size == 0 or leaving:
-            problem.primal(a, problem.margins(a))
-            index = np.flatnonzero(alpha)
-            problem.dual(index, alpha[index], problem.combine(index, alpha[index]))
+        leaving = slow >= SLOW_SWEEPS or spent or sweeps.count == MOST_SWEEPS
+        if guess <= problem.tol or sweeps.size == 0 or leaving:
+            problem.primal(sweeps.a, problem.margins(sweeps.a))
+            index = np.flatnonzero(sweeps.alpha)
+            problem.dual(index, sweeps.alpha[index], problem.combine(index, sweeps.alpha[index]))
             if problem.done() or leaving:
                 break
-            active, size, bound = np.arange(n), n, np.inf
-    return alpha
-
-
-def _guess(a: Vector, alpha: Vector, diagonal: Vector, slack2: float) -> float:
-    """(P - D)/P from what a sweep saw on its way: free, and good enough to know when to look."""
-    square = float(np.sum(a * a))
-    primal = square / 2.0 + slack2 / 2.0
-    gain = float(np.sum(alpha)) - square / 2.0 - float(np.sum(alpha * alpha * diagonal)) / 2.0
-    return (primal - gain) / primal if primal > 0 else 1.0
+            sweeps.all_active()
+    return sweeps.alpha
