@@ -1,98 +1,118 @@
-"""What one more epoch of the Perceptron costs, ours against scikit-learn's, side by side in one run on one thread.
-
-    marginal epoch = (T(11 epochs) - T(1 epoch)) / 10
+"""What one more epoch of the Perceptron costs: (T(11 epochs) - T(1 epoch)) / 10, ours against scikit-learn's.
 
 Both fit the same data from the same start; validation, compilation and the certificate drop out of the difference.
-Run it on an idle machine:  python -m benchmarks.epochs
+Vowpal Wabbit makes the same passes from its cache file; river takes one row at a time and is given fewer of them.
 """
-
-import os
-
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
-    os.environ[variable] = "1"
 
 import functools
 import operator
-import platform
-import statistics
+import tempfile
 import time
 import warnings
+from pathlib import Path
 
-import numba
 import numpy as np
-import scipy
 import scipy.sparse as sp
-import sklearn
 from sklearn.linear_model import Perceptron as TheirPerceptron
 
+from benchmarks.data import overlapping
+from benchmarks.peers import installed
+from benchmarks.race import Row, Timing, clock, summary
 from separatrix import Perceptron as OurPerceptron
 
 N, D, WIDTH, PER_ROW, REPEATS = 200_000, 100, 20_000, 60, 9
 GOALS = {"dense float64": 2.5, "dense float32": 4.5, "CSR float64": 1.0, "CSR float32": 1.0}
+PRODUCTS = 1.2  # epochs on CSR in units of a product X @ w
+SHUFFLED = 2.0  # shuffled epochs in units of sequential ones: 4 before
 
 
-def problems():
+def problems(n):
     """Labels of a hyperplane, with some noise where a few epochs would separate: both keep correcting."""
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((N, D))
-    clean, noise = X @ rng.standard_normal(D), rng.standard_normal(N)
     for level in (0.0, 1.0, 3.0):
-        y = np.sign(clean + level * noise)
-        yield "dense float64", X, y
-        yield "dense float32", X.astype(np.float32), y
-    columns = np.sort(rng.integers(0, WIDTH, (N, PER_ROW)), axis=1).astype(np.int32)
-    S = sp.csr_matrix((rng.standard_normal(N * PER_ROW), columns.ravel(), np.arange(0, N * PER_ROW + 1, PER_ROW)))
+        for dtype in (np.float64, np.float32):
+            yield f"dense {np.dtype(dtype)}", *overlapping(n, D, level, dtype=dtype)
+    rng = np.random.default_rng(0)
+    columns = np.sort(rng.integers(0, WIDTH, (n, PER_ROW)), axis=1).astype(np.int32)
+    S = sp.csr_matrix((rng.standard_normal(n * PER_ROW), columns.ravel(), np.arange(0, n * PER_ROW + 1, PER_ROW)))
     S.sum_duplicates()
     y = np.sign(S @ rng.standard_normal(S.shape[1]))
     yield "CSR float64", S, y
     yield "CSR float32", S.astype(np.float32), y
 
 
-def seconds(run) -> float:
-    clock = time.perf_counter()
-    run()
-    return time.perf_counter() - clock
-
-
 def ours(X, y, epochs, shuffle):
-    return lambda: OurPerceptron(max_epochs=epochs, shuffle=shuffle).fit(X, y)
+    OurPerceptron(max_epochs=epochs, shuffle=shuffle).fit(X, y)
 
 
 def theirs(X, y, epochs, shuffle):
-    return lambda: TheirPerceptron(max_iter=epochs, tol=None, shuffle=shuffle).fit(X, y)
+    TheirPerceptron(max_iter=epochs, tol=None, shuffle=shuffle).fit(X, y)
 
 
-def marginal(fit, X, y, shuffle) -> float:
-    return (seconds(fit(X, y, 11, shuffle)) - seconds(fit(X, y, 1, shuffle))) / 10
+def marginal(fit, X, y, shuffle, repeats) -> list[float]:
+    def seconds(epochs):
+        start = time.perf_counter()
+        fit(X, y, epochs, shuffle)
+        return time.perf_counter() - start
+
+    return [(seconds(11) - seconds(1)) / 10 for _ in range(repeats)]
 
 
-def main() -> None:
-    warnings.simplefilter("ignore")
-    print(
-        f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, numpy {np.__version__}, ",
-        end="",
-    )
-    print(f"scipy {scipy.__version__}, scikit-learn {sklearn.__version__}, numba {numba.__version__}; one thread")
-    print(f"median of {REPEATS} marginal epochs in ms; n = {N}, d = {D} dense, {PER_ROW} non-zeros a row sparse\n")
-    print("| data | order | separatrix | scikit-learn | ratio | goal | one X @ w | epochs / X @ w |")
-    print("|---|---|---|---|---|---|---|---|")
-    for name, X, y in problems():
-        w = np.ones(X.shape[1], dtype=X.dtype)
-        model = ours(X, y, 3, False)()  # compiles
-        share = f"{name}, {100 * model.n_updates_ / model.n_visits_:.0f}% corrected"
-        for shuffle in (False, True):
-            mine, other, product = [], [], []
-            for _ in range(REPEATS):
-                mine.append(marginal(ours, X, y, shuffle))
-                other.append(marginal(theirs, X, y, shuffle))
-                product.append(seconds(functools.partial(operator.matmul, X, w)))
-            a, b, p = (1e3 * statistics.median(times) for times in (mine, other, product))
-            goal = f"{GOALS[name]:g} {'met' if b / a >= GOALS[name] else 'NOT met'}" if not shuffle else ""
-            order = "shuffled" if shuffle else "as it comes"
-            print(
-                f"| {share} | {order} | {a:.1f} | {b:.1f} | {b / a:.2f} | {goal} | {p:.1f} | {a / p:.2f} |", flush=True
-            )
+def measure(small):
+    n, repeats = (5_000, 2) if small else (N, REPEATS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, X, y in problems(n):
+            model = OurPerceptron(max_epochs=3).fit(X, y)  # compiles
+            case = f"{name}, {100 * model.n_updates_ / model.n_visits_:.0f}% corrected"
+            product = clock(functools.partial(operator.matmul, X, np.ones(X.shape[1], dtype=X.dtype)), 2 * repeats)
+            mine = summary(marginal(ours, X, y, False, repeats))
+            other = summary(marginal(theirs, X, y, False, repeats))
+            yield Row(case, mine, {"scikit-learn": other}, GOALS[name])
+            if sp.issparse(X):
+                yield Row(f"{case}: in products X @ w", mine, {"X @ w": product}, PRODUCTS, True,
+                          mine.seconds / product.seconds)  # fmt: skip
+            shuffled = summary(marginal(ours, X, y, True, repeats))
+            other = summary(marginal(theirs, X, y, True, repeats))
+            yield Row(f"{case}, shuffled", shuffled, {"scikit-learn": other})
+            yield Row(f"{case}, shuffled: in epochs as they come", shuffled, {}, SHUFFLED, True,
+                      shuffled.seconds / mine.seconds)  # fmt: skip
+        X, y = overlapping(n // 10, D, 1.0)
+        mine = summary(marginal(ours, X, y, False, repeats))
+        peers = {}
+        if installed("vowpalwabbit"):
+            peers["Vowpal Wabbit"] = vowpal_wabbit(X, y, 1 if small else 3)
+        if installed("river"):
+            peers["river"] = river(X[:200], y[:200], len(X) / 200)
+        yield Row(f"dense float64, {n // 10} rows, a pass", mine, peers, 2.0)
 
 
-if __name__ == "__main__":
-    main()
+def vowpal_wabbit(X, y, repeats) -> Timing:
+    """One more pass from the cache file."""
+    from vowpalwabbit import Workspace
+
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "data")
+        with file.open("w") as lines:
+            for x, l in zip(X, y, strict=True):
+                lines.write(f"{int(l)} | " + " ".join(f"{j}:{v:.8g}" for j, v in enumerate(x)) + "\n")
+
+        def fit(X, y, epochs, shuffle):
+            cache = Path(folder, f"cache{epochs}")
+            options = f"-d {file} --passes {epochs + 1} --cache_file {cache} --holdout_off --loss_function hinge --sgd"
+            Workspace(f"{options} -b 18 --quiet").finish()
+
+        return summary(marginal(fit, X, y, False, repeats))
+
+
+def river(X, y, factor) -> Timing:
+    from river.linear_model import Perceptron
+
+    rows = [dict(enumerate(x)) for x in X]
+
+    def run():
+        model = Perceptron()
+        for row, l in zip(rows, y, strict=True):
+            model.learn_one(row, l > 0)
+
+    timing = clock(run, 3)
+    return Timing(timing.seconds * factor, timing.spread * factor)

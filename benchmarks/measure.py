@@ -1,8 +1,7 @@
-"""What all races share: one thread, the machine in words, and a child process with a time limit per run."""
+"""One thread, and a child process with a time limit."""
 
 import multiprocessing
 import os
-import platform
 import time
 from collections.abc import Callable
 from typing import Any
@@ -14,17 +13,6 @@ def one_thread() -> None:
     """To be called before numpy is imported."""
     for variable in THREADS:
         os.environ[variable] = "1"
-
-
-def machine() -> str:
-    import numba
-    import numpy
-    import scipy
-    import sklearn
-
-    versions = {"numpy": numpy, "scipy": scipy, "scikit-learn": sklearn, "numba": numba}
-    listed = ", ".join(f"{name} {module.__version__}" for name, module in versions.items())
-    return f"{platform.machine()}, Python {platform.python_version()}, {listed}; one thread"
 
 
 def _child(run: Callable[[], Any], pipe: Any) -> None:

@@ -1,15 +1,12 @@
-"""Memory of a fit on top of its data, as numpy allocates it.  python -m benchmarks.memory"""
-
-from benchmarks.measure import machine, one_thread
-
-one_thread()
+"""Memory of a fit on top of its data, as numpy allocates it, in units of the data."""
 
 import tracemalloc
 import warnings
 
 import numpy as np
 
-from benchmarks.hard_margin import separable
+from benchmarks.data import separable
+from benchmarks.race import Row, Timing
 from separatrix import MaxMargin, Perceptron
 
 
@@ -22,21 +19,17 @@ def peak(model, X, y) -> float:
     return most / X.nbytes
 
 
-def main() -> None:
-    warnings.simplefilter("ignore")
-    print(machine(), "\n")
-    print("| data | fit | peak / size of X |\n|---|---|---|")
-    X, y = separable(1_000_000, 50)
-    for data in (X, X.astype(np.float32)):
-        for name, model in (
-            ("MaxMargin(inf)", MaxMargin(np.inf)),
-            ("MaxMargin(1.0)", MaxMargin(1.0)),
-            ("Perceptron(max_epochs=3)", Perceptron(max_epochs=3)),
-        ):
-            print(
-                f"| {data.shape[0]} x {data.shape[1]} {data.dtype} | {name} | {peak(model, data, y):.2f} |", flush=True
-            )
-
-
-if __name__ == "__main__":
-    main()
+def measure(small):
+    X, y = separable(20_000 if small else 1_000_000, 50)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for dtype in (np.float64, np.float32):
+            data = X.astype(dtype)
+            for name, model in (
+                ("MaxMargin(C=inf)", MaxMargin(np.inf)),
+                ("MaxMargin(C=1)", MaxMargin(1.0)),
+                ("Perceptron(max_epochs=3)", Perceptron(max_epochs=3)),
+            ):
+                model.fit(data[:1000], y[:1000])  # compiles
+                case = f"{len(X):,} x 50 {np.dtype(dtype)}, {name}: peak / size of X"
+                yield Row(case, Timing(float("nan")), {}, 1.5, True, peak(model, data, y))

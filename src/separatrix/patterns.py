@@ -22,13 +22,26 @@ def as_rows(X: Any) -> Rows:
         return Dense(_frozen(np.ascontiguousarray(X)))
     check_structure(X)  # the kernels check no bounds
     X = X.tocsr()
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
     if X.shape[1] > np.iinfo(np.uint32).max:
         raise DataError(f"X has {X.shape[1]} columns; at most {np.iinfo(np.uint32).max} are supported.")
+    rows = _csr_rows(X)
+    if not X.has_canonical_format and (X.has_sorted_indices or _repeats_columns(rows)):
+        X = X.copy()
+        X.sum_duplicates()
+        rows = _csr_rows(X)
+    return rows
+
+
+def _csr_rows(X: Any) -> CSR:
     indices = X.indices.view(np.uint32) if X.indices.dtype == np.int32 else X.indices.astype(np.uint32)
     return CSR(_frozen(X.data), _frozen(indices), _frozen(X.indptr.astype(np.int64)), X.shape[1])
+
+
+def _repeats_columns(rows: CSR) -> bool:
+    """Does a row name a column twice? Unordered columns alone do no harm, and sorting them costs several passes."""
+    if rows.width > max(rows.data.size, 1000):
+        return True  # it may: the question would cost more memory than the answer is worth
+    return bool(passes.repeats_columns()(rows, np.full(rows.width, -1)))
 
 
 def check_structure(X: Any) -> None:

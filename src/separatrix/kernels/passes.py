@@ -103,10 +103,27 @@ def outer_products(key: str) -> Any:
             for p in range(first, end):
                 x = c[k] * X.data[p]
                 row = X.indices[p]
-                for q in range(first, p + 1):  # columns ascend: the lower triangle is enough
-                    out[row, X.indices[q]] += x * X.data[q]
+                for q in range(first, p + 1):  # the lower triangle is enough
+                    column = X.indices[q]
+                    out[max(row, column), min(row, column)] += x * X.data[q]
                 out[d, row] += x * rho
             out[d, d] += c[k] * rho * rho
+
+    return compiled(run)
+
+
+@on_first_use
+def repeats_columns(key: str) -> Any:
+    """Does a row of CSR name a column twice? ``last``: one -1 per column."""
+
+    def run(X, last):
+        key  # noqa: B018
+        for i in range(X.indptr.shape[0] - 1):
+            for k in range(X.indptr[i], X.indptr[i + 1]):
+                if last[X.indices[k]] == i:
+                    return True
+                last[X.indices[k]] = i
+        return False
 
     return compiled(run)
 

@@ -1,0 +1,54 @@
+"""The decision whether a hyperplane exists, with its proof, against HiGHS and logistic regression without a penalty.
+
+An answer is right if it says what the construction of the data says. Logistic regression answers "separable" only,
+where its vector separates; its silence proves nothing.
+"""
+
+import functools
+import warnings
+
+import numpy as np
+
+from benchmarks import peers
+from benchmarks.data import overlapping, real, separable
+from benchmarks.objective import margins
+from benchmarks.race import Row, clock, first_that_reaches
+from separatrix import separability
+
+
+def cases(small):
+    n, d = (300, 5) if small else (100_000, 50)
+    yield f"{n:,} x {d}, separable", separable(n, d), True
+    yield f"{n:,} x {d}, overlapping", overlapping(n, d, 1.0), False
+    if not small:
+        yield "a9a", real("a9a"), False
+        yield "mushrooms", real("mushrooms"), True
+        yield "MNIST 0-1", real("MNIST 0-1"), True
+
+
+def measure(small):
+    limit = 5.0 if small else 60.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for case, (X, y), truth in cases(small):
+            answer = separability(X, y)
+            timing = clock(functools.partial(separability, X, y), 3)
+            right = answer.separable is truth and bool(answer.certificate.verify(X, y))
+
+            def wrong(a, X=X, y=y, truth=truth):
+                """0 for a right answer: a vector that separates, or none where there is none."""
+                found = bool(a is not None and np.all(np.isfinite(a)) and margins(X, y, a).min() > 0)
+                return float(found is not truth)
+
+            runs = {"HiGHS": [functools.partial(_highs, X, y)]}
+            if truth:
+                runs["LogisticRegression(C=inf)"] = [functools.partial(peers.logistic, X, y)]
+                runs["LDA"] = [functools.partial(peers.discriminant, X, y)]
+            others = {name: first_that_reaches(r, wrong, 0.0, limit) for name, r in runs.items()}
+            yield Row(case, timing, others, 20.0, note="proof verified" if right else "WRONG")
+
+
+def _highs(X, y):
+    """HiGHS says infeasible by returning no vector; a vector of zeros stands for that."""
+    a = peers.linear_program(X, y)
+    return np.zeros(X.shape[1] + 1) if a is None else a
