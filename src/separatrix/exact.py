@@ -1,13 +1,13 @@
 """Proofs in rational arithmetic: every float is a fraction, so nothing here is rounded.
 
-Columns of floats are turned into integers by powers of two; FLINT solves the integer system.
+Columns of floats are turned into integers by powers of two; FLINT solves the integer system. It is imported where it is
+used: most fits never need it.
 """
 
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from flint import fmpq_mat, fmpz_mat, nmod_mat
 from numpy.typing import NDArray
 
 LARGEST_SYSTEM = 300  # rows of a combination that is solved exactly
@@ -29,6 +29,8 @@ def vanishing_combination(V: NDArray[np.float64]) -> list[Fraction] | None:
 
     The rows have to be affinely independent, as those of a vertex of the set of solutions are; then lambda is unique.
     """
+    from flint import fmpq_mat, fmpz_mat
+
     k = len(V)
     if k == 0 or k > LARGEST_SYSTEM:
         return None
@@ -46,6 +48,8 @@ def vanishing_combination(V: NDArray[np.float64]) -> list[Fraction] | None:
 
 def _independent(equations: list[list[int]], rank: int) -> list[int]:
     """Numbers of independent equations, found modulo a prime: what is independent there is so in the rationals."""
+    from flint import nmod_mat
+
     columns = [[equations[r][c] % PRIME for r in range(len(equations))] for c in range(rank)]
     echelon, _ = nmod_mat(columns, PRIME).rref()
     pivots, column = [], 0
