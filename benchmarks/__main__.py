@@ -1,8 +1,8 @@
-"""The whole race: python -m benchmarks [--smoke] [--goal NAME ...] [--out FOLDER]
+"""The whole race: python -m benchmarks [--smoke] [--goal NAME ...] [--out FOLDER] [--docs]
 
 Run it on an idle machine with SEPARATRIX_DATA set; `pip install '.[bench]'` brings the peers. Results go to FOLDER as
 results.json and results.md. ``--smoke`` runs tiny cases of everything in less than a minute: it shows that the race
-works, and its times mean nothing.
+works, and its times mean nothing. ``--docs`` writes docs/benchmarks.md as well, with the remarks of remarks.md below.
 """
 
 from benchmarks.measure import one_thread
@@ -15,8 +15,9 @@ import json
 import time
 from pathlib import Path
 
-from benchmarks.race import Row, as_json, machine, table
+from benchmarks.race import Row, as_json, from_json, machine, table
 
+HERE = Path(__file__).parent
 GOALS = {
     "epochs": "Perceptron epochs, marginal cost",
     "hard_margin": "Hard margin, dense",
@@ -29,11 +30,21 @@ GOALS = {
 }
 
 
+HEAD = """# Benchmarks
+
+Ratios are measured side by side in one run, one thread each, on an otherwise idle machine. What a vector is worth
+(margin, primal value, dual bound) is computed by the benchmark in float64, never by the solver that is measured. A peer
+runs at several tolerances and counts at the first that truly reaches the target; one that does not arrive within the
+time limit has no answer (in brackets: what it reached). Times are medians ± half the distance between the quartiles; x
+is best peer / separatrix."""
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="A race against other solvers.")
     parser.add_argument("--smoke", action="store_true", help="tiny cases of everything, in less than a minute")
     parser.add_argument("--goal", action="append", choices=GOALS, help="only this one; may be given several times")
     parser.add_argument("--out", type=Path, default=Path("benchmark-results"), help="folder for results.json and .md")
+    parser.add_argument("--docs", action="store_true", help="write docs/benchmarks.md from the results in FOLDER")
     options = parser.parse_args()
     results: dict[str, list[Row]] = {}
     setting = machine()
@@ -48,19 +59,25 @@ def main() -> None:
         results[name] = rows
         print(f"\n{table(rows)}\n\n({time.perf_counter() - start:.0f} s)", flush=True)
         write(options.out, setting, results)
+    if options.docs:
+        text = (options.out / "results.md").read_text() + "\n" + (HERE / "remarks.md").read_text()
+        (HERE.parent / "docs" / "benchmarks.md").write_text(text)
     missed = [row.case for rows in results.values() for row in rows if row.met is False]
     print(f"\n{len(missed)} goals not met" + "".join(f"\n- {case}" for case in missed))
 
 
 def write(folder: Path, setting: dict[str, str], results: dict[str, list[Row]]) -> None:
-    """After every goal: a race that is stopped keeps what it measured."""
+    """After every goal: a race that is stopped keeps what it measured, and goals measured earlier stay."""
     folder.mkdir(parents=True, exist_ok=True)
-    content = {"setting": setting, "results": {name: as_json(rows) for name, rows in results.items()}}
-    (folder / "results.json").write_text(json.dumps(content, indent=1))
-    parts = ["; ".join(f"{name} {what}" if name != "machine" else what for name, what in setting.items())]
-    for name, rows in results.items():
+    file = folder / "results.json"
+    known = json.loads(file.read_text())["results"] if file.exists() else {}
+    content = known | {name: as_json(rows) for name, rows in results.items()}
+    ordered = {name: content[name] for name in GOALS if name in content}
+    file.write_text(json.dumps({"setting": setting, "results": ordered}, indent=1))
+    parts = [HEAD, "; ".join(f"{name} {what}" if name != "machine" else what for name, what in setting.items())]
+    for name, rows in ordered.items():
         module = importlib.import_module(f"benchmarks.{name}")
-        parts.append(f"## {GOALS[name]}\n\n{(module.__doc__ or '').strip()}\n\n{table(rows)}")
+        parts.append(f"## {GOALS[name]}\n\n{(module.__doc__ or '').strip()}\n\n{table(map(from_json, rows))}")
     (folder / "results.md").write_text("\n\n".join(parts) + "\n")
 
 

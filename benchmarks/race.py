@@ -95,6 +95,13 @@ def as_json(rows: Iterable[Row]) -> list[dict[str, Any]]:
     return [asdict(row) | {"ratio": row.ratio, "met": row.met} for row in rows]
 
 
+def from_json(row: dict[str, Any]) -> Row:
+    fields = {name: value for name, value in row.items() if name not in ("ratio", "met")}
+    fields["ours"] = Timing(**row["ours"])
+    fields["peers"] = {name: Timing(**peer) for name, peer in row["peers"].items()}
+    return Row(**fields)
+
+
 def clock(run: Callable[[], Any], repeats: int = 5) -> Timing:
     """Median and half the distance between the quartiles of so many runs here."""
     times = []

@@ -58,7 +58,8 @@ def test_ratio_goal_and_table(race):
     assert "only answer" in text
     assert "**not met**" in text
     assert len({line.count("|") for line in text.splitlines()}) == 1
-    json.dumps(race.race.as_json(rows))
+    back = [race.race.from_json(row) for row in json.loads(json.dumps(race.race.as_json(rows)))]
+    assert race.race.table(back) == text
 
 
 def test_the_objective_judges_as_the_certificate_does(race):
