@@ -169,5 +169,6 @@ def fingerprint(data: Data) -> str:
     return digest.hexdigest()
 
 
-def warn_not_converged(name: str, reason: str, advice: str) -> None:
-    warnings.warn(f"{name} ended by {reason} before it converged. {advice}", ConvergenceWarning, stacklevel=5)
+def warn_not_converged(name: str, reason: str, advice: str, *, depth: int = 5) -> None:
+    """``depth``: frames up to the user's line."""
+    warnings.warn(f"{name} ended by {reason} before it converged. {advice}", ConvergenceWarning, stacklevel=depth)
