@@ -18,6 +18,7 @@ from separatrix.patterns import Patterns
 from separatrix.space import Vector, norm
 
 METHODS = ("gradient", "newton", "optimal-step")
+OVERSHOOT = 10.0  # margins by which the automatic rate of J_p corrects the longest pattern
 POWER_STEPS = 20  # of the power method behind the automatic rate
 NEARLY_SINGULAR = 1e-7  # ratio of pivots of a Cholesky factor below which the Hessian counts as singular
 
@@ -109,11 +110,11 @@ class Descent:
 def safe_rate(patterns: Patterns, weight: Vector, criterion: Criterion) -> float:
     """A constant rate with which descent converges: 1/lambda_max of the Hessian with every pattern violated.
 
-    Twice that is the limit, so the power method's estimate is good enough. J_p has no Hessian, and no limit: there the
-    rate is one that changes no margin by more than 1.
+    Twice that is the limit, so the power method's estimate is good enough. J_p has no Hessian, and no limit: there a
+    correction by the longest pattern alone takes it well over the margin.
     """
     if not criterion.curved:
-        return 1.0 / float(weight.sum() * patterns.radius2)
+        return OVERSHOOT * (float(criterion.margin) or 1.0) / patterns.radius2
     bends = weight * criterion.curvatures(np.full(patterns.n, -np.inf), patterns.norms2)
     everything = np.arange(patterns.n)
     v = np.random.default_rng(0).standard_normal(patterns.d + 1)

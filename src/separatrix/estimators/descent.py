@@ -94,8 +94,9 @@ class BatchRelaxation(IterativeClassifier):
     """Batch relaxation with margin: every violated pattern pulls with its distance from the margin.
 
     ``a += eta(k) sum over a.y <= margin of (margin - a.y)/|y|^2 y``, gradient descent on J_r. It ends when every
-    ``a.y > margin (1 - tol)``. A constant eta has to stay below 2/lambda_max(sum y y^t/|y|^2), which lies between 2/n
-    and 2; the single-sample rule, `Relaxation`, has no such limit.
+    ``a.y > margin (1 - tol)``, by default when every pattern is on its side. A constant eta has to stay below
+    2/lambda_max(sum y y^t/|y|^2), which lies between 2/n and 2; the single-sample rule, `Relaxation`, has no such
+    limit.
 
     A sample weight c is the same as c copies.
 
@@ -105,8 +106,8 @@ class BatchRelaxation(IterativeClassifier):
         The b that is to be exceeded. From a = 0 it only sets the scale of a.
     eta : float, "1/k", "k", callable or "auto", default="auto"
         The rate; k counts corrections. "auto": 1/lambda_max, half of the limit.
-    tol : float, default=1e-3
-        How far below the margin a pattern may stay, as a fraction: the margin itself may be approached for ever.
+    tol : float, default=1.0
+        How far below the margin a pattern may stay, as a fraction. The margin itself is only approached, and slowly.
     {batch}
     {epochs}
 
@@ -127,13 +128,13 @@ class BatchRelaxation(IterativeClassifier):
 
     margin: float = 1.0
     eta: Any = "auto"
-    tol: float = 1e-3
+    tol: float = 1.0
 
     _parameter_constraints = {
         **IterativeClassifier._parameter_constraints,
         "margin": [POSITIVE],
         "eta": [POSITIVE, StrOptions({"auto", *POWERS}), callable],
-        "tol": [Interval(Real, 0, 1, closed="left")],
+        "tol": [Interval(Real, 0, 1, closed="both")],
     }
 
     def _has_multipliers(self) -> bool:
@@ -174,12 +175,12 @@ class GradientDescent(IterativeClassifier):
         What is minimised: a name, or an object of `separatrix.descent` with a margin of its own.
     eta : float, "1/k", "k", callable or "auto", default="auto"
         The rate of ``"gradient"``, as it is; the other methods have none. "auto": 1/lambda_max of the Hessian with
-        every pattern violated, half of the largest rate that cannot diverge.
+        every pattern violated, half of the largest rate that cannot diverge; J_p, which has none, knows no limit.
     method : {"gradient", "newton", "optimal-step"}, default="gradient"
         The procedure.
     margin : float, default=1.0
         The b of the criterion.
-    tol : float, default=1e-5
+    tol : float, default=1e-4
         Relative length of a step at which to stop.
     {batch}
     {epochs}
@@ -207,7 +208,7 @@ class GradientDescent(IterativeClassifier):
     eta: Any = "auto"
     method: str = "gradient"
     margin: float = 1.0
-    tol: float = 1e-5
+    tol: float = 1e-4
 
     _parameter_constraints = {
         **IterativeClassifier._parameter_constraints,
