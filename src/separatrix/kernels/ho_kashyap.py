@@ -25,16 +25,19 @@ def correct(key: str) -> Any:
         out[:] = 0.0
         for first in range(0, b.shape[0], BLOCK):
             block[:] = 0.0
-            for i in range(first, min(first + BLOCK, b.shape[0])):
-                m = labels[i] * (dot(X, i, a) + bias)
+            end = min(first + BLOCK, b.shape[0])
+            for i in range(first, end):
+                residual[i] = labels[i] * (dot(X, i, a) + bias)
+            for i in range(first, end):  # without branches: which rows are behind is hard to predict
+                m = residual[i]
                 e = m - b[i]
+                ahead = max(e, 0.0)
                 smallest, largest = min(smallest, m), max(largest, e)
                 squares += c[i] * e * e
-                if e > 0.0:
-                    b[i] += 2.0 * rate * e
-                else:
-                    behind -= c[i] * e
+                behind += c[i] * (ahead - e)
+                b[i] += 2.0 * rate * ahead
                 residual[i] = b[i] - m
+            for i in range(first, end):
                 step = c[i] * residual[i] * labels[i]
                 axpy(step, X, i, block)
                 block[d] += step * rho
