@@ -72,9 +72,11 @@ class HoKashyap(_Iteration):
         self.rate, self.inverse = rate, inverse
         self.a = self.inverse.solve(self.b)
         self.residual, self.gradient = np.empty(patterns.n), np.empty(patterns.d + 1)
+        self.following = b.copy()
 
     def step(self) -> str | None:
         eta, patterns = self.rate(self.updates + 1), self.patterns
+        np.copyto(self.following, self.b)
         smallest, largest, behind, squares = correct()(
             patterns.rows,
             patterns.labels,
@@ -82,7 +84,7 @@ class HoKashyap(_Iteration):
             self.a,
             self.weight,
             eta,
-            self.b,
+            self.following,
             self.residual,
             self.gradient,
         )
@@ -98,6 +100,7 @@ class HoKashyap(_Iteration):
             return "converged"  # without a positive e nothing changes any more
         # Not Y^dagger b but the correction of a by what is left: the same, and rounding errors do not add up.
         self.a += self.inverse.solve(self.residual, self.gradient)
+        self.b, self.following = self.following, self.b
         self.updates += 1
         return None
 
