@@ -221,7 +221,7 @@ class HoKashyap(IterativeClassifier):
         return full
 
     def _ended(self, reason: str, certificate: Certificate) -> str:
-        return reason if _outcome(certificate) == "undecided" else "converged"
+        return "converged" if reason == "max_epochs" and _outcome(certificate) != "undecided" else reason
 
     def _finish(self, solvers: list[Any], reasons: list[str], data: Data) -> None:
         super()._finish(solvers, reasons, data)

@@ -16,9 +16,10 @@ from scipy.optimize import linprog
 
 from separatrix.kernels.rows import Dense
 from separatrix.patterns import Patterns
-from separatrix.space import Vector
+from separatrix.space import Vector, norm
 
 CRITERIA = ("minimax", "perceptron")
+NOISE = 1e-12  # margins below this, as a fraction of b, are rounding errors
 NOTHING = 1e-7  # what HiGHS leaves of constraints, as a fraction of the margins
 ENDS = {0: "converged", 1: "max_time"}
 
@@ -53,7 +54,8 @@ class LinearProgram:
         return ended
 
     def _take(self, found: Any, a: Vector) -> str:
-        self.a[: len(a)] = a
+        noise = norm(a) * self.patterns.radius <= NOISE * self.b.max()
+        self.a[: len(a)] = 0.0 if noise else a
         self.alpha = np.maximum(-np.asarray(found.ineqlin.marginals), 0.0)
         self.iterations += int(found.nit)
         return ENDS.get(found.status, "failed")
