@@ -61,6 +61,8 @@ def descent(name, Y, c, b, method, eta=None, tol=1e-4, max_epochs=1000):
             return Path(a, k - 1, True)
         if method == "newton":
             step = -pinv(H, rcond=1e-12) @ g
+            while criterion(name, Y, c, a + step, b)[0] > criterion(name, Y, c, a, b)[0] * (1 + 1e-12):
+                step = step / 2
         else:
             step = -(eta(k) if method == "gradient" else (g @ g) / (g @ H @ g)) * g
         a = a + step

@@ -2,7 +2,8 @@
 
     a <- a - eta(k) grad J              gradient; eta(k) given, or the optimal step |grad|^2 / grad.H.grad of eq. 14
     a <- a - H^-1 grad J                Newton (eq. 15); where H is singular, the shortest step that minimises the
-                                        second-order expansion of J, which exists because grad J lies in H's range
+                                        second-order expansion of J, which exists because grad J lies in H's range;
+                                        halved while it would raise J, which has other pieces than that expansion
 
 -grad J = sum c_k |phi'| y_k, so that without Newton's steps the multipliers behind a are known, and with them an upper
 bound on the margin.
@@ -20,7 +21,8 @@ from separatrix.space import Vector, norm
 METHODS = ("gradient", "newton", "optimal-step")
 OVERSHOOT = 10.0  # margins by which the automatic rate of J_p corrects the longest pattern
 POWER_STEPS = 20  # of the power method behind the automatic rate
-NEARLY_SINGULAR = 1e-7  # ratio of pivots of a Cholesky factor below which the Hessian counts as singular
+NEARLY_SINGULAR = 1e-7  # pivot of a Cholesky factor of the scaled Hessian below which it counts as singular
+MOST_HALVINGS = 30
 
 
 class Descent:
@@ -65,6 +67,7 @@ class Descent:
             return "converged"
         if self.method == "newton":
             change = self._newton_step(criterion.curvatures(m, norms2), downhill)
+            change *= self._shortened(m, patterns.margins(change))
         else:
             eta = self._rate(rows, criterion.curvatures(m, norms2), downhill)
             change = eta * downhill
@@ -87,17 +90,30 @@ class Descent:
         width = self.patterns.d + (1 if self.patterns.space.rho else 0)
         H = self.patterns.outer_products(rows, bends[rows])[:width, :width]
         change = np.zeros_like(downhill)
-        try:
-            factor = la.cho_factor(H, lower=True)
-            pivots = np.diag(factor[0])
-            if pivots.min() > NEARLY_SINGULAR * pivots.max():
-                change[:width] = la.cho_solve(factor, downhill[:width])
-                return change
-        except la.LinAlgError:
-            pass
+        diagonal = np.diag(H)
+        if np.all(diagonal > 0):
+            scale = diagonal**-0.5  # features of other units make no Hessian singular
+            try:
+                factor = la.cho_factor(scale[:, None] * H * scale, lower=True)
+            except la.LinAlgError:
+                pass
+            else:
+                if np.diag(factor[0]).min() > NEARLY_SINGULAR:
+                    change[:width] = scale * la.cho_solve(factor, scale * downhill[:width])
+                    return change
         self.singular += 1
         change[:width] = la.lstsq(symmetric(H), downhill[:width], cond=1e-12)[0]
         return change
+
+    def _shortened(self, m: Vector, slope: Vector) -> float:
+        """The factor on Newton's step: 1, or 1/2, 1/4, ... with which J does not rise."""
+        t = 1.0
+        for _ in range(MOST_HALVINGS):
+            value = float(np.sum(self.weight * self.criterion.losses(m + t * slope, self.patterns.norms2)))
+            if value <= self.values[-1]:
+                break
+            t /= 2.0
+        return t
 
     def running_upper(self) -> float:
         """|a| / sum alpha, free; inf where there are no multipliers."""

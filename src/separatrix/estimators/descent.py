@@ -157,7 +157,8 @@ class GradientDescent(IterativeClassifier):
     ``"gradient"``: ``a -= eta(k) grad J``. ``"optimal-step"``: the same with ``eta = |grad J|^2 / (grad J.H grad J)``,
     which minimises the second-order expansion of J along the gradient. ``"newton"``: ``a -= H^-1 grad J``; where the
     Hessian H is singular (fewer violated patterns than dimensions, or dependent features) the shortest of the steps
-    that minimise the expansion is taken, and ``n_singular_`` counts how often. It converges when a step is no longer
+    that minimise the expansion is taken, and ``n_singular_`` counts how often; a step that would raise J, which is only
+    piecewise quadratic, is halved until it does not. It converges when a step is no longer
     than ``tol |a|``, or no pattern is violated.
 
     The criteria, sums over the patterns with ``a.y <= margin`` except for the last:
