@@ -12,7 +12,7 @@ from separatrix.patterns import EPS, Patterns
 from separatrix.space import Vector
 from separatrix.squared_error.factor import factorable, triangle, width_of, worth_a_triangle
 
-PRECISE = 1e-14  # relative residuals at which LSMR stops
+PRECISE = 1e-10  # relative residuals at which LSMR stops
 MOST_STEPS = 10  # times the shorter side: after so many it gives up
 
 
