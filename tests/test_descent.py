@@ -6,6 +6,7 @@ import oracle_batch
 import pytest
 import scipy.sparse as sp
 from dhs import EXAMPLE_1, categories
+from layouts import LAYOUTS, as_seen, vector, weights
 from problems import PROBLEMS, SEPARABLE
 
 from separatrix import BatchPerceptron, BatchRelaxation, GradientDescent, LeastSquares
@@ -22,22 +23,8 @@ CRITERIA = {
     "relaxation": RelaxationCriterion,
     "squared-error": SquaredErrorCriterion,
 }
-LAYOUTS = {"dense": np.asarray, "csr": sp.csr_matrix, "float32": lambda X: X.astype(np.float32)}
 each_problem = pytest.mark.parametrize("problem", PROBLEMS)
 each_layout = pytest.mark.parametrize("layout", LAYOUTS)
-
-
-def weights(y):
-    return np.random.default_rng(len(y)).integers(1, 4, len(y)).astype(float)
-
-
-def vector(model):
-    return np.append(model.coef_[0], model.intercept_[0] / model.rho if model.fit_intercept else 0.0)
-
-
-def as_seen(X, layout):
-    """The numbers that a layout holds, in float64."""
-    return X.astype(np.float32).astype(np.float64) if layout == "float32" else X
 
 
 @pytest.mark.parametrize("name", CRITERIA)

@@ -4,20 +4,17 @@ import numpy as np
 import oracle
 import oracle_batch
 import pytest
-import scipy.sparse as sp
 from dhs import PAIRS, PROBLEM_25, categories
+from layouts import LAYOUTS, as_seen, vector, weights
 from problems import PROBLEMS
 from sklearn.exceptions import ConvergenceWarning
 
-from separatrix import DataError, LinearProgram, separability
+from separatrix import DataError, LinearProgram, MaxMargin, separability
 from separatrix.optimum import linear_program
+from separatrix.patterns import Patterns
+from separatrix.space import Space
 
-LAYOUTS = {"dense": np.asarray, "csr": sp.csr_matrix, "float32": lambda X: X.astype(np.float32)}
 each_criterion = pytest.mark.parametrize("criterion", ["minimax", "perceptron"])
-
-
-def weights(y):
-    return np.random.default_rng(len(y)).integers(1, 4, len(y)).astype(float)
 
 
 @each_criterion
@@ -27,13 +24,12 @@ def weights(y):
 def test_the_minimum(problem, layout, criterion, intercept):
     X, y = problem()
     c, b = weights(y), 0.5 + np.random.default_rng(1).random(len(y))
-    seen = X.astype(np.float32).astype(np.float64) if layout == "float32" else X
-    Y = oracle.patterns(seen, y, 2.0 if intercept else 0.0)
+    Y = oracle.patterns(as_seen(X, layout), y, 2.0 if intercept else 0.0)
     model = LinearProgram(criterion, b, rho=2.0, fit_intercept=intercept)
     model.fit(LAYOUTS[layout](X), y, sample_weight=c)
     minimum = oracle_batch.linear_program(Y, c, b, criterion == "minimax")
     assert model.criterion_values_[0] == pytest.approx(minimum, rel=1e-6, abs=1e-7)
-    m = Y @ np.append(model.coef_[0], model.intercept_[0] / 2.0)
+    m = Y @ vector(model)
     short = np.maximum(b - m, 0.0)
     assert (short.max() if criterion == "minimax" else c @ short) == pytest.approx(minimum, rel=1e-5, abs=1e-6)
     answer = separability(LAYOUTS[layout](X), y, fit_intercept=intercept)
@@ -65,9 +61,6 @@ def test_problem_25(criterion):
 
 def test_the_duals_are_the_gordan_vector():
     X, y = categories(1, 3)
-    from separatrix.patterns import Patterns
-    from separatrix.space import Space
-
     patterns = Patterns(X, oracle.labels(y), Space(1.0))
     for criterion in linear_program.CRITERIA:
         solver = linear_program.LinearProgram(patterns, np.ones(20), np.ones(20), criterion)
@@ -88,8 +81,6 @@ def test_of_all_separating_vectors_the_one_with_the_smallest_sum(criterion):
     order = rng.permutation(np.repeat(np.arange(12), rng.integers(1, 3, 12)))
     again = LinearProgram(criterion).fit(X[order], y[order], sample_weight=1.0 + rng.random(len(order)))
     np.testing.assert_allclose(np.append(again.coef_[0], again.intercept_[0]), a, atol=1e-7)
-    from separatrix import MaxMargin
-
     shortest = MaxMargin(C=np.inf).fit(X, y)
     assert np.abs(a).sum() < np.abs(np.append(shortest.coef_[0], shortest.intercept_[0])).sum()
     assert np.count_nonzero(np.abs(a) > 1e-9) <= 12

@@ -6,6 +6,7 @@ import oracle_batch
 import pytest
 import scipy.sparse as sp
 from dhs import EXAMPLE_1, PAIRS, PROBLEM_25, categories
+from layouts import LAYOUTS, as_seen, vector, weights
 from problems import PROBLEMS
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
@@ -16,21 +17,8 @@ from separatrix.space import Space
 from separatrix.squared_error import factor
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-LAYOUTS = {"dense": np.asarray, "csr": sp.csr_matrix, "float32": lambda X: X.astype(np.float32)}
 each_problem = pytest.mark.parametrize("problem", PROBLEMS)
 each_layout = pytest.mark.parametrize("layout", LAYOUTS)
-
-
-def weights(y):
-    return np.random.default_rng(len(y)).integers(1, 4, len(y)).astype(float)
-
-
-def vector(model):
-    return np.append(model.coef_[0], model.intercept_[0] / model.rho if model.fit_intercept else 0.0)
-
-
-def as_seen(X, layout):
-    return X.astype(np.float32).astype(np.float64) if layout == "float32" else X
 
 
 def rank_deficient():
