@@ -3,21 +3,27 @@
 import warnings
 
 import numpy as np
+import oracle
 import pytest
 import scipy.sparse as sp
 from families import ESTIMATORS
+from hypothesis import assume, given, reject
+from hypothesis import strategies as st
 from sklearn.callback import ProgressBar, ScoringMonitor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import InvalidParameterError
+from test_properties import data, many
 
 from separatrix import (
     BatchPerceptron,
     BatchRelaxation,
+    DataError,
     GradientDescent,
     HoKashyap,
     Hyperplane,
     LeastSquares,
     LinearProgram,
+    separability,
 )
 from separatrix.callbacks import MarginTrace
 from separatrix.estimators.batch import BatchClassifier, IterativeClassifier
@@ -125,6 +131,28 @@ def test_a_weight_is_so_many_copies(model):
 def test_a_minimax_that_nothing_meets():
     """Where nothing separates, a = 0 is the answer, without the rounding errors of the simplex method."""
     assert not np.any(vectors(LinearProgram("minimax").fit(X, NOISE)))
+
+
+@each_variant
+@given(data(), st.booleans())
+@many
+def test_bounds_bracket_the_best_margin(model, problem, intercept):
+    """On any small data: what is claimed holds, the best margin lies between the bounds, answers agree."""
+    points, y = problem
+    assume(np.all((points == 0) | (np.abs(points) > 1e-100)))  # the oracle squares them
+    try:
+        model.set_params(fit_intercept=intercept).fit(points, y)
+    except DataError:
+        reject()
+    finally:
+        model.set_params(fit_intercept=True)
+    certificate = model.certificate_
+    best = oracle.max_margin(oracle.patterns(points, y, 1.0 if intercept else 0.0))[0]
+    assert certificate.verify(points, y)
+    assert certificate.lower <= best * (1 + 1e-9) + 1e-9
+    assert best * (1 - 1e-9) <= certificate.upper
+    answer = separability(points, y, fit_intercept=intercept).separable
+    assert certificate.separable in (None, answer) or answer is None
 
 
 class Watcher:

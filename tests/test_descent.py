@@ -63,6 +63,7 @@ def test_finite_differences(name, problem):
         np.testing.assert_allclose(criterion.hessian(patterns, a)[j], bend, atol=1e-11 * scale / h)
 
 
+@pytest.mark.nojit
 @each_layout
 @each_problem
 @pytest.mark.parametrize("weighted", [False, True])

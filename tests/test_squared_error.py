@@ -172,6 +172,7 @@ MARGINS = {pair: oracle.max_margin(oracle.patterns(*categories(*pair)))[0] for p
 # Ho-Kashyap
 
 
+@pytest.mark.nojit
 @pytest.mark.parametrize("variant", ["standard", "modified", "descent"])
 @pytest.mark.parametrize("pair", PAIRS)
 def test_the_table(variant, pair):
@@ -306,6 +307,32 @@ def test_undecided():
     assert model.certificate_.separable is None
     assert model.certificate_.verify(X, y)
     assert 0 < MARGINS[1, 4] <= model.certificate_.upper
+
+
+def test_too_many_rows_for_an_exact_proof():
+    """A combination of more than 300 rows is 0 at the tolerance of `separability`, and the outcome says no."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(1500, 310))
+    y = (X[:, 0] + 1.0 * rng.normal(size=1500) > 0).astype(int)
+    model = HoKashyap(max_epochs=3000).fit(X, y)
+    assert model.outcome_ == "not separable"
+    assert model.certificate_.separable is None
+    assert model.certificate_.upper <= 1e-12 * model.certificate_.radius
+    assert model.certificate_.verify(X, y)
+    assert separability(X, y).separable is False
+
+
+def test_many_columns():
+    """Above 1000 columns the upper bound comes from coordinate descent; it is nearly as tight."""
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(60, 1200)), np.arange(60) % 2
+    best = oracle.max_margin(oracle.patterns(X, y))[0]
+    for data in (X, sp.csr_matrix(X)):
+        for model in (LeastSquares(), HoKashyap(), HoKashyap("descent")):
+            certificate = model.fit(data, y).certificate_
+            assert certificate.separable
+            assert best * (1 - 1e-9) <= certificate.upper <= 1.01 * best
+            assert certificate.verify(data, y)
 
 
 def test_what_ho_kashyap_refuses(monkeypatch):

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from separatrix.certificate import Certificate, certify, separates_exactly, upper_bound
+from separatrix.certificate import Certificate, certify, upper_bound
 from separatrix.optimum.polish import polish
 from separatrix.patterns import Patterns
 from separatrix.separable import Gordan, gordan
@@ -29,8 +29,6 @@ def prove(
     """
     rows = np.arange(patterns.n) if kept is None else kept
     certificate = certify(patterns, a, alpha, kept=kept, sample_weight=sample_weight)
-    if certificate.separable is None and separates_exactly(patterns, a):
-        certificate = replace(certificate, separable=True)
     polished = polish(patterns, a)
     bound = upper_bound(patterns, polished.alpha_index, polished.alpha)
     if bound < certificate.upper:

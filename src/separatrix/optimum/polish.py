@@ -9,12 +9,15 @@ from separatrix.space import Vector
 
 ENOUGH = 1e-2  # gap at which an upper bound is tight enough
 MOST_PASSES = 60
+WIDE = 1000  # columns from which exact solves on a working set cost more than what is to be certified
 
 
 def polish(patterns: Patterns, a: Vector) -> Problem:
     """The hard margin problem, solved roughly from ``a``: its multipliers bound the best margin, or prove it absent."""
     problem = Problem(patterns, np.inf, np.ones(patterns.n), tol=ENOUGH, max_passes=MOST_PASSES)
-    solver = choose.choose(problem)[0]
-    usable = solver == "active-set" and np.any(a) and np.all(np.isfinite(a))  # others expect margins near 1
-    choose.solve(problem, solver, a if usable else None)
+    if patterns.d > WIDE:
+        choose.solve(problem, "dual-coordinates")
+    else:
+        usable = np.any(a) and np.all(np.isfinite(a))
+        choose.solve(problem, "active-set", a if usable else None)
     return problem

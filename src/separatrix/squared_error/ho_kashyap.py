@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificate import plain_margin, separates_exactly
+from separatrix.certificate import plain_margin
 from separatrix.kernels.ho_kashyap import correct
 from separatrix.patterns import Patterns
 from separatrix.space import Vector, norm
@@ -46,7 +46,7 @@ class _Iteration:
         self.values: list[float] = []
 
     def _separates(self, smallest: float) -> bool:
-        if smallest > 0 and (plain_margin(self.patterns, self.a) > 0 or separates_exactly(self.patterns, self.a)):
+        if smallest > 0 and plain_margin(self.patterns, self.a) > 0:
             self.outcome = "separable"
         return self.outcome == "separable"
 
