@@ -8,9 +8,17 @@ import scipy.sparse as sp
 from dhs import EXAMPLE_1, categories
 from layouts import LAYOUTS, as_seen, vector, weights
 from problems import PROBLEMS, SEPARABLE
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 
 from separatrix import BatchPerceptron, BatchRelaxation, GradientDescent, LeastSquares
-from separatrix.descent import PerceptronCriterion, QuadraticCriterion, RelaxationCriterion, SquaredErrorCriterion
+from separatrix.descent import (
+    Criterion,
+    PerceptronCriterion,
+    QuadraticCriterion,
+    RelaxationCriterion,
+    SquaredErrorCriterion,
+)
 from separatrix.descent.batch import safe_rate
 from separatrix.patterns import Patterns
 from separatrix.space import Space
@@ -233,6 +241,29 @@ def test_a_criterion_as_an_object():
     target = np.linspace(0.5, 1.5, 20)
     own = GradientDescent(SquaredErrorCriterion(target), method="newton").fit(X, y)
     np.testing.assert_allclose(own.coef_, LeastSquares(target=target).fit(X, y).coef_, rtol=1e-9)
+
+
+class Logistic(Criterion):
+    """log(1 + e^-m): nobody's margin is ever large enough."""
+
+    def losses(self, m, norms2):
+        return np.logaddexp(0.0, -m)
+
+    def slopes(self, m, norms2):
+        return -1.0 / (1.0 + np.exp(m))
+
+    def curvatures(self, m, norms2):
+        return 0.25 / np.cosh(np.minimum(np.abs(m), 300) / 2) ** 2
+
+
+def test_a_criterion_of_ones_own():
+    X, y = categories(1, 3)
+    model = GradientDescent(Logistic(np.inf), method="newton", tol=1e-10).fit(X, y)
+    theirs = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10**4).fit(X, y)
+    np.testing.assert_allclose(model.coef_, theirs.coef_, rtol=1e-4)
+    np.testing.assert_allclose(model.intercept_, theirs.intercept_, rtol=1e-4)
+    assert model.certificate_.verify(X, y)
+    assert clone(model).fit(X, y).coef_ == pytest.approx(model.coef_)
 
 
 def test_where_it_starts():

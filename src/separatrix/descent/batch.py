@@ -66,26 +66,29 @@ class Descent:
         if not np.any(downhill):
             return "converged"
         if self.method == "newton":
-            change = self._newton_step(criterion.curvatures(m, norms2), downhill)
+            change = self._newton_step(m, downhill)
             change *= self._shortened(m, patterns.margins(change))
         else:
-            eta = self._rate(rows, criterion.curvatures(m, norms2), downhill)
+            eta = self._rate(rows, m, downhill)
             change = eta * downhill
             if self.alpha is not None:
                 self.alpha[rows] += eta * pull[rows]
         self.a += change
         self.updates += 1
-        return "converged" if norm(change) <= self.tol * norm(self.a) else None
+        return "converged" if self.tol > 0 and norm(change) <= self.tol * norm(self.a) else None
 
-    def _rate(self, rows: np.ndarray, bends: Vector, downhill: Vector) -> float:
+    def _rate(self, rows: np.ndarray, m: Vector, downhill: Vector) -> float:
         if self.method == "gradient":
             assert self.rate is not None
             return self.rate(self.updates + 1)
         steep = self.patterns.margins_of(rows, downhill)
-        return float(np.sum(downhill * downhill) / np.sum((self.weight * bends)[rows] * steep * steep))
+        return float(np.sum(downhill * downhill) / np.sum(self._bends(m)[rows] * steep * steep))
 
-    def _newton_step(self, bends: Vector, downhill: Vector) -> Vector:
-        bends = self.weight * bends
+    def _bends(self, m: Vector) -> Vector:
+        return self.weight * self.criterion.curvatures(m, self.patterns.norms2)
+
+    def _newton_step(self, m: Vector, downhill: Vector) -> Vector:
+        bends = self._bends(m)
         rows = np.flatnonzero(bends)
         width = self.patterns.d + (1 if self.patterns.space.rho else 0)
         H = self.patterns.outer_products(rows, bends[rows])[:width, :width]

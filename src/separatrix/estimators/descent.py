@@ -173,7 +173,8 @@ class GradientDescent(IterativeClassifier):
     Parameters
     ----------
     criterion : {"perceptron", "quadratic", "relaxation", "squared-error"} or Criterion, default="relaxation"
-        What is minimised: a name, or an object of `separatrix.descent` with a margin of its own.
+        What is minimised: a name, or an object of `separatrix.descent` with a margin of its own; a subclass of
+        `separatrix.descent.Criterion` with three formulas is a criterion of one's own.
     eta : float, "1/k", "k", callable or "auto", default="auto"
         The rate of ``"gradient"``, as it is; the other methods have none. "auto": 1/lambda_max of the Hessian with
         every pattern violated, half of the largest rate that cannot diverge; J_p, which has none, knows no limit.
