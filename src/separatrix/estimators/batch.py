@@ -105,7 +105,7 @@ class BatchClassifier(LinearSeparator):
     def _run(self, k: int, solver: Solver, watch: "_Watch") -> str:
         limit = self._epoch_limit()
         while solver.epochs < limit:
-            with np.errstate(over="ignore", invalid="ignore"):
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 ended = solver.step()
             if not np.all(np.isfinite(solver.a)):
                 raise DataError(

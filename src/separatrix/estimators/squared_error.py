@@ -1,6 +1,6 @@
 """Squared error over all patterns at once: least squares with a given target, and Ho-Kashyap, which finds one."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import Any
 
@@ -198,9 +198,9 @@ class HoKashyap(IterativeClassifier):
         eta = 0.9 if isinstance(self.eta, str) and self.eta == "auto" else self.eta
         if eta in ("optimal", "k") if isinstance(eta, str) else not callable(eta) and eta >= 1:
             raise ValueError(f'eta={eta!r}: variant={self.variant!r} needs 0 < eta < 1, "descent" takes others.')
-        inverse = PseudoInverse(patterns[0], data.weight)
+        inverse, rate = PseudoInverse(patterns[0], data.weight), _at_most_one(rate_function(eta))
         return [
-            ho_kashyap.HoKashyap(p, data.weight, b, rate_function(eta), inverse.relabelled(p), **option)
+            ho_kashyap.HoKashyap(p, data.weight, b, rate, inverse.relabelled(p), **option)
             for p, option in zip(patterns, options, strict=True)
         ]
 
@@ -229,6 +229,18 @@ class HoKashyap(IterativeClassifier):
         self.outcome_ = _outcome_of_all(self.outcomes_)
         vectors = [s.b for s in solvers]
         self.margin_vector_: Any = vectors[0] if len(vectors) == 1 else vectors
+
+
+def _at_most_one(rate: Callable[[int], float]) -> Callable[[int], float]:
+    """A rate of algorithm 11, checked: |e| falls for 0 < eta < 1 and does not grow at 1, where 1/k begins."""
+
+    def eta(k: int) -> float:
+        value = rate(k)
+        if not 0 < value <= 1:
+            raise ValueError(f"eta({k}) = {value:g}: Ho-Kashyap needs 0 < eta < 1 (DHS algorithm 11).")
+        return value
+
+    return eta
 
 
 class _Refutation:
