@@ -352,11 +352,11 @@ def test_what_ho_kashyap_refuses(monkeypatch):
             HoKashyap(**options).fit(X, y)
     with pytest.raises(ValueError, match="coef_init"):
         HoKashyap().fit(X, y, coef_init=np.zeros(2))
-    X, y = categories(1, 4)
+    slow = categories(1, 4)
     for rate in (lambda k: 0.0, lambda k: 1.5):
         with pytest.raises(ValueError, match=r"eta\(1\) = .* needs 0 < eta < 1"):
-            HoKashyap(eta=rate).fit(X, y)
-    assert HoKashyap(eta=lambda k: 0.9).fit(X, y).n_epochs_ == HoKashyap().fit(X, y).n_epochs_
+            HoKashyap(eta=rate).fit(*slow)
+    assert HoKashyap(eta=lambda k: 0.9).fit(*slow).n_epochs_ == HoKashyap().fit(*slow).n_epochs_
     HoKashyap("descent").fit(X, y, coef_init=np.ones(2))
     monkeypatch.setattr(factor, "LARGEST", 2)
     with pytest.raises(DataError, match="descent"):
