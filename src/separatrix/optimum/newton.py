@@ -13,14 +13,12 @@ import scipy.linalg as la
 from numpy.typing import NDArray
 
 from separatrix.kernels import passes
-from separatrix.kernels.rows import Dense
 from separatrix.optimum.problem import Problem
 from separatrix.optimum.sweeps import Sweeps
 from separatrix.patterns import EPS
 from separatrix.space import Vector
 
 LARGEST_HESSIAN = 3000  # columns up to which the Hessian is formed
-CHUNK = 1_000_000  # values copied at a time while it is
 NEGLIGIBLE = 1e-8  # rounding errors in it, against the 1 of the penalty
 STRIDE, ROUGH = 10.0, 0.3  # factor between the C of a path, and the gap to which it is followed
 EASY = 100.0  # C |y|^2 below which there is no need of one
@@ -124,22 +122,10 @@ class Hessian:
         return self.matrix
 
     def _add(self, index: np.ndarray, sign: float) -> None:
-        patterns, H = self.problem.patterns, self.matrix
-        d, rho = patterns.d, patterns.space.rho
-        self.problem.passes += len(index) / max(patterns.n, 1)
-        curvature = 2.0 * self.problem.C * self.problem.weight[index]
-        if not isinstance(patterns.rows, Dense):
-            passes.outer_products()(patterns.rows, rho, index, sign * curvature, H)
-            return
-        root = np.sqrt(curvature)
-        step = max(1, CHUNK // max(d, 1))
-        for first in range(0, len(index), step):
-            part = slice(first, first + step)
-            Z = patterns.rows.data[index[part]].astype(np.float64)
-            Z *= root[part, None]
-            H[:d, :d] += sign * (Z.T @ Z)
-            H[d, :d] += sign * rho * (root[part] @ Z)
-        H[d, d] += sign * rho * rho * curvature.sum()
+        if len(index):
+            self.problem.passes += len(index) / self.problem.patterns.n
+            curvature = 2.0 * self.problem.C * self.problem.weight[index]
+            self.matrix += sign * self.problem.patterns.outer_products(index, curvature)
 
 
 def _newton_step(H: NDArray[np.float64], gradient: Vector) -> Vector:
