@@ -122,7 +122,7 @@ class SquaredErrorCriterion(Criterion):
 
 def _inverse(norms2: Vector) -> Vector:
     """1/|y|^2; a pattern of length 0 cannot be corrected and has no part."""
-    return np.divide(1.0, norms2, out=np.zeros_like(norms2), where=norms2 > 0)
+    return 1.0 / np.where(norms2 > 0, norms2, np.inf)
 
 
 def symmetric(lower: NDArray[np.float64]) -> NDArray[np.float64]:

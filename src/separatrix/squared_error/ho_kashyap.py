@@ -126,28 +126,29 @@ class HoKashyapDescent(_Iteration):
         self.rate, self.R = rate, R
         if start is not None:
             self.a = start.copy()
-        self.margins = np.empty(0)
+        self.margins, self.everything = np.empty(0), np.arange(patterns.n)
 
     def step(self) -> str | None:
-        patterns, everything = self.patterns, np.arange(self.patterns.n)
+        patterns = self.patterns
         if self.epochs % FRESH == 0:
             self.margins = patterns.margins(self.a)
         self.epochs += 1
         e = self.margins - self.b
-        size = np.abs(e)
-        self.values.append(float(np.sum(self.weight * e * e)))
+        pull = np.abs(e)
+        pull *= self.weight
+        self.values.append(float(np.sum(pull * np.abs(e))))
         if self._separates(float(self.margins.min())):
             return "converged"
-        gradient = patterns.combine(everything, self.weight * size)
-        total = float(np.sum(self.weight * size))
-        if self._refutes(norm(gradient) / total if total > 0 else np.inf, lambda: self.weight * size):
+        gradient = patterns.combine(self.everything, pull)
+        total = float(pull.sum())
+        if self._refutes(norm(gradient) / total if total > 0 else np.inf, lambda: pull):
             return "converged"
         change = gradient if self.R is None else self.R @ gradient
         slope = patterns.margins(change)
         eta = self._optimal(gradient, change, slope) if self.rate is None else self.rate(self.updates + 1)
-        self.b += np.maximum(2.0 * e, 0.0)
+        self.b += 2.0 * np.maximum(e, 0.0, out=e)
         self.a += eta * change
-        self.margins = self.margins + eta * slope
+        self.margins += eta * slope
         self.updates += 1
         return None
 
