@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from separatrix.errors import DataError
 from separatrix.exact import LARGEST_SYSTEM, product_sign, vanishing_combination
+from separatrix.kesler import KeslerPatterns
 from separatrix.patterns import EPS, Patterns, check_structure
 from separatrix.space import Space, Vector, best_gamma, norm, objective, signs
 
@@ -36,7 +37,10 @@ class Certificate:
     it. ``separable``: True if a hyperplane of the unextended space is proved to separate, False if it is proved that
     none does, None if undecided. ``radius``: R = max |y_k|. ``direction``: the augmented vector (w, b/rho).
     ``alpha_index``, ``alpha``: rows and their multipliers, whose combination gives ``upper``; None where they were not
-    kept. ``sample_weight``: rows of weight 0 do not take part; margins are never weighted.
+    kept. ``sample_weight``: rows of weight 0 do not take part; margins are never weighted. ``categories``: 2 for a
+    hyperplane; for a linear machine their number c, and then all this is said in Kesler's space: the direction holds
+    the c vectors one after the other, and pattern k (c - 1) + r is row k against the r-th of its rivals.
+    ``between``: the labels of the two classes of which it speaks where there are more; other rows do not take part.
     """
 
     lower: float | None
@@ -48,6 +52,8 @@ class Certificate:
     alpha_index: np.ndarray | None = field(default=None, repr=False)
     alpha: Vector | None = field(default=None, repr=False)
     sample_weight: Vector | None = field(default=None, repr=False)
+    categories: int = 2
+    between: tuple[Any, Any] | None = None
 
     @property
     def ratio(self) -> float | None:
@@ -71,17 +77,18 @@ class Certificate:
         reached = ""
         if self.ratio is not None and self.ratio > 0:
             reached = f", at least {100 * self.ratio:.2f}% of the best"
-        return f"{verdict}: margin {lower}{reached}; {bound} ({self.space.describe()})"
+        where = f", {self.categories} categories by one machine" if self.categories > 2 else ""
+        return f"{verdict}: margin {lower}{reached}; {bound} ({self.space.describe()}{where})"
 
     def verify(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, exact: bool = False
     ) -> "Verification":
         """Recompute every claim from the data alone.
 
-        ``y`` has two values, of which the larger is the positive class. Rows of weight 0 are left out: those of
-        ``sample_weight``, or of the certificate's own weights if it is None. A claim that no hyperplane separates is
-        always checked in rational arithmetic; with ``exact`` a claim that one does is too, for the rows that floating
-        point with its error bound cannot settle.
+        ``y`` has two values, of which the larger is the positive class, or as many as the machine has categories.
+        Rows of weight 0 are left out: those of ``sample_weight``, or of the certificate's own weights if it is None. A
+        claim that no hyperplane separates is always checked in rational arithmetic; with ``exact`` a claim that one
+        does is too, for the rows that floating point with its error bound cannot settle.
 
         Examples
         --------
@@ -139,7 +146,7 @@ class _Judge:
 def _patterns_of(
     claim: Certificate, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[Patterns, np.ndarray]:
-    """The patterns that take part, and their row numbers in X."""
+    """The patterns that take part, and their numbers in X."""
     check_structure(X)
     X = X if hasattr(X, "tocsr") else np.asarray(X)
     if X.dtype not in (np.float32, np.float64):
@@ -150,11 +157,22 @@ def _patterns_of(
     weight = claim.sample_weight if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if weight is not None and len(weight) != len(y):
         raise DataError(f"There are {len(y)} rows and {len(weight)} weights: this is not the data of the certificate.")
-    if claim.direction is not None and len(claim.direction) != X.shape[1] + 1:
-        raise DataError(f"The certificate is about {len(claim.direction) - 1} features, X has {X.shape[1]}.")
-    kept = np.arange(len(y)) if weight is None else np.flatnonzero(weight > 0)
-    rows = X if len(kept) == len(y) else X[kept]
-    return Patterns(rows, signs(y[kept]), claim.space, None if weight is None else weight[kept]), kept
+    vectors = claim.categories if claim.categories > 2 else 1
+    if claim.direction is not None and len(claim.direction) != vectors * (X.shape[1] + 1):
+        raise DataError(f"The certificate is about {len(claim.direction) // vectors - 1} features, X has {X.shape[1]}.")
+    takes_part = np.ones(len(y), dtype=bool) if weight is None else weight > 0
+    if claim.between is not None:
+        takes_part &= (y == claim.between[0]) | (y == claim.between[1])
+    kept = np.flatnonzero(takes_part)
+    rows, labels = X if len(kept) == len(y) else X[kept], y[kept]
+    weight = None if weight is None else weight[kept]
+    if claim.categories == 2:
+        return Patterns(rows, signs(labels), claim.space, weight), kept
+    classes, codes = np.unique(labels, return_inverse=True)
+    if len(classes) != claim.categories:
+        raise DataError(f"The certificate is about {claim.categories} categories, y has {len(classes)}.")
+    machine = KeslerPatterns(rows, codes, claim.categories, claim.space, weight)
+    return machine, machine.numbering(kept)
 
 
 def _check_lower(judge: _Judge, claim: Certificate, patterns: Patterns) -> None:
@@ -291,8 +309,8 @@ def certify(
 ) -> Certificate:
     """The certificate of a fitted direction and of the multipliers behind it, None where there are none.
 
-    ``predicts``: whether the direction is what predicts; otherwise it only witnesses separability. ``kept``: the row
-    numbers of the patterns in the user's data.
+    ``predicts``: whether the direction is what predicts; otherwise it only witnesses separability. ``kept``: the
+    numbers of the rows in the user's data.
     """
     direction = unit(patterns.space, direction)
     margins = patterns.margins(direction)
@@ -304,7 +322,7 @@ def certify(
     if np.isinf(upper):
         index = alpha = None
     elif kept is not None:
-        index = kept[index]
+        index = patterns.numbering(kept)[index]
     return Certificate(
         lower=lower_bound(patterns, direction, margins=margins) if predicts else None,
         upper=upper,
@@ -315,4 +333,5 @@ def certify(
         alpha_index=index,
         alpha=alpha,
         sample_weight=sample_weight,
+        categories=patterns.categories,
     )

@@ -73,6 +73,8 @@ class Patterns:
     weights, which matter in a weighted space.
     """
 
+    categories = 2
+
     def __init__(self, X: Any, labels: Vector, space: Space, weight: Vector | None = None):
         self.rows: Rows = X if isinstance(X, (Dense, CSR)) else as_rows(X)
         self.labels = _frozen(np.ascontiguousarray(labels, dtype=np.float64))
@@ -105,6 +107,11 @@ class Patterns:
     @property
     def d(self) -> int:
         return self.rows.data.shape[1] if isinstance(self.rows, Dense) else self.rows.width
+
+    @property
+    def features(self) -> int:
+        """Number of columns of the data."""
+        return self.d
 
     @property
     def entries_per_row(self) -> float:
@@ -159,6 +166,23 @@ class Patterns:
         longest = max(float(np.sqrt(self.squares.max(initial=0.0))), 2e-154 * np.sqrt(self.longest_row))  # underflow
         size = float(longest * np.linalg.norm(a[:-1]) + self.space.rho * abs(a[-1]))
         return (self.longest_row + 4) * EPS * size + np.finfo(np.float64).tiny
+
+    def numbering(self, kept: np.ndarray) -> np.ndarray:
+        """The patterns' numbers in the user's data, of which the rows ``kept`` take part."""
+        return kept
+
+    def length(self, a: Vector) -> float:
+        """|a| in this space, without the extension."""
+        return self.space.length(a)
+
+    def distance(self, a: Vector) -> float:
+        """The geometric margin: the smallest distance from the hyperplane, negative for an error."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(self.margins(a).min() / np.linalg.norm(a[:-1]))
+
+    def errors(self, a: Vector) -> int:
+        """Rows that are not on their side."""
+        return int(np.count_nonzero(~(self.margins(a) > 0)))
 
     def values(self, index: np.ndarray) -> Any:
         """Some rows of the data as they are."""

@@ -14,6 +14,7 @@ from separatrix.certificate import Certificate, unit
 from separatrix.errors import DataError
 from separatrix.estimators.callbacks import CallbackSupportMixin
 from separatrix.kernels.rows import Dense, Rows
+from separatrix.multiclass.one_vs_one import claims_by_pairs, votes
 from separatrix.multiclass.one_vs_rest import joint_certificate
 from separatrix.patterns import Patterns, as_rows, check_structure, take_rows
 from separatrix.space import Space, Vector
@@ -118,30 +119,75 @@ class LinearSeparator(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         directional, geometric = [], []
         for p, a in zip(patterns, vectors, strict=True):
             a = unit(p.space, a)
-            smallest = p.margins(a).min()
             with np.errstate(divide="ignore", invalid="ignore"):
-                directional.append(smallest / np.linalg.norm(a))
-                geometric.append(smallest / np.linalg.norm(a[:-1]))
+                directional.append(p.margins(a).min() / np.linalg.norm(a))
+            geometric.append(p.distance(a))
         self.directional_margin_ = float(min(directional))
         self.geometric_margin_ = float(min(geometric))
 
     def _set_vectors(self, space: Space, vectors: list[Vector]) -> None:
-        parts = [space.split(a) for a in vectors]
+        width = self.n_features_in_ + 1  # a linear machine's vector holds those of its categories
+        parts = [space.split(a) for vector in vectors for a in vector.reshape(-1, width)]
         self.coef_ = np.array([w for w, _ in parts])
         self.intercept_ = np.array([b for _, b in parts])
 
     def decision_function(self, X):
-        """Signed score of each row: positive for ``classes_[1]``, or one column per class."""
+        """Signed score of each row: positive for ``classes_[1]``, or one column per class.
+
+        One-vs-one: the number of duels that each class wins, ties broken by the sum of its scores.
+        """
+        scores = self._scores(self._checked(X))
+        return votes(scores, len(self.classes_)) if self._fitted_as() == "ovo" else scores
+
+    def _checked(self, X):
         check_is_fitted(self)
         check_structure(X)
-        X = validate_data(self, X, accept_sparse="csr", dtype=DTYPES, reset=False)
+        return validate_data(self, X, accept_sparse="csr", dtype=DTYPES, reset=False)
+
+    def _scores(self, X):
+        """The scores of the hyperplanes: (n,) for one, else (n, number of hyperplanes)."""
         return scores_of(X, self.coef_, self.intercept_)
 
+    def _fitted_as(self) -> str:
+        """ "ovr", "ovo" or "kesler"; of two classes "ovr" always."""
+        return getattr(self, "multi_class_", "ovr")
+
     def signed_distance(self, X):
-        """`decision_function` in units of length: the distance from the hyperplane, with its side as the sign."""
-        scores = self.decision_function(X)
+        """The scores in units of length: the distance from each hyperplane, with the side as the sign."""
+        scores = self._scores(self._checked(X))
         lengths = np.linalg.norm(self.coef_, axis=1)
         return scores / (lengths[0] if scores.ndim == 1 else lengths)
+
+    def claims(self, X):
+        """Which classes claim each row, (n, c): a row may have none or several of them (DHS fig. 5.3).
+
+        One-vs-rest: the classes with a positive score. One-vs-one: the class that wins all of its duels. A linear
+        machine: the class with the largest score, unless two share it.
+        """
+        scores = self._scores(self._checked(X))
+        if scores.ndim == 1:
+            return np.column_stack([scores < 0, scores > 0])
+        if self._fitted_as() == "ovo":
+            return claims_by_pairs(scores, len(self.classes_))
+        if self._fitted_as() == "ovr":
+            return scores > 0
+        largest = scores == scores.max(axis=1, keepdims=True)
+        return largest & (largest.sum(axis=1, keepdims=True) == 1)
+
+    def ambiguous(self, X):
+        """The rows that no class claims, or several do; `claims` tells which. `predict` decides them all the same.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from separatrix import MaxMargin
+        >>> X, y = load_iris(return_X_y=True)
+        >>> int(MaxMargin().fit(X, y).ambiguous(X).sum())
+        40
+        >>> int(MaxMargin(multi_class="kesler").fit(X, y).ambiguous(X).sum())
+        0
+        """
+        return self.claims(X).sum(axis=1) != 1
 
     def predict(self, X):
         """The class of each row."""
