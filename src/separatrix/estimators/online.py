@@ -179,9 +179,9 @@ class OnlineClassifier(LinearSeparator):
         else:
             seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
             self._pairs_: list[Any] = members_of(self, len(data.classes), random_state=seed)
-        options = [
-            {} if starts is None else {"coef_init": w, "intercept_init": b} for w, b in starts or [(0, 0)] * count
-        ]
+        options: list[dict[str, Any]] = [{} for _ in range(count)]
+        if starts is not None:
+            options = [{"coef_init": w, "intercept_init": b} for w, b in starts]
         fit_members(self, self._pairs_, data, progress, options)
 
     def _gather(self, members: list[Any]) -> None:
@@ -430,11 +430,11 @@ class OnlineClassifier(LinearSeparator):
         self._records_, self._mark_ = work.records, mark
         self._set_vectors(self._space(), vectors)
         certificates = []
-        for record, p, a, alpha in zip(self._records_, patterns, vectors, alphas, strict=True):
+        for record, p, a, multipliers in zip(self._records_, patterns, vectors, alphas, strict=True):
             certificate = certify(
-                p, a, alpha, predicts=self._direction_predicts, kept=whole.kept, sample_weight=whole.given_weight
+                p, a, multipliers, predicts=self._direction_predicts, kept=whole.kept, sample_weight=whole.given_weight
             )
-            if alpha is None:  # the multipliers were too many to keep: their sum still bounds the margin
+            if multipliers is None:  # the multipliers were too many to keep: their sum still bounds the margin
                 certificate = replace(certificate, upper=self._accumulated_upper(record))
             certificates.append(certificate)
         self._set_margins(certificates)

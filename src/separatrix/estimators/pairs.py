@@ -77,7 +77,7 @@ def fit_members(owner: Any, members: list[Any], data: Data, progress: Progress, 
             stop.set()
 
     def begin_only(reason: str) -> None:
-        for p in np.flatnonzero(~begun):
+        for p in np.flatnonzero(~begun).tolist():
             part = part_of(data, *which[p])
             members[p]._fit_data(part, PairProgress(progress, p, owner, members), idle=reason, **options[p])
 

@@ -189,15 +189,18 @@ class VotedPerceptron(AdditiveClassifier):
     def _scores(self, X):
         """Votes for the positive class minus votes against it, as a share of all; of machines the votes per class."""
         if self._fitted_as() == "kesler":
-            shares = np.zeros((X.shape[0], len(self.classes_)))
-            for coef, intercept, votes in zip(self.voters_[0], self.voter_intercepts_[0], self.votes_[0], strict=True):
-                shares[np.arange(X.shape[0]), scores_of(X, coef, intercept).argmax(axis=1)] += votes
-            return shares / max(self.votes_[0].sum(), 1)
+            return self._ballots(X)
         shares = []
         for coef, intercept, votes in zip(self.voters_, self.voter_intercepts_, self.votes_, strict=True):
             scores = scores_of(X, coef, intercept).reshape(X.shape[0], -1)
             shares.append(np.sign(scores) @ votes / max(votes.sum(), 1))
         return shares[0] if len(shares) == 1 else np.column_stack(shares)
+
+    def _ballots(self, X):
+        ballots = np.zeros((X.shape[0], len(self.classes_)))
+        for coef, intercept, votes in zip(self.voters_[0], self.voter_intercepts_[0], self.votes_[0], strict=True):
+            ballots[np.arange(X.shape[0]), scores_of(X, coef, intercept).argmax(axis=1)] += votes
+        return ballots / max(self.votes_[0].sum(), 1)
 
     @property
     def signed_distance(self):
