@@ -8,6 +8,8 @@ _HOMES = {
     "separatrix.certificate": ["Certificate", "Verification"],
     "separatrix.errors": ["DataError", "NotSeparableError", "SeparatrixError", "UnavailableError"],
     "separatrix.estimators.corrections": ["ROMMA", "PassiveAggressive", "Relaxation"],
+    "separatrix.estimators.kernel_max_margin": ["KernelMaxMargin"],
+    "separatrix.estimators.kernel_perceptron": ["KernelPerceptron"],
     "separatrix.estimators.margin_rules": [
         "ALMA",
         "CRAMMA",
@@ -61,6 +63,8 @@ if TYPE_CHECKING:
     from separatrix.estimators.corrections import ROMMA as ROMMA
     from separatrix.estimators.corrections import PassiveAggressive as PassiveAggressive
     from separatrix.estimators.corrections import Relaxation as Relaxation
+    from separatrix.estimators.kernel_max_margin import KernelMaxMargin as KernelMaxMargin
+    from separatrix.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
     from separatrix.estimators.margin_rules import ALMA as ALMA
     from separatrix.estimators.margin_rules import CRAMMA as CRAMMA
     from separatrix.estimators.margin_rules import MICRA as MICRA

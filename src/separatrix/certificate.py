@@ -18,8 +18,9 @@ from numpy.typing import ArrayLike
 
 from separatrix.errors import DataError
 from separatrix.exact import LARGEST_SYSTEM, product_sign, vanishing_combination
+from separatrix.gram import Kernel, KernelPatterns
 from separatrix.kesler import KeslerPatterns
-from separatrix.patterns import EPS, Patterns, check_structure
+from separatrix.patterns import EPS, Patterns, as_rows, check_structure
 from separatrix.space import Space, Vector, best_gamma, norm, objective, signs
 
 # A certificate claims its bounds with this many times the rounding error, `verify` asks for once: a proof survives
@@ -41,6 +42,8 @@ class Certificate:
     hyperplane; for a linear machine their number c, and then all this is said in Kesler's space: the direction holds
     the c vectors one after the other, and pattern k (c - 1) + r is row k against the r-th of its rivals.
     ``between``: the labels of the two classes of which it speaks where there are more; other rows do not take part.
+    ``kernel``: the inner product, where it is not that of the features; then the direction holds the multiples of the
+    rows that take part, and a bias.
     """
 
     lower: float | None
@@ -54,6 +57,7 @@ class Certificate:
     sample_weight: Vector | None = field(default=None, repr=False)
     categories: int = 2
     between: tuple[Any, Any] | None = None
+    kernel: Kernel | None = None
 
     @property
     def ratio(self) -> float | None:
@@ -158,7 +162,7 @@ def _patterns_of(
     if weight is not None and len(weight) != len(y):
         raise DataError(f"There are {len(y)} rows and {len(weight)} weights: this is not the data of the certificate.")
     vectors = claim.categories if claim.categories > 2 else 1
-    if claim.direction is not None and len(claim.direction) != vectors * (X.shape[1] + 1):
+    if claim.direction is not None and claim.kernel is None and len(claim.direction) != vectors * (X.shape[1] + 1):
         raise DataError(f"The certificate is about {len(claim.direction) // vectors - 1} features, X has {X.shape[1]}.")
     takes_part = np.ones(len(y), dtype=bool) if weight is None else weight > 0
     if claim.between is not None:
@@ -166,6 +170,10 @@ def _patterns_of(
     kept = np.flatnonzero(takes_part)
     rows, labels = X if len(kept) == len(y) else X[kept], y[kept]
     weight = None if weight is None else weight[kept]
+    if claim.kernel is not None:
+        if claim.direction is not None and len(claim.direction) != len(kept) + 1:
+            raise DataError(f"The certificate is about {len(claim.direction) - 1} rows, here {len(kept)} take part.")
+        return KernelPatterns(as_rows(rows), signs(labels), claim.space, claim.kernel, weight, kept), kept
     if claim.categories == 2:
         return Patterns(rows, signs(labels), claim.space, weight), kept
     classes, codes = np.unique(labels, return_inverse=True)
@@ -231,33 +239,35 @@ def separates_exactly(patterns: Patterns, a: Vector) -> bool:
     if margins.min() < -error:
         return False
     doubtful = np.flatnonzero(margins <= error)
-    if len(doubtful) > MOST_DOUBTFUL:
+    if len(doubtful) > (MOST_DOUBTFUL if patterns.explicit else 0):
         return False
     return all(product_sign(row, a) > 0 for i in doubtful for row in patterns.dense_rows(np.array([i])))
 
 
 def plain_margin(patterns: Patterns, a: Vector, slack: float = SLACK, margins: Vector | None = None) -> float:
     """A certain lower bound on min_k u.y_k in the unextended space, u = a/|a|."""
-    a = unit(patterns.space, a) if margins is None else a
-    length = patterns.space.length(a)
+    a = patterns.unit(a) if margins is None else a
     if not np.all(np.isfinite(a)):
         return -np.inf
-    if length == 0:
+    smallest = float((patterns.margins(a) if margins is None else margins).min()) - slack * patterns.margin_error(a)
+    shortest, longest = patterns.length_range(a)
+    if shortest == 0:
         return -patterns.radius  # no direction at all: what every unit vector reaches
-    smallest = float((patterns.margins(a) if margins is None else margins).min())
-    return _down((smallest - slack * patterns.margin_error(a)) / length, slack, len(a))
+    return _down(smallest / (longest if smallest > 0 else shortest), slack, len(a))
 
 
 def lower_bound(patterns: Patterns, a: Vector, slack: float = SLACK, margins: Vector | None = None) -> float:
     """A certain lower bound on the margin of a in its space: min u.y, or J^(-1/2) where the space is extended."""
-    a = unit(patterns.space, a) if margins is None else a
-    delta, length = patterns.delta, patterns.space.length(a)
+    a = patterns.unit(a) if margins is None else a
+    delta = patterns.delta
     if patterns.space.delta == 0 or not np.all(np.isfinite(a)):
         return plain_margin(patterns, a, slack, margins)
-    if length == 0:  # only a free bias is left, which costs nothing
+    shortest, longest = patterns.length_range(a)
+    if longest == 0:  # only a free bias is left, which costs nothing
         slacks = 1.0 - (patterns.margins(a) if patterns.space.free else 0.0) + slack * patterns.margin_error(a)
         return _down(np.sum((np.maximum(slacks, 0.0) / delta) ** 2 * np.ones(patterns.n)) ** -0.5, slack, patterns.n)
-    m = ((patterns.margins(a) if margins is None else margins) - slack * patterns.margin_error(a)) / length
+    m = (patterns.margins(a) if margins is None else margins) - slack * patterns.margin_error(a)
+    m = np.where(m > 0, m / longest, m / max(shortest, np.finfo(np.float64).tiny))
     gamma = best_gamma(m, delta)
     J = objective(m, gamma, delta) if np.isfinite(gamma) else np.sum(np.broadcast_to(delta, patterns.n) ** -2.0)
     with_slack = 1.0 / np.sqrt(J * (1.0 + slack * (patterns.n + 8) * EPS))
@@ -275,7 +285,7 @@ def upper_bound(patterns: Patterns, index: np.ndarray, alpha: Vector, slack: flo
     a = patterns.combine(index, alpha)
     delta = np.broadcast_to(patterns.delta, patterns.n)[index]
     error = slack * patterns.combination_error(alpha)
-    length = float(np.hypot(patterns.space.length(a) * (1.0 + slack * len(a) * EPS) + error, norm(delta * alpha)))
+    length = float(np.hypot(patterns.length(a) * (1.0 + slack * len(a) * EPS) + error, norm(delta * alpha)))
     if patterns.space.free:
         # sum alpha_k l_k ought to be 0; what is left of it meets a bias of at most R + margin per unit of length.
         length += slack * abs(fsum(alpha * patterns.labels[index])) * (patterns.radius + length / total)
@@ -286,16 +296,6 @@ def upper_bound(patterns: Patterns, index: np.ndarray, alpha: Vector, slack: flo
 def _down(value: float, slack: float, terms: int) -> float:
     """Rounded down by the relative error of a norm of so many terms, and of what else was computed with it."""
     return float(value - (terms + 4.0) * slack * EPS * abs(value))
-
-
-def unit(space: Space, a: Vector) -> Vector:
-    """a / |a|, whatever the size of a; a itself where it has no direction."""
-    peak = float(np.abs(a[:-1] if space.free else a).max(initial=0.0))
-    if not 0 < peak < np.inf:
-        return a
-    a = np.ldexp(a, -int(np.frexp(peak)[1]))  # a power of two: no bit is lost, and squares stay in range
-    length = space.length(a)
-    return a / length if length > 0 else a
 
 
 def certify(
@@ -312,7 +312,7 @@ def certify(
     ``predicts``: whether the direction is what predicts; otherwise it only witnesses separability. ``kept``: the
     numbers of the rows in the user's data.
     """
-    direction = unit(patterns.space, direction)
+    direction = patterns.unit(direction)
     margins = patterns.margins(direction)
     index, upper = None, np.inf
     if alpha is not None and np.all(np.isfinite(alpha)) and np.all(alpha >= 0):
@@ -334,4 +334,5 @@ def certify(
         alpha=alpha,
         sample_weight=sample_weight,
         categories=patterns.categories,
+        kernel=patterns.kernel if isinstance(patterns, KernelPatterns) else None,
     )

@@ -74,6 +74,7 @@ class Patterns:
     """
 
     categories = 2
+    explicit = True  # a pattern can be written out as a row of numbers
 
     def __init__(self, X: Any, labels: Vector, space: Space, weight: Vector | None = None):
         self.rows: Rows = X if isinstance(X, (Dense, CSR)) else as_rows(X)
@@ -172,8 +173,22 @@ class Patterns:
         return kept
 
     def length(self, a: Vector) -> float:
-        """|a| in this space, without the extension."""
+        """|a| in this space, without the extension, rounded up where it is uncertain."""
         return self.space.length(a)
+
+    def length_range(self, a: Vector) -> tuple[float, float]:
+        """Between which numbers |a| lies, where it is uncertain by more than a norm's rounding errors."""
+        length = self.length(a)
+        return length, length
+
+    def unit(self, a: Vector) -> Vector:
+        """a / |a|, whatever the size of a; a itself where it has no direction."""
+        peak = float(np.abs(a[:-1] if self.space.free else a).max(initial=0.0))
+        if not 0 < peak < np.inf:
+            return a
+        a = np.ldexp(a, -int(np.frexp(peak)[1]))  # a power of two: no bit is lost, and squares stay in range
+        length = self.length(a)
+        return a / length if length > 0 else a
 
     def distance(self, a: Vector) -> float:
         """The geometric margin: the smallest distance from the hyperplane, negative for an error."""

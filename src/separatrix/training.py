@@ -223,6 +223,11 @@ class Training:
         return norm(state.v) / (total * scale) + rounding
 
 
+def adds_single_patterns(rule: Any) -> bool:
+    """Is every correction of this rule a multiple >= 0 of the pattern at hand, found by the additive loop?"""
+    return bool(attribute(rule, "additive") and attribute(rule, "loop") == "additive")
+
+
 def unit_scale2(rule: Any, radius2: float) -> float:
     """The square of the factor on the patterns: 1/R^2 for rules on patterns of length at most 1."""
     return 1.0 / radius2 if attribute(rule, "unit_patterns") else 1.0

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from separatrix.certificate import Certificate, unit
+from separatrix.certificate import Certificate
 from separatrix.errors import DataError
 from separatrix.estimators.callbacks import CallbackSupportMixin
 from separatrix.kernels.rows import Dense, Rows
@@ -118,7 +118,7 @@ class LinearSeparator(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """The two margins of the vectors that predict, smallest over the problems; nan for a zero vector."""
         directional, geometric = [], []
         for p, a in zip(patterns, vectors, strict=True):
-            a = unit(p.space, a)
+            a = p.unit(a)
             with np.errstate(divide="ignore", invalid="ignore"):
                 directional.append(p.margins(a).min() / np.linalg.norm(a))
             geometric.append(p.distance(a))

@@ -113,10 +113,7 @@ class MaxMargin(LinearSeparator):
     }
 
     def _space(self) -> Space:
-        delta = 0.0 if np.isinf(self.C) else (2.0 * float(self.C)) ** -0.5
-        free = isinstance(self.fit_intercept, str)
-        rho = 1.0 if free else (float(self.rho) if self.fit_intercept else 0.0)
-        return Space(rho, delta, free, weighted=delta > 0)
+        return soft_space(self.C, self.fit_intercept, self.rho)
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
@@ -138,7 +135,7 @@ class MaxMargin(LinearSeparator):
         progress = Progress(self, X, y)
         data = self._check_training_data(X, y, sample_weight)
         self.classes_ = data.classes
-        data = self._with_class_weight(data)
+        data = with_class_weight(self.class_weight, data)
         problems = [self._problem(p, data) for p in self._problems(data)]
         if progress.watched:
             for k, problem in enumerate(problems):
@@ -161,17 +158,6 @@ class MaxMargin(LinearSeparator):
                 "Raise max_passes or max_time, or scale your features.",
             )
         return self
-
-    def _with_class_weight(self, data: Data) -> Data:
-        if self.class_weight is None:
-            return data
-        factors = compute_class_weight(self.class_weight, classes=data.classes, y=data.classes[data.codes])
-        if not np.all((factors > 0) & np.isfinite(factors)):
-            raise ValueError(f"class_weight={self.class_weight!r} must give every class a positive, finite factor.")
-        weight = data.weight * factors[data.codes]
-        given = np.zeros(data.size)
-        given[data.kept] = weight
-        return data._replace(weight=weight, given_weight=given)
 
     def _problems(self, data: Data) -> list[Patterns]:
         labels = binary_labels(data.codes, len(data.classes))
@@ -273,6 +259,26 @@ class MaxMargin(LinearSeparator):
         self.converged_ = all(c.gap is not None and c.gap <= max(self.tol, 1e-9) for c in self.certificates_)
 
 
+def soft_space(C: float, fit_intercept: bool | str, rho: float) -> Space:
+    """The space in which the soft margin at C is a hard one."""
+    delta = 0.0 if np.isinf(C) else (2.0 * float(C)) ** -0.5
+    free = isinstance(fit_intercept, str)
+    return Space(1.0 if free else (float(rho) if fit_intercept else 0.0), delta, free, weighted=delta > 0)
+
+
+def with_class_weight(class_weight: Any, data: Data) -> Data:
+    """The data with weights times the factors of their classes."""
+    if class_weight is None:
+        return data
+    factors = compute_class_weight(class_weight, classes=data.classes, y=data.classes[data.codes])
+    if not np.all((factors > 0) & np.isfinite(factors)):
+        raise ValueError(f"class_weight={class_weight!r} must give every class a positive, finite factor.")
+    weight = data.weight * factors[data.codes]
+    given = np.zeros(data.size)
+    given[data.kept] = weight
+    return data._replace(weight=weight, given_weight=given)
+
+
 def max_margin_path(X: Any, y: Any, Cs: Iterable[float], sample_weight: Any = None, **params: Any) -> list[MaxMargin]:
     """Soft margins for many C at little more than the price of one: each starts from the solution before it.
 
@@ -308,7 +314,7 @@ def max_margin_path(X: Any, y: Any, Cs: Iterable[float], sample_weight: Any = No
         model = MaxMargin(values[i], **params)
         model._validate_params()
         if data is None:
-            data = model._with_class_weight(model._check_training_data(X, y, sample_weight))
+            data = with_class_weight(model.class_weight, model._check_training_data(X, y, sample_weight))
             patterns = model._problems(data)
             starts = [None] * len(patterns)
         else:

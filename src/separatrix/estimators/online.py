@@ -27,7 +27,7 @@ from separatrix.multiclass.one_vs_rest import binary_labels
 from separatrix.patterns import Patterns
 from separatrix.rules.base import attribute
 from separatrix.space import Vector
-from separatrix.training import UNLIMITED, Training
+from separatrix.training import UNLIMITED, Training, adds_single_patterns
 
 ADVICE = (
     "If the data may not be separable, Perceptron(average=True), Pocket or MaxMargin give a useful answer all the "
@@ -175,14 +175,20 @@ class OnlineClassifier(LinearSeparator):
         starts = self._initial(count, data.width, coef_init, intercept_init)
         if going_on:
             for member in self._pairs_:
-                member.set_params(**like(self, random_state=member.random_state))
+                own = self._member_params(data)
+                member.set_params(**like(self, random_state=member.random_state, **own))
         else:
             seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-            self._pairs_: list[Any] = members_of(self, len(data.classes), random_state=seed)
+            own = self._member_params(data)
+            self._pairs_: list[Any] = members_of(self, len(data.classes), random_state=seed, **own)
         options: list[dict[str, Any]] = [{} for _ in range(count)]
         if starts is not None:
             options = [{"coef_init": w, "intercept_init": b} for w, b in starts]
         fit_members(self, self._pairs_, data, progress, options)
+
+    def _member_params(self, data: Data) -> dict[str, Any]:
+        """Parameters in which the estimators of pairs differ from this one."""
+        return {}
 
     def _gather(self, members: list[Any]) -> None:
         """What `pairs.gather` leaves to the estimator."""
@@ -247,7 +253,7 @@ class OnlineClassifier(LinearSeparator):
             vectors.append(vector)
             certificates.append(self._unchecked_certificate(record, vector, p))
         self.classes_ = data.classes
-        self._mark_ = None
+        self._mark_: str | None = None
         self._records_ = records
         self._set_vectors(self._space(), vectors)
         self._set_margins(certificates)
@@ -398,7 +404,7 @@ class OnlineClassifier(LinearSeparator):
         rule = self._rule(facts)
         options = {"seed": self._seed_ if self.shuffle else None, "radius2": facts.radius2, **options}
         if isinstance(patterns, KeslerPatterns):
-            if not MachineTraining.runs(rule):
+            if not adds_single_patterns(rule):
                 self._refuse_machine("does not correct by multiples of single patterns")
             every = self.rivals == "all"
             training: Training = MachineTraining(patterns, rule, weight, every=every, **options)
@@ -426,6 +432,7 @@ class OnlineClassifier(LinearSeparator):
         patterns, alphas = work.patterns, [t.alpha for t in work.trainings]
         if whole is not data:
             patterns, trained = self._problems(whole), np.searchsorted(whole.kept, data.kept)
+            vectors = [self._on_all_rows(a, trained, len(whole.codes)) for a in vectors]
             alphas = [None if alpha is None else _spread(alpha, trained, len(whole.codes)) for alpha in alphas]
         self._records_, self._mark_ = work.records, mark
         self._set_vectors(self._space(), vectors)
@@ -443,6 +450,10 @@ class OnlineClassifier(LinearSeparator):
         if not self.warm_start:  # the multipliers are in the certificate; a second copy serves resuming alone
             for record in self._records_:
                 record.state = record.state._replace(alpha=np.zeros(0))
+
+    def _on_all_rows(self, vector: Vector, trained: np.ndarray, n: int) -> Vector:
+        """A vector that was trained on some rows, for certificates about all n."""
+        return vector
 
     # partial_fit
 

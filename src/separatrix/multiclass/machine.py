@@ -6,7 +6,6 @@ import numpy as np
 
 from separatrix.kernels.machine import machine_kernel
 from separatrix.kesler import KeslerPatterns
-from separatrix.rules.base import attribute
 from separatrix.training import Training
 
 MOST_MULTIPLIERS = 50_000_000  # n (c - 1) up to which they are kept without need
@@ -31,11 +30,6 @@ class MachineTraining(Training):
         keep_alpha = keep_alpha and (needed or patterns.n <= MOST_MULTIPLIERS)
         super().__init__(patterns, rule, weight, keep_alpha=keep_alpha, **options)
         self.every = every
-
-    @staticmethod
-    def runs(rule: Any) -> bool:
-        """Is this a rule whose corrections are multiples of one pattern, found in one loop?"""
-        return bool(attribute(rule, "additive") and attribute(rule, "loop") == "additive")
 
     def _norms2(self) -> np.ndarray:
         return self.patterns.row_norms2
