@@ -258,7 +258,7 @@ class GramRows:
         self.owner = np.full(size, -1, dtype=np.int64)
         self.next = 0
         self.computed = 0
-        self.batch = max(1, min(size // 2, BLOCK // (4 * n) + 1))
+        self.batch = max(1, min(size // 2, 64, 200_000 // n))  # to compute at a time: few are thrown away unused
 
     def fetch(self, index: np.ndarray) -> None:
         """Bring rows into the cache; the first of them is there for sure afterwards."""

@@ -24,7 +24,7 @@ KERNEL = """kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or call
         Of poly.
     coef0 : float, default=0.0
         Of poly and sigmoid.
-    cache_size : float, default=200
+    cache_size : float, default=500
         Megabytes for rows of the Gram matrix, which is never held as a whole."""
 
 SUPPORT = """support_ : ndarray

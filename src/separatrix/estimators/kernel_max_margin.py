@@ -95,7 +95,7 @@ class KernelMaxMargin(KernelMixin, LinearSeparator):
     gamma: Any = field(default="scale", kw_only=True)
     degree: float = field(default=3, kw_only=True)
     coef0: float = field(default=0.0, kw_only=True)
-    cache_size: float = field(default=200, kw_only=True)
+    cache_size: float = field(default=500, kw_only=True)
 
     _parameter_constraints = {
         **CONSTRAINTS,

@@ -71,7 +71,7 @@ class KernelPerceptron(KernelMixin, AdditiveClassifier):
     gamma: Any = field(default="scale", kw_only=True)
     degree: float = field(default=3, kw_only=True)
     coef0: float = field(default=0.0, kw_only=True)
-    cache_size: float = field(default=200, kw_only=True)
+    cache_size: float = field(default=500, kw_only=True)
 
     _parameter_constraints = {
         **AdditiveClassifier._parameter_constraints,
@@ -156,11 +156,13 @@ class KernelPerceptron(KernelMixin, AdditiveClassifier):
         return full
 
     def _set_vectors(self, space: Space, vectors: list[Vector]) -> None:
+        """`_finish` sets them, over the rows that support them."""
         self._vectors_ = vectors
 
     def _finish(self, work: Any, data: Data, whole: Data, mark: str | None) -> None:
         super()._finish(work, data, whole, mark)
-        self._set_duals(work.patterns[0], self._vectors_, data.kept)
+        patterns: Any = work.patterns[0] if whole is data else self._problems(whole)[0]
+        self._set_duals(patterns, self._vectors_, whole.kept)
         del self._vectors_, self._fixed_kernel_
 
 

@@ -65,12 +65,14 @@ class KernelProblem:
     def enter(self, alpha: Vector, f: Vector) -> None:
         """Multipliers, and f = Q alpha: the bounds that they give."""
         p, total = self.patterns, float(alpha.sum())
-        square = float(alpha @ f)
-        if not (total > 0 and square > 0):
+        square = max(float(alpha @ f), 0.0)
+        if not total > 0:
             return
         upper = float(np.sqrt(square + float(np.sum(self.diagonal * alpha * alpha)))) / total
         if upper < self.upper:
             self.upper, self.alpha = upper, alpha.copy()
+        if square == 0:
+            return
         b = self._bias(f) if p.space.free else 0.0
         m = (f + p.labels * b) / np.sqrt(square)
         lower = float(m.min())
