@@ -69,8 +69,9 @@ def test_values_of_the_kernels(sparse):
 
 
 RULES = [
-    Perceptron(0.3), Perceptron(eta="1/k", margin=0.1), Perceptron(eta=lambda k: 1 / k), DynamicMargin(0.3), CRAMMA(0.7),
-    MICRA(), ALMA(), FixedMargin(), MarginPerceptron(), Relaxation(), PassiveAggressive(), ROMMA(aggressive=True),
+    Perceptron(0.3), Perceptron(eta="1/k", margin=0.1), Perceptron(eta=lambda k: 1 / k), DynamicMargin(0.3),
+    CRAMMA(0.7), MICRA(), ALMA(), FixedMargin(), MarginPerceptron(), Relaxation(), PassiveAggressive(),
+    ROMMA(aggressive=True),
 ]  # fmt: skip
 
 

@@ -28,6 +28,7 @@ _HOMES = {
         "VotedPerceptron",
     ],
     "separatrix.estimators.weighted": ["LMS", "BalancedWinnow", "FuzzyPerceptron", "RecursiveLeastSquares"],
+    "separatrix.quadric": ["Quadric", "quadric"],
     "separatrix.separable": ["Separability", "separability"],
     "separatrix.space": ["Hyperplane", "Space", "best_gamma", "objective", "slacks", "soft_measures"],
 }
@@ -83,6 +84,8 @@ if TYPE_CHECKING:
     from separatrix.estimators.weighted import BalancedWinnow as BalancedWinnow
     from separatrix.estimators.weighted import FuzzyPerceptron as FuzzyPerceptron
     from separatrix.estimators.weighted import RecursiveLeastSquares as RecursiveLeastSquares
+    from separatrix.quadric import Quadric as Quadric
+    from separatrix.quadric import quadric as quadric
     from separatrix.separable import Separability as Separability
     from separatrix.separable import separability as separability
     from separatrix.space import Hyperplane as Hyperplane

@@ -32,8 +32,8 @@ class Kernel(NamedTuple):
     degree: float = 3.0
     coef0: float = 0.0
 
-    def values(self, A: Matrix, B: Matrix) -> NDArray[np.float64]:
-        """K of each row of A with each row of B."""
+    def values(self, A: Matrix, B: Matrix, squares: Vector | None = None) -> NDArray[np.float64]:
+        """K of each row of A with each row of B; ``squares`` are those of B, where they are at hand."""
         if callable(self.name):
             out = np.asarray(self.name(A, B), dtype=np.float64)
             if out.shape != (A.shape[0], B.shape[0]):
@@ -46,8 +46,12 @@ class Kernel(NamedTuple):
         if self.name == "linear":
             return products
         if self.name == "rbf":
-            distances = _squares(A)[:, None] + _squares(B)[None, :] - 2.0 * products
-            return np.exp(-self.gamma * np.maximum(distances, 0.0))
+            products *= -2.0
+            products += _squares(A)[:, None]
+            products += _squares(B) if squares is None else squares
+            np.maximum(products, 0.0, out=products)
+            products *= -self.gamma
+            return np.exp(products, out=products)
         argument = self.gamma * products + self.coef0
         return argument**self.degree if self.name == "poly" else np.tanh(argument)
 
@@ -150,13 +154,16 @@ class KernelPatterns(Patterns):
         return np.ascontiguousarray(self.kernel.diagonal(self.matrix))
 
     @cached_property
+    def _row_squares(self) -> Vector:
+        """|x_k|^2 of the features."""
+        return _squares(self.matrix)
+
+    @cached_property
     def value_error(self) -> float:
         """What is uncertain about a value of the kernel."""
         if self.precomputed or callable(self.kernel.name):
             return 4.0 * EPS * self.peak()
-        longest = max(
-            float(_squares(self.matrix).max(initial=0.0)), float(_squares(self.centres.matrix).max(initial=0.0))
-        )
+        longest = max(float(p._row_squares.max(initial=0.0)) for p in (self, self.centres))
         return self.kernel.rounding(longest, self.features)
 
     def peak(self) -> float:
@@ -169,7 +176,10 @@ class KernelPatterns(Patterns):
             assert centres.columns is not None
             chosen = self.matrix if among is None else self.matrix[among]
             return np.ascontiguousarray(np.asarray(chosen[:, centres.columns[index]], dtype=np.float64).T)
-        return self.kernel.values(centres.matrix[index], self.matrix if among is None else self.matrix[among])
+        matrix, squares = self.matrix, self._row_squares
+        if among is not None:
+            matrix, squares = matrix[among], squares[among]
+        return self.kernel.values(centres.matrix[index], matrix, squares)
 
     def _gram_among(self, index: np.ndarray) -> NDArray[np.float64]:
         """K of some rows with each other, (k, k), symmetric."""

@@ -127,12 +127,22 @@ class KeslerPatterns(Patterns):
         out[here, j] = -y
         return out.reshape(len(index), -1)
 
-    def combine(self, index: np.ndarray, alpha: Vector) -> Vector:
+    def _table(self, index: np.ndarray, alpha: Vector) -> tuple[np.ndarray, NDArray[np.float64]]:
+        """Rows, and their multiples in each of the machine's vectors."""
         k, j = self.rivals_of(np.asarray(index, dtype=np.int64))
         rows, place = np.unique(k, return_inverse=True)
         B = np.zeros((len(rows), self.categories))
         np.add.at(B, (place, self.codes[k]), alpha)
         np.subtract.at(B, (place, j), alpha)
+        return rows, B
+
+    def multiples(self, alpha: Vector) -> tuple[np.ndarray, NDArray[np.float64]]:
+        """Rows that support a combination of the patterns, and their multiples in the vectors, (k, c)."""
+        index = np.flatnonzero(alpha)
+        return self._table(index, alpha[index])
+
+    def combine(self, index: np.ndarray, alpha: Vector) -> Vector:
+        rows, B = self._table(index, alpha)
         out = np.zeros((self.categories, self.features + 1))
         machine.combination()(self.rows, self.space.rho, rows, B, out)
         return out.ravel()

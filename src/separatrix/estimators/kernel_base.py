@@ -150,7 +150,11 @@ class KernelMixin:
 
 def _variance(X: Any, weight: Vector) -> float:
     """Of all values of X, rows counted by their weights: as if they were repeated."""
-    sums = np.asarray(X.sum(axis=1)).ravel()
-    squares = np.asarray((X.multiply(X) if sp.issparse(X) else X * X).sum(axis=1)).ravel()
-    size = float(weight.sum()) * X.shape[1]
-    return float(weight @ squares) / size - (float(weight @ sums) / size) ** 2
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = np.asarray(X.sum(axis=1)).ravel()
+        squares = np.asarray((X.multiply(X) if sp.issparse(X) else X * X).sum(axis=1)).ravel()
+        size = float(weight.sum()) * X.shape[1]
+        variance = float(weight @ squares) / size - (float(weight @ sums) / size) ** 2
+    if not np.isfinite(variance):
+        raise DataError('The variance of X overflows float64, so gamma="scale" has no value. Scale your features.')
+    return variance

@@ -129,6 +129,7 @@ class KernelPerceptron(KernelMixin, AdditiveClassifier):
         self._fixed_kernel_ = None
         self._fixed_kernel_ = self._kernel(data)
         train, held = super()._split(data)
+        self._kept_ = train.kept
         if held is not None:
             for ours, theirs in zip(held, self._problems(train), strict=True):
                 ours.centres = theirs  # type: ignore[attr-defined]
@@ -136,6 +137,7 @@ class KernelPerceptron(KernelMixin, AdditiveClassifier):
 
     def _training(self, patterns: Patterns, weight: Vector, record: Record | None, **options: Any) -> Any:
         assert isinstance(patterns, KernelPatterns)
+        self._centres_ = patterns
         facts = self._facts(patterns) if record is None else record.facts
         seed = self._seed_ if self.shuffle else None
         training = KernelTraining(
@@ -156,14 +158,13 @@ class KernelPerceptron(KernelMixin, AdditiveClassifier):
         return full
 
     def _set_vectors(self, space: Space, vectors: list[Vector]) -> None:
-        """`_finish` sets them, over the rows that support them."""
-        self._vectors_ = vectors
+        if len(vectors[0]) == self._centres_.n + 1:  # else they are spread over rows that were held out
+            self._set_duals(self._centres_, vectors, self._kept_)
 
     def _finish(self, work: Any, data: Data, whole: Data, mark: str | None) -> None:
         super()._finish(work, data, whole, mark)
-        patterns: Any = work.patterns[0] if whole is data else self._problems(whole)[0]
-        self._set_duals(patterns, self._vectors_, whole.kept)
-        del self._vectors_, self._fixed_kernel_
+        self._set_duals(work.patterns[0], [self._finite(t) for t in work.trainings], data.kept)
+        del self._centres_, self._kept_, self._fixed_kernel_
 
 
 KernelPerceptron.__doc__ = (KernelPerceptron.__doc__ or "").replace("{kernel}", KERNEL).replace("{support}", SUPPORT)

@@ -21,6 +21,7 @@ from separatrix.space import Vector, best_gamma, objective
 AT_ONCE = 1500  # rows up to which the whole Gram matrix is factored
 LARGEST_FACE = 3000  # support up to which the end is exact
 ROUGH = 0.02  # gap at which descent has found most of the support
+ROUGH_HARD = 0.3  # the same of a hard margin, which has little support and is approached slowly
 PIECE = 0.2  # seconds between two looks at the gap
 ADD = 300  # rows that join in a round of the exact end
 SMALL = 1e-11  # a gradient that counts as 0, where that of alpha = 0 is 1
@@ -108,7 +109,7 @@ def solve(problem: KernelProblem) -> None:
     if n <= AT_ONCE:
         _exactly(problem, np.arange(n), np.zeros(n))
         return
-    alpha = _descend(problem, max(ROUGH, problem.tol))
+    alpha = _descend(problem, max(ROUGH_HARD if problem.hard else ROUGH, problem.tol))
     support = np.flatnonzero(alpha)
     if not problem.done() and len(support) <= LARGEST_FACE:
         _exactly(problem, support, alpha)
@@ -174,7 +175,8 @@ def nonnegative_minimum(
 ) -> NDArray[np.float64]:
     """argmin alpha.(Q + diagonal).alpha/2 - sum alpha over alpha >= 0, and sum alpha_k l_k = 0 if there are labels."""
     face = _Face(Q, diagonal, labels)
-    x = _by_blocks(face, start > 0) if diagonal.min(initial=np.inf) > WELL * face.size else None
+    well = diagonal.min(initial=np.inf) > WELL * face.size
+    x = _by_blocks(face, start > 0) if well or face.feasible(start > 0) else None
     x = _one_by_one(face, start) if x is None else x
     return x if labels is None else _balanced(x, labels)
 
