@@ -27,8 +27,9 @@ _HOMES = {
         "Pocket",
         "VotedPerceptron",
     ],
+    "separatrix.estimators.piecewise": ["PiecewiseLinearMachine"],
     "separatrix.estimators.weighted": ["LMS", "BalancedWinnow", "FuzzyPerceptron", "RecursiveLeastSquares"],
-    "separatrix.quadric": ["Quadric", "quadric"],
+    "separatrix.quadratic": ["Quadric", "quadric"],
     "separatrix.separable": ["Separability", "separability"],
     "separatrix.space": ["Hyperplane", "Space", "best_gamma", "objective", "slacks", "soft_measures"],
 }
@@ -80,12 +81,13 @@ if TYPE_CHECKING:
     from separatrix.estimators.perceptrons import Perceptron as Perceptron
     from separatrix.estimators.perceptrons import Pocket as Pocket
     from separatrix.estimators.perceptrons import VotedPerceptron as VotedPerceptron
+    from separatrix.estimators.piecewise import PiecewiseLinearMachine as PiecewiseLinearMachine
     from separatrix.estimators.weighted import LMS as LMS
     from separatrix.estimators.weighted import BalancedWinnow as BalancedWinnow
     from separatrix.estimators.weighted import FuzzyPerceptron as FuzzyPerceptron
     from separatrix.estimators.weighted import RecursiveLeastSquares as RecursiveLeastSquares
-    from separatrix.quadric import Quadric as Quadric
-    from separatrix.quadric import quadric as quadric
+    from separatrix.quadratic import Quadric as Quadric
+    from separatrix.quadratic import quadric as quadric
     from separatrix.separable import Separability as Separability
     from separatrix.separable import separability as separability
     from separatrix.space import Hyperplane as Hyperplane

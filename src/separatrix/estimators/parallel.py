@@ -24,9 +24,10 @@ def run_each(task: Callable[[int], None], count: int, n_jobs: int | None, stop: 
     with warnings.catch_warnings(), threadpool_limits(1), ThreadPoolExecutor(threads) as pool:
         futures = [pool.submit(task, k) for k in range(count)]
         try:
-            wait(futures, return_when=FIRST_EXCEPTION)
-            for future in futures:
-                if future.done() and not future.cancelled():
+            waiting = set(futures)
+            while waiting:  # with a limit: a lock without one may not hear Ctrl-C
+                done, waiting = wait(waiting, timeout=0.1, return_when=FIRST_EXCEPTION)
+                for future in done:
                     future.result()
         except BaseException:
             stop.set()

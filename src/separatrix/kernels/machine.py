@@ -128,6 +128,19 @@ def bias2(V):
     return s
 
 
+@register_jitable
+def remove_common(V):
+    """Take from all categories what they have in common. It is 0 but for rounding errors, no correction ever acts on
+    it, and a rule that multiplies a from update to update would let it outgrow everything else."""
+    for f in range(V.shape[1]):
+        mean = 0.0
+        for j in range(V.shape[0]):
+            mean += V[j, f]
+        mean /= V.shape[0]
+        for j in range(V.shape[0]):
+            V[j, f] -= mean
+
+
 # What a fit remembers besides the current machine, as memory.py says it for a hyperplane.
 
 
@@ -253,6 +266,8 @@ def _make(key: str, cacheable: bool, name: str) -> Any:
                     if keeping:
                         alpha[i, r] += g / c
                     total += g / c
+                    if k != 1.0:
+                        remove_common(V)
                     if k != 1.0 or doubt > LOOSE * nn:
                         nn, doubt = c * c * (squared_length(v) + delta2 * spread), 0.0
                     updates += 1

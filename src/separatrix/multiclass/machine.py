@@ -31,6 +31,13 @@ class MachineTraining(Training):
         super().__init__(patterns, rule, weight, keep_alpha=keep_alpha, **options)
         self.every = every
 
+    def start(self, a: np.ndarray | None = None) -> None:
+        """What all categories have in common tells none of them apart: it is taken from a start."""
+        if a is not None:
+            machine = self.patterns.machine(a)
+            a = (machine - machine.mean(axis=0)).ravel()
+        super().start(a)
+
     def _norms2(self) -> np.ndarray:
         return self.patterns.row_norms2
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from separatrix.errors import DataError
 
-Matrix = NDArray[np.float64]
+Matrix = NDArray[Any]
 
 
 class Quadric(NamedTuple):
