@@ -1,5 +1,6 @@
 """What the documents show runs."""
 
+import doctest
 import re
 import subprocess
 import sys
@@ -28,6 +29,12 @@ def test_readme_example(capsys):
     X, y = load_breast_cancer(return_X_y=True)
     exec(code, {"X": X, "y": y})
     assert "Separable" in capsys.readouterr().out
+
+
+def test_squared_error_need_not_separate():
+    results = doctest.testfile(str(ROOT / "docs" / "squared_error.md"), module_relative=False)
+    assert results.failed == 0
+    assert results.attempted > 10
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])

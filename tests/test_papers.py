@@ -3,6 +3,7 @@ exercises."""
 
 import numpy as np
 import pytest
+from dhs import categories
 from sklearn.datasets import make_blobs
 
 from separatrix import ALMA, CRAMMA, GreedyPerceptron, Perceptron, soft_measures
@@ -115,27 +116,10 @@ def test_greedy_takes_49_updates(blobs):
 
 
 # DHS computer exercises, ten points of four categories: Perceptron updates for the pairs that are separable
-DHS = np.array(
-    [
-        [0.1, 1.1, 7.1, 4.2, -3.0, -2.9, -2.0, -8.4],
-        [6.8, 7.1, -1.4, -4.3, 0.5, 8.7, -8.9, 0.2],
-        [-3.5, -4.1, 4.5, 0.0, 2.9, 2.1, -4.2, -7.7],
-        [2.0, 2.7, 6.3, 1.6, -0.1, 5.2, -8.5, -3.2],
-        [4.1, 2.8, 4.2, 1.9, -4.0, 2.2, -6.7, -4.0],
-        [3.1, 5.0, 1.4, -3.2, -1.3, 3.7, -0.5, -9.2],
-        [-0.8, -1.3, 2.4, -4.0, -3.4, 6.2, -5.3, -6.7],
-        [0.9, 1.2, 2.5, -6.1, -4.1, 3.4, -8.7, -6.4],
-        [5.0, 6.4, 8.4, 3.7, -5.1, 1.6, -7.1, -9.7],
-        [3.9, 4.0, 4.1, -2.2, 1.9, 5.1, -8.0, -6.3],
-    ]
-)
-
-
 @pytest.mark.nojit
 @pytest.mark.parametrize(("pair", "updates"), [("12", 33), ("14", 82), ("23", 9), ("24", 62), ("34", 53)])
 def test_dhs_exercise_table(pair, updates):
-    columns = [DHS[:, 2 * (int(c) - 1) : 2 * int(c)] for c in pair]
-    X, y = np.vstack(columns), np.repeat([1, -1], 10)
-    model = Perceptron(shuffle=False).fit(X, y)
+    X, y = categories(*(int(c) for c in pair))
+    model = Perceptron(shuffle=False).fit(X, -y)
     assert model.n_updates_ == updates
     assert model.certificate_.separable

@@ -10,6 +10,8 @@ _HOMES = {
     "separatrix.estimators.corrections": ["ROMMA", "PassiveAggressive", "Relaxation"],
     "separatrix.estimators.kernel_max_margin": ["KernelMaxMargin"],
     "separatrix.estimators.kernel_perceptron": ["KernelPerceptron"],
+    "separatrix.estimators.descent": ["BatchPerceptron", "BatchRelaxation", "GradientDescent"],
+    "separatrix.estimators.linear_program": ["LinearProgram"],
     "separatrix.estimators.margin_rules": [
         "ALMA",
         "CRAMMA",
@@ -28,12 +30,13 @@ _HOMES = {
         "VotedPerceptron",
     ],
     "separatrix.estimators.piecewise": ["PiecewiseLinearMachine"],
+    "separatrix.estimators.squared_error": ["HoKashyap", "LeastSquares"],
     "separatrix.estimators.weighted": ["LMS", "BalancedWinnow", "FuzzyPerceptron", "RecursiveLeastSquares"],
     "separatrix.quadratic": ["Quadric", "quadric"],
     "separatrix.separable": ["Separability", "separability"],
     "separatrix.space": ["Hyperplane", "Space", "best_gamma", "objective", "slacks", "soft_measures"],
 }
-_MODULES = ["callbacks", "datasets", "errors", "rules"]
+_MODULES = ["callbacks", "datasets", "descent", "errors", "rules"]
 _WHERE = {name: home for home, names in _HOMES.items() for name in names}
 
 __version__ = version("separatrix")
@@ -65,8 +68,12 @@ if TYPE_CHECKING:
     from separatrix.estimators.corrections import ROMMA as ROMMA
     from separatrix.estimators.corrections import PassiveAggressive as PassiveAggressive
     from separatrix.estimators.corrections import Relaxation as Relaxation
+    from separatrix.estimators.descent import BatchPerceptron as BatchPerceptron
+    from separatrix.estimators.descent import BatchRelaxation as BatchRelaxation
+    from separatrix.estimators.descent import GradientDescent as GradientDescent
     from separatrix.estimators.kernel_max_margin import KernelMaxMargin as KernelMaxMargin
     from separatrix.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
+    from separatrix.estimators.linear_program import LinearProgram as LinearProgram
     from separatrix.estimators.margin_rules import ALMA as ALMA
     from separatrix.estimators.margin_rules import CRAMMA as CRAMMA
     from separatrix.estimators.margin_rules import MICRA as MICRA
@@ -82,6 +89,8 @@ if TYPE_CHECKING:
     from separatrix.estimators.perceptrons import Pocket as Pocket
     from separatrix.estimators.perceptrons import VotedPerceptron as VotedPerceptron
     from separatrix.estimators.piecewise import PiecewiseLinearMachine as PiecewiseLinearMachine
+    from separatrix.estimators.squared_error import HoKashyap as HoKashyap
+    from separatrix.estimators.squared_error import LeastSquares as LeastSquares
     from separatrix.estimators.weighted import LMS as LMS
     from separatrix.estimators.weighted import BalancedWinnow as BalancedWinnow
     from separatrix.estimators.weighted import FuzzyPerceptron as FuzzyPerceptron

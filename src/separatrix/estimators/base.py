@@ -153,10 +153,14 @@ class LinearSeparator(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return getattr(self, "multi_class_", "ovr")
 
     def signed_distance(self, X):
-        """The scores in units of length: the distance from each hyperplane, with the side as the sign."""
+        """The scores in units of length: the distance from each hyperplane, with the side as the sign.
+
+        Infinite where all coefficients are 0 and the bias alone decides.
+        """
         scores = self._scores(self._checked(X))
         lengths = np.linalg.norm(self.coef_, axis=1)
-        return scores / (lengths[0] if scores.ndim == 1 else lengths)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return scores / (lengths[0] if scores.ndim == 1 else lengths)
 
     def claims(self, X):
         """Which classes claim each row, (n, c): a row may have none or several of them (DHS fig. 5.3).
@@ -215,5 +219,6 @@ def fingerprint(data: Data) -> str:
     return digest.hexdigest()
 
 
-def warn_not_converged(name: str, reason: str, advice: str) -> None:
-    warnings.warn(f"{name} ended by {reason} before it converged. {advice}", ConvergenceWarning, stacklevel=5)
+def warn_not_converged(name: str, reason: str, advice: str, *, depth: int = 5) -> None:
+    """``depth``: frames up to the user's line."""
+    warnings.warn(f"{name} ended by {reason} before it converged. {advice}", ConvergenceWarning, stacklevel=depth)

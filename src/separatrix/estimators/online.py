@@ -1,5 +1,6 @@
 """Everything that the online estimators share: validate -> space -> rule -> loop -> attributes."""
 
+from collections.abc import Sequence
 from dataclasses import field, replace
 from numbers import Integral, Real
 from typing import Any, NoReturn
@@ -18,6 +19,7 @@ from separatrix.estimators.callbacks import Progress, with_callbacks
 from separatrix.estimators.declare import estimator
 from separatrix.estimators.pairs import fit_members, gather, like, members_of, part_of
 from separatrix.estimators.patience import hold_out
+from separatrix.estimators.starts import starting_planes
 from separatrix.estimators.work import Facts, Record, Work
 from separatrix.kernels.epochs import EPOCHS, UPDATES, VISITS
 from separatrix.kesler import KeslerPatterns
@@ -172,7 +174,6 @@ class OnlineClassifier(LinearSeparator):
 
     def _fit_pairs(self, data: Data, progress: Progress, coef_init: Any, intercept_init: Any) -> None:
         count, going_on = len(pairs(len(data.classes))), self._resumable(data) is not None
-        starts = self._initial(count, data.width, coef_init, intercept_init)
         if going_on:
             for member in self._pairs_:
                 own = self._member_params(data)
@@ -182,7 +183,8 @@ class OnlineClassifier(LinearSeparator):
             own = self._member_params(data)
             self._pairs_: list[Any] = members_of(self, len(data.classes), random_state=seed, **own)
         options: list[dict[str, Any]] = [{} for _ in range(count)]
-        if starts is not None:
+        if coef_init is not None or intercept_init is not None:
+            starts = starting_planes(count, data.width, coef_init, intercept_init)
             options = [{"coef_init": w, "intercept_init": b} for w, b in starts]
         fit_members(self, self._pairs_, data, progress, options)
 
@@ -365,33 +367,19 @@ class OnlineClassifier(LinearSeparator):
 
     def _starts(
         self, data: Data, coef_init: Any, intercept_init: Any, records: list[Record] | None
-    ) -> list[Vector | None]:
+    ) -> Sequence[Vector | None]:
         """The vector each problem starts from, None for the rule's own start."""
         planes = 1 if len(data.classes) == 2 else len(data.classes)
         space = self._space()
-        given = self._initial(planes, data.width, coef_init, intercept_init)
         machine = self.multi_class_ == "kesler"
-        if given is None and records is None:
+        if coef_init is not None or intercept_init is not None:
+            given = starting_planes(planes, data.width, coef_init, intercept_init)
+        elif records is not None:
+            given = [self._last_plane(k) for k in range(planes)]
+        else:
             return [None] if machine else [None] * planes
-        given = given or [self._last_plane(k) for k in range(planes)]
-        vectors: list[Vector | None] = [space.join(w, float(b)) for w, b in given]
-        return [np.concatenate(vectors)] if machine else vectors  # type: ignore[arg-type]
-
-    def _initial(self, planes: int, d: int, coef_init: Any, intercept_init: Any) -> list[tuple[Vector, float]] | None:
-        """The hyperplanes that the user gave to start from."""
-        if coef_init is None and intercept_init is None:
-            return None
-        coef = np.zeros((planes, d)) if coef_init is None else np.asarray(coef_init, dtype=np.float64)
-        intercept = np.zeros(planes) if intercept_init is None else np.asarray(intercept_init, dtype=np.float64)
-        shaped = coef.shape == (planes, d) or (planes == 1 and coef.shape == (d,))
-        if not shaped or intercept.size != planes:
-            raise ValueError(
-                f"coef_init has shape {coef.shape} and intercept_init {intercept.shape}; expected {(planes, d)} and "
-                f"{(planes,)}."
-            )
-        if not (np.all(np.isfinite(coef)) and np.all(np.isfinite(intercept))):
-            raise ValueError("coef_init and intercept_init must be finite.")
-        return list(zip(coef.reshape(planes, d), intercept.ravel().tolist(), strict=True))
+        vectors = [space.join(w, b) for w, b in given]
+        return [np.concatenate(vectors)] if machine else vectors
 
     def _last_plane(self, k: int) -> tuple[Vector, float]:
         """Coefficients and intercept from which a fit on other data starts."""

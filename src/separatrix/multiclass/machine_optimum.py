@@ -17,6 +17,8 @@ from separatrix.optimum import choose, newton
 from separatrix.optimum.problem import Problem
 from separatrix.space import Vector
 
+CHUNK = 1_000_000  # values copied at a time while the Hessian is formed
+
 
 def solver_of(problem: Problem) -> tuple[str, str]:
     """Name and reason, for people."""
@@ -83,7 +85,7 @@ def hessian(problem: Problem, patterns: KeslerPatterns, index: np.ndarray) -> ND
     rows, rivals = patterns.rivals_of(index)
     own, curvature = patterns.codes[rows], 2.0 * problem.C * problem.weight[index]
     H = np.zeros((c, width, c, width))
-    step = max(1, newton.CHUNK // width)
+    step = max(1, CHUNK // width)
     for i in range(c):
         for j in range(c):
             of_pair = np.flatnonzero((own == i) & (rivals == j))

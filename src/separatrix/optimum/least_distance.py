@@ -31,7 +31,7 @@ def least_distance(V: NDArray[np.float64], scale: float) -> tuple[Vector, Vector
     polished = _tight(V[support])
     if polished is not None:
         w_tight, u_tight = polished
-        if V[support].shape[0] and np.all(u_tight >= 0) and (V @ w_tight).min() >= min((V @ w).min(), 1 - 1e-9):
+        if np.all(u_tight >= 0) and 0 < u_tight.sum() < np.inf and (V @ w_tight).min() >= min((V @ w).min(), 1 - 1e-9):
             w, u = w_tight, np.zeros(len(V))
             u[support] = u_tight / u_tight.sum()
     return w, u
