@@ -16,9 +16,9 @@ from separatrix.estimators.base import Data, LinearSeparator, warn_not_converged
 from separatrix.estimators.callbacks import Progress, with_callbacks
 from separatrix.estimators.declare import estimator
 from separatrix.estimators.kernel_base import CONSTRAINTS, KERNEL, SUPPORT, KernelMixin
-from separatrix.estimators.max_margin import soft_space, with_class_weight
 from separatrix.estimators.pairs import fit_members, members_of
 from separatrix.estimators.parallel import run_each
+from separatrix.estimators.prices import soft_space, with_class_weight
 from separatrix.gram import KernelPatterns
 from separatrix.multiclass.one_vs_rest import binary_labels
 from separatrix.optimum.kernelised import KernelProblem, solve

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import _fit_context
-from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_feature_names
 
@@ -20,6 +19,7 @@ from separatrix.estimators.callbacks import Progress, with_callbacks
 from separatrix.estimators.declare import estimator
 from separatrix.estimators.pairs import fit_members, members_of
 from separatrix.estimators.parallel import run_each
+from separatrix.estimators.prices import soft_space, with_class_weight
 from separatrix.exact import LARGEST_SYSTEM
 from separatrix.kesler import KeslerPatterns
 from separatrix.multiclass import machine_optimum
@@ -331,26 +331,6 @@ class MaxMargin(LinearSeparator):
 
 def _rows_of(patterns: Patterns, rows: np.ndarray) -> Any:
     return (patterns.one if isinstance(patterns, KeslerPatterns) else patterns).values(rows)
-
-
-def soft_space(C: float, fit_intercept: bool | str, rho: float) -> Space:
-    """The space in which the soft margin at C is a hard one."""
-    delta = 0.0 if np.isinf(C) else (2.0 * float(C)) ** -0.5
-    free = isinstance(fit_intercept, str)
-    return Space(1.0 if free else (float(rho) if fit_intercept else 0.0), delta, free, weighted=delta > 0)
-
-
-def with_class_weight(class_weight: Any, data: Data) -> Data:
-    """The data with weights times the factors of their classes."""
-    if class_weight is None:
-        return data
-    factors = compute_class_weight(class_weight, classes=data.classes, y=data.classes[data.codes])
-    if not np.all((factors > 0) & np.isfinite(factors)):
-        raise ValueError(f"class_weight={class_weight!r} must give every class a positive, finite factor.")
-    weight = data.weight * factors[data.codes]
-    given = np.zeros(data.size)
-    given[data.kept] = weight
-    return data._replace(weight=weight, given_weight=given)
 
 
 def max_margin_path(X: Any, y: Any, Cs: Iterable[float], sample_weight: Any = None, **params: Any) -> list[MaxMargin]:

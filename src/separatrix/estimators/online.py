@@ -17,7 +17,7 @@ from separatrix.errors import DataError, UnavailableError
 from separatrix.estimators.base import Data, LinearSeparator, fingerprint, warn_not_converged
 from separatrix.estimators.callbacks import Progress, with_callbacks
 from separatrix.estimators.declare import estimator
-from separatrix.estimators.pairs import fit_members, gather, like, members_of, part_of
+from separatrix.estimators.pairs import fit_members, gather, like, members_of, part_of, partial_members
 from separatrix.estimators.patience import hold_out
 from separatrix.estimators.starts import starting_planes
 from separatrix.estimators.work import Facts, Record, Work
@@ -240,7 +240,9 @@ class OnlineClassifier(LinearSeparator):
                 "Use a new estimator."
             )
         if self._mode(data.classes) == "ovo":
-            self._partial_pairs(data, first)
+            if first:
+                self._pairs_ = members_of(self, len(data.classes), random_state=self._seed_)
+            partial_members(self, self._pairs_, data, first)
         else:
             self._partial_data(data, first)
         return self
@@ -262,23 +264,6 @@ class OnlineClassifier(LinearSeparator):
         self.directional_margin_ = self.geometric_margin_ = float("nan")
         self.validation_rows_ = np.zeros(0, np.int64)
         self._set_counts()
-
-    def _partial_pairs(self, data: Data, first: bool) -> None:
-        if first:
-            self._pairs_ = members_of(self, len(data.classes), random_state=self._seed_)
-            missing = np.flatnonzero(np.bincount(data.codes, minlength=len(data.classes)) == 0)
-            if len(missing) > 1:
-                raise DataError(
-                    f"The first block of partial_fit has no rows of the classes {data.classes[missing].tolist()!r}, so "
-                    'there is nothing to begin their duel with. Use multi_class="ovr" or "kesler", or a larger block.'
-                )
-        for member, (i, j) in zip(self._pairs_, pairs(len(data.classes)), strict=True):
-            part = part_of(data, i, j)
-            if first:
-                member._seed_ = self._seed_
-            if len(part.codes):
-                member._partial_data(part, first)
-        gather(self, self._pairs_, data)
 
     def certify(self, X: Any, y: Any) -> Certificate:
         """Measure the margin of a fitted separator on data; the certificate becomes ``certificate_``.

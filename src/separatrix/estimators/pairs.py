@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from separatrix.errors import DataError
 from separatrix.estimators.base import Data
 from separatrix.estimators.callbacks import Progress
 from separatrix.estimators.parallel import run_each
@@ -88,6 +89,23 @@ def fit_members(owner: Any, members: list[Any], data: Data, progress: Progress, 
         gather(owner, members, data)
         raise
     begin_only("callback")
+    gather(owner, members, data)
+
+
+def partial_members(owner: Any, members: list[Any], data: Data, first: bool) -> None:
+    """A block for every pair that it has rows of."""
+    missing = np.flatnonzero(np.bincount(data.codes, minlength=len(data.classes)) == 0)
+    if first and len(missing) > 1:
+        raise DataError(
+            f"The first block of partial_fit has no rows of the classes {data.classes[missing].tolist()!r}, so there is "
+            'nothing to begin their duel with. Use multi_class="ovr" or "kesler", or a larger block.'
+        )
+    for member, (i, j) in zip(members, pairs(len(data.classes)), strict=True):
+        part = part_of(data, i, j)
+        if first:
+            member._seed_ = owner._seed_
+        if len(part.codes):
+            member._partial_data(part, first)
     gather(owner, members, data)
 
 
