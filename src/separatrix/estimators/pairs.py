@@ -97,8 +97,8 @@ def partial_members(owner: Any, members: list[Any], data: Data, first: bool) -> 
     missing = np.flatnonzero(np.bincount(data.codes, minlength=len(data.classes)) == 0)
     if first and len(missing) > 1:
         raise DataError(
-            f"The first block of partial_fit has no rows of the classes {data.classes[missing].tolist()!r}, so there is "
-            'nothing to begin their duel with. Use multi_class="ovr" or "kesler", or a larger block.'
+            f"The first block of partial_fit has no rows of the classes {data.classes[missing].tolist()!r}, so there "
+            'is nothing to begin their duel with. Use multi_class="ovr" or "kesler", or a larger block.'
         )
     for member, (i, j) in zip(members, pairs(len(data.classes)), strict=True):
         part = part_of(data, i, j)
