@@ -29,6 +29,9 @@ NOT_POSITIVE = [0, 0.0, -1, nan, inf, "1", None, [1.0]]
 NOT_NATURAL = [0, -1, 1.5, nan, "10"]
 NEGATIVE = [-1, -1e-9, nan, inf, "1", None]
 WRONG = {
+    "multi_class": ["crammer_singer", None, 2],
+    "rivals": ["weakest", None, 2],
+    "n_jobs": ["2", 1.5],
     "fit_intercept": NOT_BOOL,
     "shuffle": NOT_BOOL,
     "warm_start": NOT_BOOL,

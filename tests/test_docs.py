@@ -37,6 +37,12 @@ def test_squared_error_need_not_separate():
     assert results.attempted > 10
 
 
+def test_many_categories():
+    names = {}
+    for code in blocks("docs/many-categories.md"):
+        exec(code, names)
+
+
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
 def test_links_lead_somewhere(name):
     for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / name).read_text()):

@@ -1,10 +1,10 @@
 """scikit-learn's own checks over all estimators."""
 
 import pytest
-from families import ESTIMATORS
+from families import EVERYONE
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from separatrix import MaxMargin, RecursiveLeastSquares
+from separatrix import KernelMaxMargin, MaxMargin, Perceptron, RecursiveLeastSquares
 from separatrix.estimators.batch import BatchClassifier
 
 # The result of an online rule depends on the order of rows, so a repeated row is not the same as a weight of 2, and
@@ -16,11 +16,36 @@ ORDER_DEPENDENT = {
 }
 
 
+REPEATABLE = (RecursiveLeastSquares, MaxMargin, KernelMaxMargin, BatchClassifier)
+
+
 def expected_failures(estimator):
-    return {} if isinstance(estimator, (RecursiveLeastSquares, MaxMargin, BatchClassifier)) else ORDER_DEPENDENT
+    return {} if isinstance(estimator, REPEATABLE) else ORDER_DEPENDENT
+
+
+def ways(cls):
+    """The other ways to tell several classes apart that an estimator has."""
+    machine = not getattr(cls, "_no_machine", cls is KernelMaxMargin)
+    modes = (["ovo", "kesler"] if machine else ["ovo"]) if "multi_class" in cls().get_params() else []
+    return [cls(multi_class=mode) for mode in modes]
+
+
+SOME = [Perceptron, MaxMargin, KernelMaxMargin]
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks([cls() for cls in ESTIMATORS], expected_failed_checks=expected_failures)
+@parametrize_with_checks(
+    [*(cls() for cls in EVERYONE), *(model for cls in SOME for model in ways(cls))],
+    expected_failed_checks=expected_failures,
+)
 def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(
+    [model for cls in EVERYONE if cls not in SOME for model in ways(cls)], expected_failed_checks=expected_failures
+)
+def test_scikit_learn_check_in_every_way(estimator, check):
     check(estimator)

@@ -8,6 +8,8 @@ _HOMES = {
     "separatrix.certificate": ["Certificate", "Verification"],
     "separatrix.errors": ["DataError", "NotSeparableError", "SeparatrixError", "UnavailableError"],
     "separatrix.estimators.corrections": ["ROMMA", "PassiveAggressive", "Relaxation"],
+    "separatrix.estimators.kernel_max_margin": ["KernelMaxMargin"],
+    "separatrix.estimators.kernel_perceptron": ["KernelPerceptron"],
     "separatrix.estimators.descent": ["BatchPerceptron", "BatchRelaxation", "GradientDescent"],
     "separatrix.estimators.linear_program": ["LinearProgram"],
     "separatrix.estimators.margin_rules": [
@@ -27,8 +29,10 @@ _HOMES = {
         "Pocket",
         "VotedPerceptron",
     ],
+    "separatrix.estimators.piecewise": ["PiecewiseLinearMachine"],
     "separatrix.estimators.squared_error": ["HoKashyap", "LeastSquares"],
     "separatrix.estimators.weighted": ["LMS", "BalancedWinnow", "FuzzyPerceptron", "RecursiveLeastSquares"],
+    "separatrix.quadratic": ["Quadric", "quadric"],
     "separatrix.separable": ["Separability", "separability"],
     "separatrix.space": ["Hyperplane", "Space", "best_gamma", "objective", "slacks", "soft_measures"],
 }
@@ -67,6 +71,8 @@ if TYPE_CHECKING:
     from separatrix.estimators.descent import BatchPerceptron as BatchPerceptron
     from separatrix.estimators.descent import BatchRelaxation as BatchRelaxation
     from separatrix.estimators.descent import GradientDescent as GradientDescent
+    from separatrix.estimators.kernel_max_margin import KernelMaxMargin as KernelMaxMargin
+    from separatrix.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
     from separatrix.estimators.linear_program import LinearProgram as LinearProgram
     from separatrix.estimators.margin_rules import ALMA as ALMA
     from separatrix.estimators.margin_rules import CRAMMA as CRAMMA
@@ -82,12 +88,15 @@ if TYPE_CHECKING:
     from separatrix.estimators.perceptrons import Perceptron as Perceptron
     from separatrix.estimators.perceptrons import Pocket as Pocket
     from separatrix.estimators.perceptrons import VotedPerceptron as VotedPerceptron
+    from separatrix.estimators.piecewise import PiecewiseLinearMachine as PiecewiseLinearMachine
     from separatrix.estimators.squared_error import HoKashyap as HoKashyap
     from separatrix.estimators.squared_error import LeastSquares as LeastSquares
     from separatrix.estimators.weighted import LMS as LMS
     from separatrix.estimators.weighted import BalancedWinnow as BalancedWinnow
     from separatrix.estimators.weighted import FuzzyPerceptron as FuzzyPerceptron
     from separatrix.estimators.weighted import RecursiveLeastSquares as RecursiveLeastSquares
+    from separatrix.quadratic import Quadric as Quadric
+    from separatrix.quadratic import quadric as quadric
     from separatrix.separable import Separability as Separability
     from separatrix.separable import separability as separability
     from separatrix.space import Hyperplane as Hyperplane

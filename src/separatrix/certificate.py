@@ -18,7 +18,9 @@ from numpy.typing import ArrayLike
 
 from separatrix.errors import DataError
 from separatrix.exact import LARGEST_SYSTEM, product_sign, vanishing_combination
-from separatrix.patterns import EPS, Patterns, check_structure
+from separatrix.gram import Kernel, KernelPatterns
+from separatrix.kesler import KeslerPatterns
+from separatrix.patterns import EPS, Patterns, as_rows, check_structure
 from separatrix.space import Space, Vector, best_gamma, norm, objective, signs
 
 # A certificate claims its bounds with this many times the rounding error, `verify` asks for once: a proof survives
@@ -36,7 +38,12 @@ class Certificate:
     it. ``separable``: True if a hyperplane of the unextended space is proved to separate, False if it is proved that
     none does, None if undecided. ``radius``: R = max |y_k|. ``direction``: the augmented vector (w, b/rho).
     ``alpha_index``, ``alpha``: rows and their multipliers, whose combination gives ``upper``; None where they were not
-    kept. ``sample_weight``: rows of weight 0 do not take part; margins are never weighted.
+    kept. ``sample_weight``: rows of weight 0 do not take part; margins are never weighted. ``categories``: 2 for a
+    hyperplane; for a linear machine their number c, and then all this is said in Kesler's space: the direction holds
+    the c vectors one after the other, and pattern k (c - 1) + r is row k against the r-th of its rivals.
+    ``between``: the labels of the two classes of which it speaks where there are more; other rows do not take part.
+    ``kernel``: the inner product, where it is not that of the features; then the direction holds the multiples of the
+    rows that take part, and a bias.
     """
 
     lower: float | None
@@ -48,6 +55,9 @@ class Certificate:
     alpha_index: np.ndarray | None = field(default=None, repr=False)
     alpha: Vector | None = field(default=None, repr=False)
     sample_weight: Vector | None = field(default=None, repr=False)
+    categories: int = 2
+    between: tuple[Any, Any] | None = None
+    kernel: Kernel | None = None
 
     @property
     def ratio(self) -> float | None:
@@ -71,17 +81,18 @@ class Certificate:
         reached = ""
         if self.ratio is not None and self.ratio > 0:
             reached = f", at least {100 * self.ratio:.2f}% of the best"
-        return f"{verdict}: margin {lower}{reached}; {bound} ({self.space.describe()})"
+        where = f", {self.categories} categories by one machine" if self.categories > 2 else ""
+        return f"{verdict}: margin {lower}{reached}; {bound} ({self.space.describe()}{where})"
 
     def verify(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, exact: bool = False
     ) -> "Verification":
         """Recompute every claim from the data alone.
 
-        ``y`` has two values, of which the larger is the positive class. Rows of weight 0 are left out: those of
-        ``sample_weight``, or of the certificate's own weights if it is None. A claim that no hyperplane separates is
-        always checked in rational arithmetic; with ``exact`` a claim that one does is too, for the rows that floating
-        point with its error bound cannot settle.
+        ``y`` has two values, of which the larger is the positive class, or as many as the machine has categories.
+        Rows of weight 0 are left out: those of ``sample_weight``, or of the certificate's own weights if it is None. A
+        claim that no hyperplane separates is always checked in rational arithmetic; with ``exact`` a claim that one
+        does is too, for the rows that floating point with its error bound cannot settle.
 
         Examples
         --------
@@ -139,7 +150,7 @@ class _Judge:
 def _patterns_of(
     claim: Certificate, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[Patterns, np.ndarray]:
-    """The patterns that take part, and their row numbers in X."""
+    """The patterns that take part, and their numbers in X."""
     check_structure(X)
     X = X if hasattr(X, "tocsr") else np.asarray(X)
     if X.dtype not in (np.float32, np.float64):
@@ -150,11 +161,26 @@ def _patterns_of(
     weight = claim.sample_weight if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if weight is not None and len(weight) != len(y):
         raise DataError(f"There are {len(y)} rows and {len(weight)} weights: this is not the data of the certificate.")
-    if claim.direction is not None and len(claim.direction) != X.shape[1] + 1:
-        raise DataError(f"The certificate is about {len(claim.direction) - 1} features, X has {X.shape[1]}.")
-    kept = np.arange(len(y)) if weight is None else np.flatnonzero(weight > 0)
-    rows = X if len(kept) == len(y) else X[kept]
-    return Patterns(rows, signs(y[kept]), claim.space, None if weight is None else weight[kept]), kept
+    vectors = claim.categories if claim.categories > 2 else 1
+    if claim.direction is not None and claim.kernel is None and len(claim.direction) != vectors * (X.shape[1] + 1):
+        raise DataError(f"The certificate is about {len(claim.direction) // vectors - 1} features, X has {X.shape[1]}.")
+    takes_part = np.ones(len(y), dtype=bool) if weight is None else weight > 0
+    if claim.between is not None:
+        takes_part &= (y == claim.between[0]) | (y == claim.between[1])
+    kept = np.flatnonzero(takes_part)
+    rows, labels = X if len(kept) == len(y) else X[kept], y[kept]
+    weight = None if weight is None else weight[kept]
+    if claim.kernel is not None:
+        if claim.direction is not None and len(claim.direction) != len(kept) + 1:
+            raise DataError(f"The certificate is about {len(claim.direction) - 1} rows, here {len(kept)} take part.")
+        return KernelPatterns(as_rows(rows), signs(labels), claim.space, claim.kernel, weight, kept), kept
+    if claim.categories == 2:
+        return Patterns(rows, signs(labels), claim.space, weight), kept
+    classes, codes = np.unique(labels, return_inverse=True)
+    if len(classes) != claim.categories:
+        raise DataError(f"The certificate is about {claim.categories} categories, y has {len(classes)}.")
+    machine = KeslerPatterns(rows, codes, claim.categories, claim.space, weight)
+    return machine, machine.numbering(kept)
 
 
 def _check_lower(judge: _Judge, claim: Certificate, patterns: Patterns) -> None:
@@ -213,33 +239,35 @@ def separates_exactly(patterns: Patterns, a: Vector) -> bool:
     if margins.min() < -error:
         return False
     doubtful = np.flatnonzero(margins <= error)
-    if len(doubtful) > MOST_DOUBTFUL:
+    if len(doubtful) > (MOST_DOUBTFUL if patterns.explicit else 0):
         return False
     return all(product_sign(row, a) > 0 for i in doubtful for row in patterns.dense_rows(np.array([i])))
 
 
 def plain_margin(patterns: Patterns, a: Vector, slack: float = SLACK, margins: Vector | None = None) -> float:
     """A certain lower bound on min_k u.y_k in the unextended space, u = a/|a|."""
-    a = unit(patterns.space, a) if margins is None else a
-    length = patterns.space.length(a)
+    a = patterns.unit(a) if margins is None else a
     if not np.all(np.isfinite(a)):
         return -np.inf
-    if length == 0:
+    smallest = float((patterns.margins(a) if margins is None else margins).min()) - slack * patterns.margin_error(a)
+    shortest, longest = patterns.length_range(a)
+    if shortest == 0:
         return -patterns.radius  # no direction at all: what every unit vector reaches
-    smallest = float((patterns.margins(a) if margins is None else margins).min())
-    return _down((smallest - slack * patterns.margin_error(a)) / length, slack, len(a))
+    return _down(smallest / (longest if smallest > 0 else shortest), slack, len(a))
 
 
 def lower_bound(patterns: Patterns, a: Vector, slack: float = SLACK, margins: Vector | None = None) -> float:
     """A certain lower bound on the margin of a in its space: min u.y, or J^(-1/2) where the space is extended."""
-    a = unit(patterns.space, a) if margins is None else a
-    delta, length = patterns.delta, patterns.space.length(a)
+    a = patterns.unit(a) if margins is None else a
+    delta = patterns.delta
     if patterns.space.delta == 0 or not np.all(np.isfinite(a)):
         return plain_margin(patterns, a, slack, margins)
-    if length == 0:  # only a free bias is left, which costs nothing
+    shortest, longest = patterns.length_range(a)
+    if longest == 0:  # only a free bias is left, which costs nothing
         slacks = 1.0 - (patterns.margins(a) if patterns.space.free else 0.0) + slack * patterns.margin_error(a)
         return _down(np.sum((np.maximum(slacks, 0.0) / delta) ** 2 * np.ones(patterns.n)) ** -0.5, slack, patterns.n)
-    m = ((patterns.margins(a) if margins is None else margins) - slack * patterns.margin_error(a)) / length
+    m = (patterns.margins(a) if margins is None else margins) - slack * patterns.margin_error(a)
+    m = np.where(m > 0, m / longest, m / max(shortest, np.finfo(np.float64).tiny))
     gamma = best_gamma(m, delta)
     J = objective(m, gamma, delta) if np.isfinite(gamma) else np.sum(np.broadcast_to(delta, patterns.n) ** -2.0)
     with_slack = 1.0 / np.sqrt(J * (1.0 + slack * (patterns.n + 8) * EPS))
@@ -257,7 +285,7 @@ def upper_bound(patterns: Patterns, index: np.ndarray, alpha: Vector, slack: flo
     a = patterns.combine(index, alpha)
     delta = np.broadcast_to(patterns.delta, patterns.n)[index]
     error = slack * patterns.combination_error(alpha)
-    length = float(np.hypot(patterns.space.length(a) * (1.0 + slack * len(a) * EPS) + error, norm(delta * alpha)))
+    length = float(np.hypot(patterns.length(a) * (1.0 + slack * len(a) * EPS) + error, norm(delta * alpha)))
     if patterns.space.free:
         # sum alpha_k l_k ought to be 0; what is left of it meets a bias of at most R + margin per unit of length.
         length += slack * abs(fsum(alpha * patterns.labels[index])) * (patterns.radius + length / total)
@@ -268,16 +296,6 @@ def upper_bound(patterns: Patterns, index: np.ndarray, alpha: Vector, slack: flo
 def _down(value: float, slack: float, terms: int) -> float:
     """Rounded down by the relative error of a norm of so many terms, and of what else was computed with it."""
     return float(value - (terms + 4.0) * slack * EPS * abs(value))
-
-
-def unit(space: Space, a: Vector) -> Vector:
-    """a / |a|, whatever the size of a; a itself where it has no direction."""
-    peak = float(np.abs(a[:-1] if space.free else a).max(initial=0.0))
-    if not 0 < peak < np.inf:
-        return a
-    a = np.ldexp(a, -int(np.frexp(peak)[1]))  # a power of two: no bit is lost, and squares stay in range
-    length = space.length(a)
-    return a / length if length > 0 else a
 
 
 def certify(
@@ -292,10 +310,10 @@ def certify(
 ) -> Certificate:
     """The certificate of a fitted direction and of the multipliers behind it, None where there are none.
 
-    ``predicts``: whether the direction is what predicts; otherwise it only witnesses separability. ``kept``: the row
-    numbers of the patterns in the user's data. ``margins``: those of the direction's `unit`, where they are at hand.
+    ``predicts``: whether the direction is what predicts; otherwise it only witnesses separability. ``kept``: the
+    numbers of the rows in the user's data. ``margins``: those of the direction's unit vector, where they are at hand.
     """
-    direction = unit(patterns.space, direction)
+    direction = patterns.unit(direction)
     if margins is None:
         margins = patterns.margins(direction)
     index, upper = None, np.inf
@@ -306,7 +324,7 @@ def certify(
     if np.isinf(upper):
         index = alpha = None
     elif kept is not None:
-        index = kept[index]
+        index = patterns.numbering(kept)[index]
     return Certificate(
         lower=lower_bound(patterns, direction, margins=margins) if predicts else None,
         upper=upper,
@@ -317,4 +335,6 @@ def certify(
         alpha_index=index,
         alpha=alpha,
         sample_weight=sample_weight,
+        categories=patterns.categories,
+        kernel=patterns.kernel if isinstance(patterns, KernelPatterns) else None,
     )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from separatrix.errors import DataError
 from separatrix.kernels import passes
 from separatrix.kernels.rows import CSR, Dense, Rows
-from separatrix.space import Space, Vector
+from separatrix.space import Space, Vector, norm
 
 EPS = float(np.finfo(np.float64).eps)
 CHUNK = 1_000_000  # values copied at a time where dense rows have to be scaled
@@ -87,6 +87,9 @@ class Patterns:
     weights, which matter in a weighted space.
     """
 
+    categories = 2
+    explicit = True  # a pattern can be written out as a row of numbers
+
     def __init__(self, X: Any, labels: Vector, space: Space, weight: Vector | None = None):
         self.rows: Rows = X if isinstance(X, (Dense, CSR)) else as_rows(X)
         self.labels = _frozen(np.ascontiguousarray(labels, dtype=np.float64))
@@ -119,6 +122,11 @@ class Patterns:
     @property
     def d(self) -> int:
         return self.rows.data.shape[1] if isinstance(self.rows, Dense) else self.rows.width
+
+    @property
+    def features(self) -> int:
+        """Number of columns of the data."""
+        return self.d
 
     @property
     def entries_per_row(self) -> float:
@@ -173,6 +181,38 @@ class Patterns:
         longest = max(float(np.sqrt(self.squares.max(initial=0.0))), 2e-154 * np.sqrt(self.longest_row))  # underflow
         size = float(longest * np.linalg.norm(a[:-1]) + self.space.rho * abs(a[-1]))
         return (self.longest_row + 4) * EPS * size + np.finfo(np.float64).tiny
+
+    def numbering(self, kept: np.ndarray) -> np.ndarray:
+        """The patterns' numbers in the user's data, of which the rows ``kept`` take part."""
+        return kept
+
+    def length(self, a: Vector) -> float:
+        """|a| in this space, without the extension, rounded up where it is uncertain."""
+        return self.space.length(a)
+
+    def length_range(self, a: Vector) -> tuple[float, float]:
+        """Between which numbers |a| lies, where it is uncertain by more than a norm's rounding errors."""
+        length = self.length(a)
+        return length, length
+
+    def unit(self, a: Vector) -> Vector:
+        """a / |a|, whatever the size of a; a itself where it has no direction."""
+        peak = float(np.abs(a[:-1] if self.space.free else a).max(initial=0.0))
+        if not 0 < peak < np.inf:
+            return a
+        a = np.ldexp(a, -int(np.frexp(peak)[1]))  # a power of two: no bit is lost, and squares stay in range
+        length = self.length(a)
+        return a / length if length > 0 else a
+
+    def distance(self, a: Vector, margins: Vector | None = None) -> float:
+        """The geometric margin: the smallest distance from the hyperplane, negative for an error."""
+        margins = self.margins(a) if margins is None else margins
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(margins.min() / norm(a[:-1]))
+
+    def errors(self, a: Vector) -> int:
+        """Rows that are not on their side."""
+        return int(np.count_nonzero(~(self.margins(a) > 0)))
 
     def values(self, index: np.ndarray) -> Any:
         """Some rows of the data as they are."""

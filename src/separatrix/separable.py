@@ -5,13 +5,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg as la
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from separatrix.certificate import Certificate, certify, separates_exactly, upper_bound
 from separatrix.errors import DataError
 from separatrix.exact import LARGEST_SYSTEM, vanishing_combination
 from separatrix.kernels.rows import Dense
+from separatrix.kesler import KeslerPatterns
 from separatrix.multiclass.one_vs_rest import binary_labels
 from separatrix.optimum import choose
 from separatrix.optimum.least_distance import least_distance
@@ -22,7 +22,7 @@ from separatrix.space import Hyperplane, Space, Vector
 ENOUGH = 0.5  # gap at which a separating hyperplane is good enough
 TINY = 1e-12  # a bound on the margin below this, as a fraction of R, is as good as 0
 WEAK = 100.0  # rounding errors by which a row may lie beyond a hyperplane that it is meant to lie on
-LARGEST_KESLER = 50_000_000  # values of Kesler's patterns that are written out
+LARGEST_KESLER = 50_000_000  # values of Kesler's patterns up to which weak separability is looked for
 
 
 class Gordan(NamedTuple):
@@ -44,8 +44,9 @@ class Separability:
     on its side or on it, and not all on it), "none", or "undecided". ``hyperplane`` and ``margin`` (geometric) where
     there is one; ``gordan``, the rows and weights whose combination vanishes, where there is none. ``exact``: the
     answer is a proof in rational arithmetic or by bounds on rounding errors, not one "at tolerance". For more than
-    two classes ``separable`` speaks of one linear machine, and ``total`` (each class against the rest) and
-    ``pairwise`` hold the other answers.
+    two classes ``separable``, ``certificate`` and ``margin`` speak of one linear machine (``certificate.verify(X, y)``;
+    the rows of ``gordan`` are patterns of Kesler's construction), and ``total`` (each class against the rest, DHS
+    problem 5) and ``pairwise`` (problem 6) hold the other answers.
     """
 
     separable: bool | None
@@ -153,7 +154,7 @@ def _joint(linear: Separability, total: dict, pairwise: dict) -> Separability:
         linear.exact,
         linear.certificate,
         None,
-        None,
+        linear.margin,
         linear.gordan,
         text,
         total,
@@ -169,21 +170,8 @@ class _Question:
         return self.decide(Patterns(X, labels, self.space))
 
     def linear_machine(self, X: Any, codes: np.ndarray, c: int) -> Separability:
-        """Kesler's construction (DHS 5.12.1): pattern (i, j) has (x, rho) in block i and its negative in block j."""
-        Y = sp.hstack([sp.csr_matrix(X), np.full((X.shape[0], 1), self.space.rho)], format="csr")
-        if 2 * Y.nnz * (c - 1) > LARGEST_KESLER:
-            return Separability(None, "undecided", False, explanation="too large for Kesler's construction")
-        blocks = []
-        for i in range(c):
-            rows = Y[codes == i]
-            for j in range(c):
-                if j != i:
-                    parts = [rows if k == i else -rows if k == j else sp.csr_matrix(rows.shape) for k in range(c)]
-                    blocks.append(sp.hstack(parts, format="csr"))
-        patterns = sp.vstack(blocks, format="csr")
-        return _Question(0.0, self.max_time, self.tol).decide(
-            Patterns(patterns, np.ones(patterns.shape[0]), Space(0.0))
-        )
+        """One vector in Kesler's space; its certificate speaks of X and y as they are."""
+        return self.decide(KeslerPatterns(X, codes, c, self.space))
 
     def decide(self, patterns: Patterns) -> Separability:
         if not np.all(np.isfinite(patterns.norms2)):
@@ -217,7 +205,7 @@ class _Question:
         problem = Problem(patterns, np.inf, np.ones(patterns.n), tol=ENOUGH, max_time=self.max_time)
         if not patterns.radius2 > 0:
             return problem
-        choose.solve(problem, choose.choose(problem)[0])
+        choose.solve(problem, "active-set" if patterns.categories > 2 else choose.choose(problem)[0])
         return problem
 
     def _solve_scaled(self, patterns: Patterns) -> Problem:
@@ -227,19 +215,30 @@ class _Question:
         """
         assert isinstance(patterns.rows, Dense)
         X = patterns.rows.data
-        centre = X.mean(axis=0, dtype=np.float64) if patterns.space.rho else np.zeros(patterns.d)
+        centre = X.mean(axis=0, dtype=np.float64) if patterns.space.rho else np.zeros(patterns.features)
         centred = X - centre
         size = np.abs(centred).max(axis=0)
         size = np.where(size > 0, size, 1.0)
-        problem = self._solve(Patterns(centred / size, patterns.labels, patterns.space))
+        if isinstance(patterns, KeslerPatterns):
+            scaled: Patterns = KeslerPatterns(centred / size, patterns.codes, patterns.categories, patterns.space)
+        else:
+            scaled = Patterns(centred / size, patterns.labels, patterns.space)
+        problem = self._solve(scaled)
         with np.errstate(over="ignore", invalid="ignore"):
-            problem.a[:-1] /= size
-            if patterns.space.rho:
-                problem.a[-1] -= problem.a[:-1] @ centre / patterns.space.rho
+            for a in problem.a.reshape(-1, patterns.features + 1):  # one vector, or those of a machine
+                a[:-1] /= size
+                if patterns.space.rho:
+                    a[-1] -= a[:-1] @ centre / patterns.space.rho
         return problem
 
     def _yes(self, patterns: Patterns, problem: Problem) -> Separability:
         certificate = replace(certify(patterns, problem.a, _full(problem)), separable=True)
+        if patterns.categories > 2:
+            nearest = patterns.distance(problem.a)
+            text = (
+                f"Separable: a linear machine has every row in its category, the nearest {nearest:.6g} from a border."
+            )
+            return Separability(True, "complete", True, certificate, None, nearest, None, text)
         w, b = patterns.space.split(problem.a)
         plane = Hyperplane(w, b) if np.any(w) else None
         margin = float(patterns.margins(problem.a).min() / np.linalg.norm(w)) if plane is not None else None
@@ -256,16 +255,24 @@ class _Question:
             radius=patterns.radius,
             alpha_index=witness.rows,
             alpha=witness.weight,
+            categories=patterns.categories,
         )
         text = (
             f"Not separable: {len(witness.rows)} rows with positive weights combine to exactly 0, so no hyperplane "
             f"{'' if patterns.space.rho else 'through the origin '}has all of them on their sides."
         )
+        if patterns.categories > 2:
+            text = (
+                f"Not separable: {len(witness.rows)} patterns of Kesler's construction with positive weights combine "
+                "to exactly 0, so no linear machine has all rows in their categories."
+            )
+            if patterns.n * (patterns.d + 1) > LARGEST_KESLER:
+                return Separability(False, "none", True, certificate, None, None, witness, text)
         weak = self._weak(patterns, witness)
         if weak is not None:
             text += " It is weakly separable: a hyperplane has every row on its side or on itself."
             w, b = patterns.space.split(weak)
-            plane = Hyperplane(w, b) if np.any(w) else None
+            plane = Hyperplane(w, b) if np.any(w) and patterns.categories == 2 else None
             return Separability(False, "quasi", True, certificate, plane, 0.0, witness, text)
         return Separability(False, "none", True, certificate, None, None, witness, text)
 

@@ -17,6 +17,7 @@ from separatrix.kernels.epochs import (
     FACTOR,
     FRESH,
     NORM2,
+    PLACE,
     POSITION,
     RUNNING,
     SPREAD,
@@ -54,12 +55,13 @@ class Training:
         """``seed``: None visits the rows as they come. ``radius2``: R^2 of earlier data, where they set the scale."""
         self.patterns, self.rule, self.weight = patterns, rule, weight
         scale2 = unit_scale2(rule, patterns.radius2 if radius2 is None else radius2)
-        self.norms2 = patterns.norms2 if scale2 == 1.0 else patterns.norms2 * scale2
+        norms2 = self._norms2()
+        self.norms2 = norms2 if scale2 == 1.0 else norms2 * scale2
         space = patterns.space
         self.frame = Frame(
             float(space.rho), space.delta**2 * scale2, float(np.sqrt(scale2)), float(self.norms2.max(initial=0.0))
         )
-        self.order = Order(np.arange(patterns.n), NO_SHUFFLE if seed is None else seed)
+        self.order = Order(np.arange(len(norms2)), NO_SHUFFLE if seed is None else seed)
         self.table: Callable[[int, int], np.ndarray] | None = None
         self.first_rate, self.rates = 0, np.zeros(0)
         self.from_zero = True
@@ -69,8 +71,12 @@ class Training:
             np.zeros(n),
             Nothing(np.zeros(0)),
             np.array([1.0, 0.0, 0.0, 0.0, 0.0]),
-            np.zeros(6, np.int64),
+            np.zeros(7, np.int64),
         )
+
+    def _norms2(self) -> np.ndarray:
+        """|y|^2 of what a visit shows."""
+        return self.patterns.norms2
 
     def start(self, a: np.ndarray | None = None) -> None:
         """Begin: from ``a``, or as the rule says."""
@@ -85,9 +91,10 @@ class Training:
                 return
             i = int(usable[0])
             q = 1.0 / np.sqrt(self.norms2[i])
-            state.v[:] = self.patterns.combine(np.array([i]), np.array([q * self.frame.scale]))
+            first = self.patterns.numbering(np.array([i]))[:1]
+            state.v[:] = self.patterns.combine(first, np.array([q * self.frame.scale]))
             if len(state.alpha):
-                state.alpha[i] = q
+                state.alpha[first] = q
             state.real[TOTAL] = q
         if self.frame.delta2 > 0:
             state.real[SPREAD] = state.alpha @ state.alpha
@@ -104,12 +111,11 @@ class Training:
 
     def resume_on_new_block(self, state: State) -> None:
         """Go on from a state over other patterns: a new epoch begins."""
-        state.counts[POSITION] = state.counts[FRESH] = 0
+        state.counts[POSITION] = state.counts[FRESH] = state.counts[PLACE] = 0
         self.resume(state._replace(alpha=np.zeros(0)))
 
     def advance(self, visits: int, max_updates: int) -> int:
         """At most so many visits; returns RUNNING, CONVERGED or EXHAUSTED."""
-        run = kernel(self.rule)
         while True:
             rule, reach = self.rule, max_updates
             if self.table is not None:
@@ -120,15 +126,24 @@ class Training:
                 reach = min(max_updates, self.first_rate - 1 + len(self.rates))
             before = int(self.state.counts[VISITS])
             with np.errstate(over="ignore"):  # the mixing of order.py, where numba is switched off
-                status = run(
-                    rule, self.patterns.rows, self.patterns.labels, self.order, self.weight, self.norms2, self.frame,
-                    self.state, visits, reach,
-                )  # fmt: skip
+                status = self._run(rule, visits, reach)
             visits -= int(self.state.counts[VISITS]) - before
             if status == EXHAUSTED and self.state.counts[UPDATES] < max_updates:
                 status = RUNNING  # only the table of rates ended
             if status != RUNNING or visits <= 0:
                 return int(status)
+
+    def _run(self, rule: Any, visits: int, max_updates: int) -> int:
+        """Call the compiled loop."""
+        return kernel(rule)(
+            rule, self.patterns.rows, self.patterns.labels, self.order, self.weight, self.norms2, self.frame,
+            self.state, visits, max_updates,
+        )  # fmt: skip
+
+    @property
+    def rows(self) -> int:
+        """Visits in an epoch."""
+        return len(self.order.sequence)
 
     def train(
         self,
@@ -150,7 +165,7 @@ class Training:
             if pause is not None:  # callers that watch want early news too
                 part = min(part, max(16, int(self.state.counts[VISITS]) // 4))
             if every_epoch:
-                part = min(part, self.patterns.n - int(self.state.counts[POSITION]))
+                part = min(part, self.rows - int(self.state.counts[POSITION]))
             before, clock = int(self.state.counts[VISITS]), time.perf_counter()
             status = self.advance(part, max_updates)
             done = int(self.state.counts[VISITS]) - before
@@ -206,6 +221,11 @@ class Training:
         scale = float(np.sqrt(unit_scale2(rule, radius2)))
         rounding = 4.0 * EPS * (float(state.counts[UPDATES]) + len(state.v) + 8) * largest_radius
         return norm(state.v) / (total * scale) + rounding
+
+
+def adds_single_patterns(rule: Any) -> bool:
+    """Is every correction of this rule a multiple >= 0 of the pattern at hand, found by the additive loop?"""
+    return bool(attribute(rule, "additive") and attribute(rule, "loop") == "additive")
 
 
 def unit_scale2(rule: Any, radius2: float) -> float:

@@ -10,10 +10,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from separatrix.certificate import Certificate, unit
+from separatrix.certificate import Certificate
 from separatrix.errors import DataError
 from separatrix.estimators.callbacks import CallbackSupportMixin
 from separatrix.kernels.rows import Dense, Rows
+from separatrix.multiclass.one_vs_one import claims_by_pairs, votes
 from separatrix.multiclass.one_vs_rest import joint_certificate
 from separatrix.patterns import Patterns, as_rows, check_structure, take_rows
 from separatrix.space import Space, Vector, norm
@@ -114,42 +115,91 @@ class LinearSeparator(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.certificates_ = certificates
         self.certificate_ = joint_certificate(certificates)
 
-    def _measure_margins(self, patterns: list[Patterns], vectors: list[Vector]) -> None:
-        """The two margins of the vectors that predict, smallest over the problems; nan for a zero vector."""
-        units = [unit(p.space, a) for p, a in zip(patterns, vectors, strict=True)]
-        self._set_smallest_margins(units, [p.margins(a) for p, a in zip(patterns, units, strict=True)])
+    def _measure_margins(
+        self, patterns: list[Patterns], vectors: list[Vector], margins: list[Vector] | None = None
+    ) -> None:
+        """The two margins of the vectors that predict, smallest over the problems; nan for a zero vector.
 
-    def _set_smallest_margins(self, units: list[Vector], margins: list[Vector]) -> None:
+        ``margins``: those of their unit vectors, where they are at hand.
+        """
+        units = [p.unit(a) for p, a in zip(patterns, vectors, strict=True)]
+        if margins is None:
+            margins = [p.margins(a) for p, a in zip(patterns, units, strict=True)]
         directional, geometric = [], []
-        for a, m in zip(units, margins, strict=True):
-            smallest = m.min()
+        for p, a, m in zip(patterns, units, margins, strict=True):
             with np.errstate(divide="ignore", invalid="ignore"):
-                directional.append(smallest / norm(a))
-                geometric.append(smallest / norm(a[:-1]))
+                directional.append(m.min() / norm(a))
+            geometric.append(p.distance(a, m))
         self.directional_margin_ = float(min(directional))
         self.geometric_margin_ = float(min(geometric))
 
     def _set_vectors(self, space: Space, vectors: list[Vector]) -> None:
-        parts = [space.split(a) for a in vectors]
+        width = self.n_features_in_ + 1  # a linear machine's vector holds those of its categories
+        parts = [space.split(a) for vector in vectors for a in vector.reshape(-1, width)]
         self.coef_ = np.array([w for w, _ in parts])
         self.intercept_ = np.array([b for _, b in parts])
 
     def decision_function(self, X):
-        """Signed score of each row: positive for ``classes_[1]``, or one column per class."""
+        """Signed score of each row: positive for ``classes_[1]``, or one column per class.
+
+        One-vs-one: the number of duels that each class wins, ties broken by the sum of its scores.
+        """
+        scores = self._scores(self._checked(X))
+        return votes(scores, len(self.classes_)) if self._fitted_as() == "ovo" else scores
+
+    def _checked(self, X):
         check_is_fitted(self)
         check_structure(X)
-        X = validate_data(self, X, accept_sparse="csr", dtype=DTYPES, reset=False)
+        return validate_data(self, X, accept_sparse="csr", dtype=DTYPES, reset=False)
+
+    def _scores(self, X):
+        """The scores of the hyperplanes: (n,) for one, else (n, number of hyperplanes)."""
         return scores_of(X, self.coef_, self.intercept_)
 
+    def _fitted_as(self) -> str:
+        """ "ovr", "ovo" or "kesler"; of two classes "ovr" always."""
+        return getattr(self, "multi_class_", "ovr")
+
     def signed_distance(self, X):
-        """`decision_function` in units of length: the distance from the hyperplane, with its side as the sign.
+        """The scores in units of length: the distance from each hyperplane, with the side as the sign.
 
         Infinite where all coefficients are 0 and the bias alone decides.
         """
-        scores = self.decision_function(X)
+        scores = self._scores(self._checked(X))
         lengths = np.linalg.norm(self.coef_, axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             return scores / (lengths[0] if scores.ndim == 1 else lengths)
+
+    def claims(self, X):
+        """Which classes claim each row, (n, c): a row may have none or several of them (DHS fig. 5.3).
+
+        One-vs-rest: the classes with a positive score. One-vs-one: the class that wins all of its duels. A linear
+        machine: the class with the largest score, unless two share it.
+        """
+        scores = self._scores(self._checked(X))
+        if scores.ndim == 1:
+            return np.column_stack([scores < 0, scores > 0])
+        if self._fitted_as() == "ovo":
+            return claims_by_pairs(scores, len(self.classes_))
+        if self._fitted_as() == "ovr":
+            return scores > 0
+        largest = scores == scores.max(axis=1, keepdims=True)
+        return largest & (largest.sum(axis=1, keepdims=True) == 1)
+
+    def ambiguous(self, X):
+        """The rows that no class claims, or several do; `claims` tells which. `predict` decides them all the same.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from separatrix import MaxMargin
+        >>> X, y = load_iris(return_X_y=True)
+        >>> int(MaxMargin().fit(X, y).ambiguous(X).sum())
+        40
+        >>> int(MaxMargin(multi_class="kesler").fit(X, y).ambiguous(X).sum())
+        0
+        """
+        return self.claims(X).sum(axis=1) != 1
 
     def predict(self, X):
         """The class of each row."""

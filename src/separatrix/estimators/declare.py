@@ -30,7 +30,15 @@ SHARED = """fit_intercept : bool, default=True
         The part that is held out.
     n_iter_no_change : int or None, default=None
         Patience in epochs. Without ``early_stopping``: stop when an epoch's number of corrections has not fallen
-        below its minimum for so long; None never stops for that. With it, None means 5."""
+        below its minimum for so long; None never stops for that. With it, None means 5.
+    multi_class : {"ovr", "ovo", "kesler"}, default="ovr"
+        More than two classes: a hyperplane for each against the rest, one for each pair, or one linear machine with a
+        vector per class, trained as a whole (Kesler's construction, DHS eq. 115). Its certificate speaks of the
+        machine, ``certificate_.verify(X, y)``.
+    rivals : {"strongest", "all"}, default="strongest"
+        What a visit of the machine corrects: the strongest wrong class, or every one that violates the rule.
+    n_jobs : int or None, default=None
+        Threads over the problems of "ovr" and "ovo"; -1 takes all cores. With callbacks there is one."""
 
 DELTA = """delta : float, default=0.0
         Soft margin: the extension of the space by ``delta`` per pattern, which makes all data separable there
@@ -39,7 +47,9 @@ DELTA = """delta : float, default=0.0
 ATTRIBUTES = """classes_ : ndarray
         The labels; of two, the second is the positive class.
     coef_, intercept_ : ndarray
-        The separating vectors, (1, d) for two classes and (c, d) for c, and their biases.
+        The separating vectors, (1, d) for two classes and (c, d) for c, one per pair for "ovo", and their biases.
+    multi_class_ : str
+        How several classes were told apart; of two classes "ovr".
     certificate_ : Certificate
         What the fit proves: lower and upper bound of the margin, separability. ``certificates_``: one per problem.
     directional_margin_, geometric_margin_ : float

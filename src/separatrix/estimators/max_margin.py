@@ -1,5 +1,6 @@
 """The maximum margin, hard and soft, with a certificate."""
 
+import threading
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -8,16 +9,20 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import _fit_context
-from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_feature_names
 
-from separatrix.certificate import Certificate, certify, unit
+from separatrix.certificate import Certificate, certify
 from separatrix.errors import NotSeparableError
 from separatrix.estimators.base import Data, LinearSeparator, warn_not_converged
 from separatrix.estimators.callbacks import Progress, with_callbacks
 from separatrix.estimators.declare import estimator
+from separatrix.estimators.pairs import fit_members, members_of
+from separatrix.estimators.parallel import run_each
+from separatrix.estimators.prices import soft_space, with_class_weight
 from separatrix.exact import LARGEST_SYSTEM
+from separatrix.kesler import KeslerPatterns
+from separatrix.multiclass import machine_optimum
 from separatrix.multiclass.one_vs_rest import binary_labels
 from separatrix.optimum import choose
 from separatrix.optimum.problem import Problem
@@ -58,19 +63,27 @@ class MaxMargin(LinearSeparator):
         Seconds, at most.
     class_weight : dict, "balanced" or None, default=None
         Factors on the price of slack by class; they multiply ``sample_weight``.
+    multi_class : {"ovr", "ovo", "kesler"}, default="ovr"
+        More than two classes: each against the rest, each pair, or one linear machine, whose margin is that of
+        Kesler's space: the smallest ``(a_i - a_j).y`` over rows and rivals, all vectors together being of length 1.
+        Every rival has a slack of its own, squared; ``LinearSVC(multi_class="crammer_singer")`` has one per row, not
+        squared, so the two differ unless C is inf. The machine has no "free" bias.
+    n_jobs : int or None, default=None
+        Threads over the problems of "ovr" and "ovo". With callbacks there is one.
 
     Attributes
     ----------
     classes_ : ndarray
         The labels; of two, the second is the positive class.
     coef_, intercept_ : ndarray
-        The minimiser; for the hard margin scaled so that the smallest margin is 1. One row per class if several
-        (one-vs-rest).
+        The minimiser; for the hard margin scaled so that the smallest margin is 1. One row per class if several, one
+        per pair for "ovo".
     certificate_ : Certificate
         Lower and upper bound of the margin in the space of the problem, and the gap; ``certificates_``: one per
         problem.
     support_, dual_coef_ : ndarray
         Rows with a positive multiplier, and the multipliers times labels; lists of them if there are several problems.
+        Of a linear machine the multiples of these rows in each of its vectors.
     support_vectors_ : ndarray
         Those rows of X (two classes, hard margin, dense).
     directional_margin_, geometric_margin_ : float
@@ -100,6 +113,8 @@ class MaxMargin(LinearSeparator):
     max_passes: int | None = field(default=None, kw_only=True)
     max_time: float | None = field(default=None, kw_only=True)
     class_weight: Any = field(default=None, kw_only=True)
+    multi_class: str = field(default="ovr", kw_only=True)
+    n_jobs: int | None = field(default=None, kw_only=True)
 
     _parameter_constraints = {
         "C": [Interval(Real, 0, None, closed="right")],
@@ -110,13 +125,12 @@ class MaxMargin(LinearSeparator):
         "max_passes": [Interval(Integral, 1, None, closed="left"), None],
         "max_time": [Interval(Real, 0, None, closed="neither"), None],
         "class_weight": [dict, StrOptions({"balanced"}), None],
+        "multi_class": [StrOptions({"ovr", "ovo", "kesler"})],
+        "n_jobs": [Integral, None],
     }
 
     def _space(self) -> Space:
-        delta = 0.0 if np.isinf(self.C) else (2.0 * float(self.C)) ** -0.5
-        free = isinstance(self.fit_intercept, str)
-        rho = 1.0 if free else (float(self.rho) if self.fit_intercept else 0.0)
-        return Space(rho, delta, free, weighted=delta > 0)
+        return soft_space(self.C, self.fit_intercept, self.rho)
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
@@ -127,7 +141,7 @@ class MaxMargin(LinearSeparator):
         ----------
         X : array-like or CSR matrix of shape (n, d)
         y : array-like of shape (n,)
-            Labels of any type, of two or more classes (one-vs-rest).
+            Labels of any type, of two or more classes.
         sample_weight : array-like of shape (n,), default=None
             Factors c_k on the price of slack; rows of weight 0 are left out.
 
@@ -136,23 +150,12 @@ class MaxMargin(LinearSeparator):
         self
         """
         progress = Progress(self, X, y)
-        data = self._check_training_data(X, y, sample_weight)
-        self.classes_ = data.classes
-        data = self._with_class_weight(data)
-        problems = [self._problem(p, data) for p in self._problems(data)]
-        if progress.watched:
-            for k, problem in enumerate(problems):
-                problem.watch = _Watch(k, problems, progress)
-        solutions: list[Solution] = []
-        try:
-            for problem in problems:
-                solutions.append(self._solve(problem, data))
-        except KeyboardInterrupt:  # the best so far, also of problems that were not reached
-            solutions += [self._solution(p, "interrupted") for p in problems[len(solutions) :]]
-            self._finish(solutions, data)
-            self.converged_ = False
-            raise
-        self._finish(solutions, data)
+        data = with_class_weight(self.class_weight, self._check_training_data(X, y, sample_weight))
+        if self.multi_class == "ovo" and len(data.classes) > 2:
+            members = members_of(self, len(data.classes), class_weight=None)
+            fit_members(self, members, data, progress, [{} for _ in members])
+        else:
+            self._fit_data(data, progress)
         progress.end()
         if not self.converged_:
             warn_not_converged(
@@ -162,18 +165,43 @@ class MaxMargin(LinearSeparator):
             )
         return self
 
-    def _with_class_weight(self, data: Data) -> Data:
-        if self.class_weight is None:
-            return data
-        factors = compute_class_weight(self.class_weight, classes=data.classes, y=data.classes[data.codes])
-        if not np.all((factors > 0) & np.isfinite(factors)):
-            raise ValueError(f"class_weight={self.class_weight!r} must give every class a positive, finite factor.")
-        weight = data.weight * factors[data.codes]
-        given = np.zeros(data.size)
-        given[data.kept] = weight
-        return data._replace(weight=weight, given_weight=given)
+    def _fit_data(self, data: Data, progress: Any, idle: str = "") -> None:
+        """Fit to checked data; ``idle``: only set the attributes."""
+        self.classes_ = data.classes
+        self.multi_class_ = self._mode(data)
+        stop = getattr(self, "_stop_", None) or threading.Event()
+        problems = [self._problem(p, data) for p in self._problems(data)]
+        for k, problem in enumerate(problems):
+            problem.watch = _Watch(k, problems, progress, stop)
+        solutions: dict[int, Solution] = {}
+
+        def task(k: int) -> None:
+            solutions[k] = self._solve(problems[k], data)
+
+        def rest(why: str) -> list[Solution]:
+            return [solutions[k] if k in solutions else self._solution(p, why) for k, p in enumerate(problems)]
+
+        try:
+            if not idle:
+                run_each(task, len(problems), None if progress.watched else self.n_jobs, stop)
+        except KeyboardInterrupt:  # the best so far, also of problems that were not reached
+            self._finish(rest("interrupted"), data)
+            self.converged_ = False
+            raise
+        self._finish(rest(idle), data)
+
+    def _mode(self, data: Data) -> str:
+        return "kesler" if self.multi_class == "kesler" and len(data.classes) > 2 else "ovr"
 
     def _problems(self, data: Data) -> list[Patterns]:
+        if self._mode(data) == "kesler":
+            if self._space().free:
+                raise ValueError(
+                    'A linear machine has no free bias: use fit_intercept=True with a large rho, or "ovr".'
+                )
+            machine = KeslerPatterns(data.rows, data.codes, len(data.classes), self._space(), data.weight)
+            self._check_scale(machine, np.repeat(data.kept, len(data.classes) - 1))
+            return [machine]
         labels = binary_labels(data.codes, len(data.classes))
         first = Patterns(data.rows, labels[0], self._space(), data.weight)
         self._check_scale(first, data.kept)
@@ -184,16 +212,22 @@ class MaxMargin(LinearSeparator):
         return Problem(
             patterns,
             float(self.C),
-            data.weight,
+            np.repeat(data.weight, patterns.n // len(data.weight)),
             tol=tol,
             max_passes=np.inf if self.max_passes is None else float(self.max_passes),
             max_time=np.inf if self.max_time is None else float(self.max_time),
         )
 
     def _solve(self, problem: Problem, data: Data, start: Vector | None = None) -> "Solution":
-        name, why = choose.choose(problem) if self.solver == "auto" else (self.solver, "as asked for")
-        choose.check(problem, name)
-        choose.solve(problem, name, start)
+        if isinstance(problem.patterns, KeslerPatterns):
+            name, why = machine_optimum.solver_of(problem)
+            if self.solver not in ("auto", name):
+                raise ValueError(f"solver={self.solver!r} cannot do a {why}; use {name!r} or 'auto'.")
+            machine_optimum.solve(problem, start)
+        else:
+            name, why = choose.choose(problem) if self.solver == "auto" else (self.solver, "as asked for")
+            choose.check(problem, name)
+            choose.solve(problem, name, start)
         if problem.hard and not problem.lower > 0:
             self._refuse(problem, data)
         return self._solution(problem, f"{name} ({why})")
@@ -227,13 +261,15 @@ class MaxMargin(LinearSeparator):
             separable=None if witness is None else False,
             space=problem.patterns.space,
             radius=problem.patterns.radius,
-            alpha_index=data.kept[rows],
+            alpha_index=problem.patterns.numbering(data.kept)[rows],
             alpha=weight,
             sample_weight=data.given_weight,
+            categories=problem.patterns.categories,
         )
+        what = "linear machine" if problem.patterns.categories > 2 else "hyperplane"
         where = "" if problem.patterns.space.rho else " through the origin"
         raise NotSeparableError(
-            f"No hyperplane{where} separates the classes: a combination of {len(rows)} rows with non-negative weights "
+            f"No {what}{where} separates the classes: a combination of {len(rows)} patterns with non-negative weights "
             f"{proved} (see the error's certificate). Use a finite C for a soft margin.",
             certificate,
         )
@@ -253,26 +289,49 @@ class MaxMargin(LinearSeparator):
         space = self._space()
         vectors = [s.a for s in solutions]
         self._set_vectors(space, vectors)
-        units = [unit(space, a) for a in vectors]
-        margins = [s.problem.patterns.margins(u) for s, u in zip(solutions, units, strict=True)]
+        margins = [s.problem.patterns.margins(s.problem.patterns.unit(s.a)) for s in solutions]
         self._set_margins(
             [
                 certify(s.problem.patterns, s.a, s.alpha, kept=data.kept, sample_weight=data.given_weight, margins=m)
                 for s, m in zip(solutions, margins, strict=True)
             ]
         )
-        self._set_smallest_margins(units, margins)
-        support = [np.flatnonzero(s.alpha) for s in solutions]
-        dual = [s.alpha[i] * s.problem.patterns.labels[i] for s, i in zip(solutions, support, strict=True)]
-        one = len(solutions) == 1
-        self.support_ = data.kept[support[0]] if one else [data.kept[i] for i in support]
-        self.dual_coef_ = dual[0][None, :] if one else [d[None, :] for d in dual]
-        if one and np.isinf(self.C):
-            self.support_vectors_ = solutions[0].problem.patterns.values(support[0])
+        self._measure_margins([s.problem.patterns for s in solutions], vectors, margins)
+        self._set_support(solutions, data)
         self.n_passes_ = float(sum(s.problem.passes for s in solutions))
         self.solver_ = solutions[0].how
+        self._set_converged()
+
+    def _set_converged(self) -> None:
         # Rounding outwards may cost the last digits of a gap that was reached.
         self.converged_ = all(c.gap is not None and c.gap <= max(self.tol, 1e-9) for c in self.certificates_)
+
+    def _set_support(self, solutions: list["Solution"], data: Data) -> None:
+        first = solutions[0].problem.patterns
+        one = len(solutions) == 1
+        self.dual_coef_: Any
+        if isinstance(first, KeslerPatterns):
+            support, table = first.multiples(solutions[0].alpha)
+            self.support_, self.dual_coef_ = data.kept[support], table.T
+        else:
+            index = [np.flatnonzero(s.alpha) for s in solutions]
+            dual = [s.alpha[i] * s.problem.patterns.labels[i] for s, i in zip(solutions, index, strict=True)]
+            self.support_ = data.kept[index[0]] if one else [data.kept[i] for i in index]
+            self.dual_coef_ = dual[0][None, :] if one else [d[None, :] for d in dual]
+            support = index[0]
+        if one and np.isinf(self.C):
+            self.support_vectors_ = _rows_of(first, support)
+
+    def _gather(self, members: list[Any]) -> None:
+        self.support_ = [m.support_ for m in members]
+        self.dual_coef_ = [m.dual_coef_ for m in members]
+        self.n_passes_ = float(sum(m.n_passes_ for m in members))
+        self.solver_ = members[0].solver_
+        self._set_converged()
+
+
+def _rows_of(patterns: Patterns, rows: np.ndarray) -> Any:
+    return (patterns.one if isinstance(patterns, KeslerPatterns) else patterns).values(rows)
 
 
 def max_margin_path(X: Any, y: Any, Cs: Iterable[float], sample_weight: Any = None, **params: Any) -> list[MaxMargin]:
@@ -302,6 +361,8 @@ def max_margin_path(X: Any, y: Any, Cs: Iterable[float], sample_weight: Any = No
     [174, 64, 43]
     """
     values = list(Cs)
+    if params.get("multi_class") == "ovo":
+        raise ValueError('max_margin_path goes along one set of problems: use multi_class="ovr" or "kesler".')
     models: dict[int, MaxMargin] = {}
     data: Data | None = None
     starts: list[Vector | None] = []
@@ -310,13 +371,13 @@ def max_margin_path(X: Any, y: Any, Cs: Iterable[float], sample_weight: Any = No
         model = MaxMargin(values[i], **params)
         model._validate_params()
         if data is None:
-            data = model._with_class_weight(model._check_training_data(X, y, sample_weight))
+            data = with_class_weight(model.class_weight, model._check_training_data(X, y, sample_weight))
             patterns = model._problems(data)
             starts = [None] * len(patterns)
         else:
             _check_feature_names(model, X, reset=True)
-            model.n_features_in_ = patterns[0].d
-        model.classes_ = data.classes
+            model.n_features_in_ = patterns[0].features
+        model.classes_, model.multi_class_ = data.classes, model._mode(data)
         solutions = []
         for k, p in enumerate(patterns):
             problem = model._problem(p.in_space(model._space()), data)
@@ -340,10 +401,15 @@ class Solution:
 class _Watch:
     """Tells callbacks the gap against passes."""
 
-    def __init__(self, k: int, problems: list[Problem], progress: Progress):
-        self.k, self.problems, self.progress, self.clock = k, problems, progress, time.perf_counter()
+    def __init__(self, k: int, problems: list[Problem], progress: Any, stop: threading.Event):
+        self.k, self.problems, self.progress, self.stop = k, problems, progress, stop
+        self.clock = time.perf_counter()
 
     def __call__(self, problem: Problem) -> bool:
+        if self.stop.is_set():
+            return True
+        if not self.progress.watched:
+            return False
         measures = {
             "problem": self.k,
             "visits": int(problem.passes * problem.patterns.n),
@@ -356,7 +422,8 @@ class _Watch:
         }
 
         def attributes() -> dict[str, Any]:
-            parts = [p.patterns.space.split(p.a) for p in self.problems]
+            width = self.problems[0].patterns.features + 1
+            parts = [p.patterns.space.split(a) for p in self.problems for a in p.a.reshape(-1, width)]
             return {"coef_": np.array([w for w, _ in parts]), "intercept_": np.array([b for _, b in parts])}
 
         return self.progress.report(measures, attributes)

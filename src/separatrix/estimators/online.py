@@ -1,14 +1,14 @@
 """Everything that the online estimators share: validate -> space -> rule -> loop -> attributes."""
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,15 +17,19 @@ from separatrix.errors import DataError, UnavailableError
 from separatrix.estimators.base import Data, LinearSeparator, fingerprint, warn_not_converged
 from separatrix.estimators.callbacks import Progress, with_callbacks
 from separatrix.estimators.declare import estimator
+from separatrix.estimators.pairs import fit_members, gather, like, members_of, part_of, partial_members
 from separatrix.estimators.patience import hold_out
-from separatrix.estimators.starts import starting_vectors
+from separatrix.estimators.starts import starting_planes
 from separatrix.estimators.work import Facts, Record, Work
 from separatrix.kernels.epochs import EPOCHS, UPDATES, VISITS
+from separatrix.kesler import KeslerPatterns
+from separatrix.multiclass.machine import MachineTraining
+from separatrix.multiclass.one_vs_one import pairs
 from separatrix.multiclass.one_vs_rest import binary_labels
 from separatrix.patterns import Patterns
 from separatrix.rules.base import attribute
-from separatrix.space import Space, Vector
-from separatrix.training import UNLIMITED, Training
+from separatrix.space import Vector
+from separatrix.training import UNLIMITED, Training, adds_single_patterns
 
 ADVICE = (
     "If the data may not be separable, Perceptron(average=True), Pocket or MaxMargin give a useful answer all the "
@@ -53,6 +57,9 @@ class OnlineClassifier(LinearSeparator):
     early_stopping: bool = field(default=False, kw_only=True)
     validation_fraction: float = field(default=0.1, kw_only=True)
     n_iter_no_change: int | None = field(default=None, kw_only=True)
+    multi_class: str = field(default="ovr", kw_only=True)
+    rivals: str = field(default="strongest", kw_only=True)
+    n_jobs: int | None = field(default=None, kw_only=True)
 
     _parameter_constraints = {
         "fit_intercept": ["boolean"],
@@ -65,11 +72,15 @@ class OnlineClassifier(LinearSeparator):
         "early_stopping": ["boolean"],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), None],
+        "multi_class": [StrOptions({"ovr", "ovo", "kesler"})],
+        "rivals": [StrOptions({"strongest", "all"})],
+        "n_jobs": [Integral, None],
     }
     _needs_peak = False  # Facts.peak is worth a pass
     _direction_predicts = True  # coef_ is what predicts
     _has_counter = False  # the sources call 1 + updates t
     _no_partial_fit = ""  # why there is none
+    _no_machine = ""  # why there is no linear machine
     _complete_after = "converged"  # the way to end that is as good as convergence
 
     # What a subclass says of its algorithm.
@@ -108,7 +119,7 @@ class OnlineClassifier(LinearSeparator):
         ----------
         X : array-like or CSR matrix of shape (n, d)
         y : array-like of shape (n,)
-            Labels of any type, of two or more classes (one-vs-rest).
+            Labels of any type, of two or more classes.
         sample_weight : array-like of shape (n,), default=None
             Rows of weight 0 are left out. Other weights multiply a row's corrections as the rule's docstring says;
             certificates concern the unweighted margins.
@@ -121,9 +132,27 @@ class OnlineClassifier(LinearSeparator):
         """
         progress = Progress(self, X, y)
         data = self._check_training_data(X, y, sample_weight)
+        if self._mode(data.classes) == "ovo":
+            self._fit_pairs(data, progress, coef_init, intercept_init)
+        else:
+            self._fit_data(data, progress, coef_init, intercept_init)
+        progress.end()
+        if not self.converged_ and self.stop_reason_ in ("max_epochs", "max_updates"):
+            warn_not_converged(type(self).__name__, self.stop_reason_, ADVICE)
+        return self
+
+    def _mode(self, classes: np.ndarray) -> str:
+        """How several classes are told apart."""
+        return self.multi_class if len(classes) > 2 else "ovr"
+
+    def _fit_data(
+        self, data: Data, progress: Any, coef_init: Any = None, intercept_init: Any = None, idle: str = ""
+    ) -> None:
+        """Fit to checked data; ``idle`` is a reason to stop at the start."""
         records = self._resumable(data)
         if records is None:
             self._seed_ = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        self.multi_class_ = self._mode(data.classes)
         whole = data
         data, held = self._split(data)
         mark = fingerprint(data) if self.warm_start else None
@@ -135,18 +164,39 @@ class OnlineClassifier(LinearSeparator):
             work.begin(k, records[k] if records is not None and same else None, starts[k])
         self.classes_ = data.classes
         try:
-            for k in range(len(patterns)):
-                if work.run(k, held[k] if held else None) == "callback":
-                    work.leave("callback")
-                    break
+            if not idle:
+                work.run_all(held)
+            work.leave(idle or "callback")
         except KeyboardInterrupt:
             self._finish(work, data, whole, mark)
             raise
         self._finish(work, data, whole, mark)
-        progress.end()
-        if not self.converged_ and self.stop_reason_ in ("max_epochs", "max_updates"):
-            warn_not_converged(type(self).__name__, self.stop_reason_, ADVICE)
-        return self
+
+    def _fit_pairs(self, data: Data, progress: Progress, coef_init: Any, intercept_init: Any) -> None:
+        count, going_on = len(pairs(len(data.classes))), self._resumable(data) is not None
+        if going_on:
+            for member in self._pairs_:
+                own = self._member_params(data)
+                member.set_params(**like(self, random_state=member.random_state, **own))
+        else:
+            seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+            own = self._member_params(data)
+            self._pairs_: list[Any] = members_of(self, len(data.classes), random_state=seed, **own)
+        options: list[dict[str, Any]] = [{} for _ in range(count)]
+        if coef_init is not None or intercept_init is not None:
+            starts = starting_planes(count, data.width, coef_init, intercept_init)
+            options = [{"coef_init": w, "intercept_init": b} for w, b in starts]
+        fit_members(self, self._pairs_, data, progress, options)
+
+    def _member_params(self, data: Data) -> dict[str, Any]:
+        """Parameters in which the estimators of pairs differ from this one."""
+        return {}
+
+    def _gather(self, members: list[Any]) -> None:
+        """What `pairs.gather` leaves to the estimator."""
+        self._records_: list[Record] = [record for member in members for record in member._records_]
+        self.validation_rows_ = np.unique(np.concatenate([m.validation_rows_ for m in members]))
+        self._set_counts()
 
     @available_if(_offers_partial_fit)
     @_fit_context(prefer_skip_nested_validation=True)
@@ -184,21 +234,36 @@ class OnlineClassifier(LinearSeparator):
                 f"partial_fit cannot go on in another space: {self._records_[0].facts.space.describe()} before, now "
                 f"{self._space().describe()}. Use a new estimator for other values of rho, delta or fit_intercept."
             )
+        if not first and self.multi_class_ != self._mode(data.classes):
+            raise ValueError(
+                f"partial_fit began with multi_class={self.multi_class_!r} and cannot go on with {self.multi_class!r}. "
+                "Use a new estimator."
+            )
+        if self._mode(data.classes) == "ovo":
+            if first:
+                self._pairs_ = members_of(self, len(data.classes), random_state=self._seed_)
+            partial_members(self, self._pairs_, data, first)
+        else:
+            self._partial_data(data, first)
+        return self
+
+    def _partial_data(self, data: Data, first: bool) -> None:
         records: list[Record] = []
         vectors, certificates = [], []
+        self.multi_class_ = self._mode(data.classes)
         for k, p in enumerate(self._problems(data)):
             record, vector = self._partial(p, data.weight, None if first else self._records_[k])
             records.append(record)
             vectors.append(vector)
-            certificates.append(_unchecked_certificate(record, vector, p.space, self._rule(record.facts)))
+            certificates.append(self._unchecked_certificate(record, vector, p))
         self.classes_ = data.classes
-        self._mark_ = None
-        self._records_: list[Record] = records
+        self._mark_: str | None = None
+        self._records_ = records
         self._set_vectors(self._space(), vectors)
         self._set_margins(certificates)
         self.directional_margin_ = self.geometric_margin_ = float("nan")
+        self.validation_rows_ = np.zeros(0, np.int64)
         self._set_counts()
-        return self
 
     def certify(self, X: Any, y: Any) -> Certificate:
         """Measure the margin of a fitted separator on data; the certificate becomes ``certificate_``.
@@ -208,8 +273,17 @@ class OnlineClassifier(LinearSeparator):
         """
         check_is_fitted(self)
         data = self._check_training_data(X, y, None, reset=False, classes=self.classes_)
+        if self.multi_class_ == "ovo":
+            for member, (i, j) in zip(self._pairs_, pairs(len(self.classes_)), strict=True):
+                member._certify_data(part_of(data, i, j))
+            gather(self, self._pairs_, data)
+        else:
+            self._certify_data(data)
+        return self.certificate_
+
+    def _certify_data(self, data: Data) -> None:
         certificates = []
-        for k, p in enumerate(self._problems(data)):
+        for k, p in enumerate(self._problems(data, self.multi_class_)):
             kept = self.certificates_[k]
             assert kept.direction is not None
             found = certify(p, kept.direction, None, predicts=self._direction_predicts)
@@ -220,21 +294,27 @@ class OnlineClassifier(LinearSeparator):
                     f"These data have a margin of {found.lower:g}, above the upper bound {kept.upper:g} of the data of "
                     "the fit: certify needs all of those."
                 )
-            certificates.append(
-                Certificate(found.lower, kept.upper, found.separable, p.space, found.radius, found.direction)
-            )
+            certificates.append(replace(found, upper=kept.upper))
         self._set_margins(certificates)
-        return self.certificate_
 
     # The steps of a fit.
 
-    def _problems(self, data: Data) -> list[Patterns]:
+    def _problems(self, data: Data, mode: str = "") -> list[Patterns]:
         space = self._space()
+        if (mode or self._mode(data.classes)) == "kesler":
+            if self._no_machine:
+                self._refuse_machine(self._no_machine)
+            machine = KeslerPatterns(data.rows, data.codes, len(data.classes), space)
+            self._check_scale(machine, np.repeat(data.kept, len(data.classes) - 1))
+            return [machine]
         labels = binary_labels(data.codes, len(data.classes))
         patterns = [Patterns(data.rows, labels[0], space)]
         self._check_scale(patterns[0], data.kept)
         patterns += [patterns[0].relabelled(l) for l in labels[1:]]
         return patterns
+
+    def _refuse_machine(self, why: str) -> NoReturn:
+        raise ValueError(f'{type(self).__name__} {why}: it trains no linear machine. Use multi_class="ovr" or "ovo".')
 
     def _split(self, data: Data) -> tuple[Data, list[Patterns] | None]:
         """Training data, and the problems on the held-out part if there is one."""
@@ -247,7 +327,7 @@ class OnlineClassifier(LinearSeparator):
 
     def _facts(self, patterns: Patterns) -> Facts:
         peak = patterns.peak() if self._needs_peak else 0.0
-        return Facts(patterns.n, patterns.d, patterns.radius2, peak, patterns.space)
+        return Facts(patterns.n, patterns.features, patterns.radius2, peak, patterns.space)
 
     def _resumable(self, data: Data) -> list[Record] | None:
         """What the last fit left, if this one is to go on from it."""
@@ -263,19 +343,28 @@ class OnlineClassifier(LinearSeparator):
                 f"warm_start cannot go on: the last fit had the classes {self.classes_!r}, these data have "
                 f"{data.classes!r}. Use warm_start=False or a new estimator."
             )
+        if self.multi_class_ != self._mode(data.classes):
+            raise ValueError(
+                f"warm_start cannot go on: the last fit had multi_class={self.multi_class_!r}, this one has "
+                f"{self.multi_class!r}. Use warm_start=False or a new estimator."
+            )
         return self._records_
 
     def _starts(
         self, data: Data, coef_init: Any, intercept_init: Any, records: list[Record] | None
     ) -> Sequence[Vector | None]:
         """The vector each problem starts from, None for the rule's own start."""
-        problems = 1 if len(data.classes) == 2 else len(data.classes)
+        planes = 1 if len(data.classes) == 2 else len(data.classes)
         space = self._space()
-        if coef_init is None and intercept_init is None:
-            if records is None:
-                return [None] * problems
-            return [space.join(*self._last_plane(k)) for k in range(problems)]
-        return starting_vectors(data, space, coef_init, intercept_init)
+        machine = self.multi_class_ == "kesler"
+        if coef_init is not None or intercept_init is not None:
+            given = starting_planes(planes, data.width, coef_init, intercept_init)
+        elif records is not None:
+            given = [self._last_plane(k) for k in range(planes)]
+        else:
+            return [None] if machine else [None] * planes
+        vectors = [space.join(w, b) for w, b in given]
+        return [np.concatenate(vectors)] if machine else vectors
 
     def _last_plane(self, k: int) -> tuple[Vector, float]:
         """Coefficients and intercept from which a fit on other data starts."""
@@ -286,8 +375,14 @@ class OnlineClassifier(LinearSeparator):
     ) -> tuple[Training, Record]:
         facts = self._facts(patterns) if record is None else record.facts
         rule = self._rule(facts)
-        seed = self._seed_ if self.shuffle else None
-        training = Training(patterns, rule, weight, seed=seed, radius2=facts.radius2, **options)
+        options = {"seed": self._seed_ if self.shuffle else None, "radius2": facts.radius2, **options}
+        if isinstance(patterns, KeslerPatterns):
+            if not adds_single_patterns(rule):
+                self._refuse_machine("does not correct by multiples of single patterns")
+            every = self.rivals == "all"
+            training: Training = MachineTraining(patterns, rule, weight, every=every, **options)
+        else:
+            training = Training(patterns, rule, weight, **options)
         if record is None:
             record = Record(facts, training.state, True, patterns.radius)
         return training, record
@@ -310,22 +405,28 @@ class OnlineClassifier(LinearSeparator):
         patterns, alphas = work.patterns, [t.alpha for t in work.trainings]
         if whole is not data:
             patterns, trained = self._problems(whole), np.searchsorted(whole.kept, data.kept)
+            vectors = [self._on_all_rows(a, trained, len(whole.codes)) for a in vectors]
             alphas = [None if alpha is None else _spread(alpha, trained, len(whole.codes)) for alpha in alphas]
         self._records_, self._mark_ = work.records, mark
         self._set_vectors(self._space(), vectors)
-        self._set_margins(
-            [
-                certify(
-                    p, a, alpha, predicts=self._direction_predicts, kept=whole.kept, sample_weight=whole.given_weight
-                )
-                for p, a, alpha in zip(patterns, vectors, alphas, strict=True)
-            ]
-        )
+        certificates = []
+        for record, p, a, multipliers in zip(self._records_, patterns, vectors, alphas, strict=True):
+            certificate = certify(
+                p, a, multipliers, predicts=self._direction_predicts, kept=whole.kept, sample_weight=whole.given_weight
+            )
+            if multipliers is None:  # the multipliers were too many to keep: their sum still bounds the margin
+                certificate = replace(certificate, upper=self._accumulated_upper(record))
+            certificates.append(certificate)
+        self._set_margins(certificates)
         self._measure_margins(patterns, vectors)
         self._set_counts()
         if not self.warm_start:  # the multipliers are in the certificate; a second copy serves resuming alone
             for record in self._records_:
                 record.state = record.state._replace(alpha=np.zeros(0))
+
+    def _on_all_rows(self, vector: Vector, trained: np.ndarray, n: int) -> Vector:
+        """A vector that was trained on some rows, for certificates about all n."""
+        return vector
 
     # partial_fit
 
@@ -349,17 +450,22 @@ class OnlineClassifier(LinearSeparator):
         record.state, record.reason = training.state, reason
         return record, self._finite(training)
 
+    def _unchecked_certificate(self, record: Record, direction: Vector, patterns: Patterns) -> Certificate:
+        return Certificate(
+            None, self._accumulated_upper(record), None, patterns.space, record.radius, direction,
+            categories=patterns.categories,
+        )  # fmt: skip
+
+    def _accumulated_upper(self, record: Record) -> float:
+        """|a| / sum alpha without the multipliers, rounded up by what the additions may have lost."""
+        rule = self._rule(record.facts)
+        if not record.from_zero or not attribute(rule, "additive"):
+            return float("inf")
+        return Training.accumulated_upper(record.state, rule, record.facts.radius2, record.radius)
+
 
 def _spread(alpha: Vector, rows: np.ndarray, n: int) -> Vector:
-    """Multipliers of some rows as multipliers of all."""
-    full = np.zeros(n)
-    full[rows] = alpha
-    return full
-
-
-def _unchecked_certificate(record: Record, direction: Vector, space: Space, rule: Any) -> Certificate:
-    """After partial_fit: |a| / sum alpha, rounded up by what the additions may have lost."""
-    upper = np.inf
-    if record.from_zero and attribute(rule, "additive"):
-        upper = Training.accumulated_upper(record.state, rule, record.facts.radius2, record.radius)
-    return Certificate(None, upper, None, space, record.radius, direction)
+    """Multipliers of the patterns of some rows as multipliers of all."""
+    full = np.zeros((n, len(alpha) // len(rows)))
+    full[rows] = alpha.reshape(len(rows), -1)
+    return full.ravel()

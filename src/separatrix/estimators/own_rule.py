@@ -49,15 +49,20 @@ class PerceptronLike(AdditiveClassifier):
     _parameter_constraints = {**AdditiveClassifier._parameter_constraints, "rule": [object]}
 
     def _rule(self, facts: Facts) -> Any:
-        rule = PerceptronRule() if self.rule is None else self.rule
-        fields = getattr(rule, "_fields", None)
-        has_formulas = hasattr(rule, "violates") and (hasattr(rule, "gain") or hasattr(rule, "weighted_gain"))
-        if isinstance(rule, type) or not fields or not has_formulas:
-            raise ValueError(
-                f"rule={self.rule!r} must be an instance of a NamedTuple with at least one parameter and the formulas "
-                "violates(self, m, s) and gain(self, m, s)."
-            )
+        rule = PerceptronRule() if self.rule is None else checked_rule(self.rule)
         if self.delta > 0 and not attribute(rule, "additive"):
             raise ValueError(f"{type(rule).__name__} is not additive, so there is no soft margin: delta must be 0.")
-        numbers: Any = [x if isinstance(x, np.ndarray) else float(x) for x in rule]
-        return type(rule)(*numbers)
+        return rule
+
+
+def checked_rule(rule: Any) -> Any:
+    """A user's rule with numbers as the kernels want them."""
+    fields = getattr(rule, "_fields", None)
+    has_formulas = hasattr(rule, "violates") and (hasattr(rule, "gain") or hasattr(rule, "weighted_gain"))
+    if isinstance(rule, type) or not fields or not has_formulas:
+        raise ValueError(
+            f"rule={rule!r} must be an instance of a NamedTuple with at least one parameter and the formulas "
+            "violates(self, m, s) and gain(self, m, s)."
+        )
+    numbers: Any = [x if isinstance(x, np.ndarray) else float(x) for x in rule]
+    return type(rule)(*numbers)

@@ -37,7 +37,7 @@ class Patience:
             return False
         self.memory["epoch"] = int(count[EPOCHS])
         if self.validation is not None:
-            score = float(np.mean(self.validation.margins(vector) > 0))
+            score = -float(self.validation.errors(vector))
         else:
             score = -float(count[UPDATES] - self.memory["updates"])
             self.memory["updates"] = int(count[UPDATES])

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from separatrix.estimators.base import DTYPES, scores_of
+from separatrix.estimators.base import scores_of
 from separatrix.estimators.declare import estimator
 from separatrix.estimators.online import OnlineClassifier
 from separatrix.estimators.rates import POWERS, RateTable, amplitude_and_power
@@ -17,7 +16,6 @@ from separatrix.kernels.epochs import FACTOR, POSITION, RUN, VISITS
 from separatrix.kernels.greedy import Margins
 from separatrix.kernels.memory import Mean, Voters, average
 from separatrix.kernels.memory import Pocket as PocketMemory
-from separatrix.patterns import check_structure
 from separatrix.rules.greedy import GreedyRule
 from separatrix.rules.margin_fuzzy import MarginFuzzyRule
 from separatrix.rules.perceptron import PerceptronRule, TabulatedPerceptronRule
@@ -126,7 +124,7 @@ class VotedPerceptron(AdditiveClassifier):
     Attributes
     ----------
     voters_, voter_intercepts_, votes_ : lists of ndarrays
-        The vectors, their biases and their votes, one array per binary problem.
+        The vectors, their biases and their votes, one array per problem; those of linear machines have one more axis.
     classes_, certificate_, converged_, n_updates_, n_visits_, n_epochs_ : as for `Perceptron`
 
     References
@@ -168,27 +166,41 @@ class VotedPerceptron(AdditiveClassifier):
             counts = record.state.counts
             votes = np.append(memory.votes[kept], min(counts[RUN] + 1, counts[VISITS]))
             best = np.sort(np.argsort(-votes, kind="stable")[: int(self.max_voters)])
-            self.voters_.append(all_vectors[best, :-1])
-            self.voter_intercepts_.append(all_vectors[best, -1] * space.rho)
+            machines = all_vectors[best].reshape(len(best), -1, self.n_features_in_ + 1)
+            voters = machines if self._fitted_as() == "kesler" else machines[:, 0]
+            self.voters_.append(voters[..., :-1])
+            self.voter_intercepts_.append(voters[..., -1] * space.rho)
             self.votes_.append(votes[best])
 
-    def _last_plane(self, k: int) -> tuple[Vector, float]:
-        record = self._records_[k]
-        return record.facts.space.split(record.state.v * record.state.real[FACTOR])
+    def _gather(self, members: list[Any]) -> None:
+        super()._gather(members)
+        for name in ("voters_", "voter_intercepts_", "votes_"):
+            setattr(self, name, [array for member in members for array in getattr(member, name)])
 
-    def _measure_margins(self, patterns: Any, vectors: Any) -> None:
+    def _last_plane(self, k: int) -> tuple[Vector, float]:
+        machine = self._fitted_as() == "kesler"
+        record = self._records_[0 if machine else k]
+        a = (record.state.v * record.state.real[FACTOR]).reshape(-1, self.n_features_in_ + 1)
+        return record.facts.space.split(a[k if machine else 0])
+
+    def _measure_margins(self, patterns: Any, vectors: Any, margins: Any = None) -> None:
         """There is no hyperplane whose margin could be measured."""
 
-    def decision_function(self, X):
-        """Votes for the positive class minus votes against it, as a share of all; one column per class if several."""
-        check_is_fitted(self)
-        check_structure(X)
-        X = validate_data(self, X, accept_sparse="csr", dtype=DTYPES, reset=False)
+    def _scores(self, X):
+        """Votes for the positive class minus votes against it, as a share of all; of machines the votes per class."""
+        if self._fitted_as() == "kesler":
+            return self._ballots(X)
         shares = []
         for coef, intercept, votes in zip(self.voters_, self.voter_intercepts_, self.votes_, strict=True):
             scores = scores_of(X, coef, intercept).reshape(X.shape[0], -1)
             shares.append(np.sign(scores) @ votes / max(votes.sum(), 1))
         return shares[0] if len(shares) == 1 else np.column_stack(shares)
+
+    def _ballots(self, X):
+        ballots = np.zeros((X.shape[0], len(self.classes_)))
+        for coef, intercept, votes in zip(self.voters_[0], self.voter_intercepts_[0], self.votes_[0], strict=True):
+            ballots[np.arange(X.shape[0]), scores_of(X, coef, intercept).argmax(axis=1)] += votes
+        return ballots / max(self.votes_[0].sum(), 1)
 
     @property
     def signed_distance(self):
@@ -243,7 +255,7 @@ class Pocket(OnlineClassifier):
     def _prepare(self, training: Training, record: Record, fresh: bool) -> None:
         if not isinstance(training.state.memory, PocketMemory):
             training.state = training.state._replace(
-                memory=empty_pocket(training.patterns.d, training.patterns.n, self.variant == "ratchet")
+                memory=empty_pocket(training.patterns.d, training.rows, self.variant == "ratchet")
             )
 
     def _predicting(self, training: Training) -> Vector:
@@ -261,11 +273,11 @@ def best_of_pocket(training: Training) -> Vector:
     """
     state = training.state
     pocket: PocketMemory = state.memory
-    if training.alpha is not None and state.counts[RUN] - state.counts[POSITION] >= training.patterns.n:
+    if training.alpha is not None and state.counts[RUN] - state.counts[POSITION] >= training.rows:
         return training.vector
     better = state.counts[RUN] > pocket.best[0]
     if better and pocket.ratchet:
-        better = np.count_nonzero(training.patterns.margins(state.v) <= 0) < pocket.best[1]
+        better = training.patterns.errors(state.v) < pocket.best[1]
     return training.vector if better else pocket.vector.copy()
 
 
@@ -306,6 +318,7 @@ class GreedyPerceptron(AdditiveClassifier):
 
     _parameter_constraints = {**AdditiveClassifier._parameter_constraints, "etas": ["array-like"]}
     _no_partial_fit = "compares losses on all patterns"
+    _no_machine = "compares losses of two classes"
 
     def _rule(self, facts: Facts) -> Any:
         try:
@@ -372,9 +385,7 @@ class MarginFuzzyPerceptron(AdditiveClassifier):
 
     def _prepare(self, training: Training, record: Record, fresh: bool) -> None:
         if not isinstance(training.state.memory, PocketMemory):
-            training.state = training.state._replace(
-                memory=empty_pocket(training.patterns.d, training.patterns.n, False)
-            )
+            training.state = training.state._replace(memory=empty_pocket(training.patterns.d, training.rows, False))
 
     def _predicting(self, training: Training) -> Vector:
         return best_of_pocket(training)

@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 
 from separatrix.certificate import Certificate
 from separatrix.errors import DataError, UnavailableError
-from separatrix.estimators.base import Data
+from separatrix.estimators.base import Data, scores_of
 from separatrix.estimators.batch import DirectClassifier, IterativeClassifier, row_values
 from separatrix.estimators.declare import estimator
 from separatrix.estimators.rates import POWERS, rate_function
@@ -27,8 +27,10 @@ POSITIVE = Interval(Real, 0, None, closed="neither")
 
 
 def _offers_probabilities(owner: "LeastSquares") -> bool:
-    if not (isinstance(owner.target, str) and owner.target == "ones"):
-        raise UnavailableError('predict_proba is the Bayes approximation of target="ones"; other targets have none.')
+    if not (isinstance(owner.target, str) and owner.target in ("ones", "indicator")):
+        raise UnavailableError(
+            'predict_proba is the Bayes approximation of target="ones" and "indicator"; other targets have none.'
+        )
     return True
 
 
@@ -41,13 +43,22 @@ class LeastSquares(DirectClassifier):
     Fisher's discriminant, its threshold at the mean of all rows. It need not separate what is separable; `HoKashyap`,
     which changes b as well, does.
 
+    More than two classes: a discriminant for each, with targets -1 and +1 or, ``"indicator"``, 0 and 1, which
+    approximates P(class|x) itself (DHS eqs. 116-120); the largest decides. With a matrix of losses the targets are
+    -lambda_ij, and the discriminants approximate ``-sum_j lambda_ij P(j|x)``, so that the class of least risk is chosen
+    (eqs. 121, 122).
+
     Dense or tall data are solved through a QR factorisation by blocks, large sparse ones by LSMR. A sample weight c is
     the same as c copies.
 
     Parameters
     ----------
-    target : {"ones", "fisher"} or array-like of shape (n,), default="ones"
-        The b: what ``a.y`` is to be for each row.
+    target : {"ones", "indicator", "fisher"} or array-like of shape (n,), default="ones"
+        The b: what ``a.y`` is to be for each row. For two classes "indicator" is the same as "ones": the discriminants
+        of the classes are subtracted.
+    loss : array-like of shape (c, c) or None, default=None
+        lambda_ij, the loss of deciding for ``classes_[i]`` where ``classes_[j]`` is true; it takes the place of the
+        targets, with "ones" or "indicator".
     {batch}
 
     Attributes
@@ -70,11 +81,31 @@ class LeastSquares(DirectClassifier):
     """
 
     target: Any = "ones"
+    loss: Any = None
 
     _parameter_constraints = {
         **DirectClassifier._parameter_constraints,
-        "target": [StrOptions({"ones", "fisher"}), "array-like"],
+        "target": [StrOptions({"ones", "indicator", "fisher"}), "array-like"],
+        "loss": ["array-like", None],
     }
+
+    def _problems(self, data: Data) -> list[Patterns]:
+        patterns = super()._problems(data)
+        if self.loss is None or len(data.classes) > 2:
+            return patterns
+        return [patterns[0].relabelled(-patterns[0].labels), patterns[0]]  # two classes have two posteriors
+
+    def _losses(self, classes: int) -> np.ndarray:
+        losses = np.asarray(self.loss, dtype=np.float64)
+        if losses.shape != (classes, classes) or not np.all(np.isfinite(losses)):
+            raise DataError(f"loss has shape {losses.shape}; expected finite numbers of shape {(classes, classes)}.")
+        if not (isinstance(self.target, str) and self.target in ("ones", "indicator")):
+            raise ValueError('A loss matrix takes the place of the target: leave it at "ones" or "indicator".')
+        return losses
+
+    def _fitted_as(self) -> str:
+        largest_decides = self.loss is not None or (isinstance(self.target, str) and self.target == "indicator")
+        return "kesler" if largest_decides else "ovr"
 
     def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
         return [least_squares.LeastSquares(p, data.weight, self._target(p, data)) for p in patterns]
@@ -82,29 +113,49 @@ class LeastSquares(DirectClassifier):
     def _target(self, patterns: Patterns, data: Data) -> Vector:
         if not isinstance(self.target, str):
             return row_values(self.target, "target", data, positive=False)
-        if self.target == "ones":
-            return np.ones(patterns.n)
         positive = patterns.labels > 0
+        if self.loss is not None or (self.target == "indicator" and len(data.classes) > 2):
+            return np.where(positive, 1.0, 0.0)
+        if self.target in ("ones", "indicator"):
+            return np.ones(patterns.n)
         sizes = data.weight[positive].sum(), data.weight[~positive].sum()
         return np.where(positive, 1.0 / sizes[0], 1.0 / sizes[1]) * sum(sizes)
 
     def _finish(self, solvers: list[Any], reasons: list[str], data: Data) -> None:
+        if self.loss is not None:
+            solvers, reasons = self._weigh_losses(solvers, reasons, len(data.classes))
         super()._finish(solvers, reasons, data)
-        if isinstance(self.target, str) and self.fit_intercept:
+        if isinstance(self.target, str) and self.fit_intercept and self.loss is None:
             lengths = np.linalg.norm(self.coef_, axis=1, keepdims=True)
             self.fisher_direction_ = self.coef_ / np.where(lengths > 0, lengths, 1.0)
 
+    def _weigh_losses(self, solvers: list[Any], reasons: list[str], classes: int) -> tuple[list[Any], list[str]]:
+        """Y^dagger B with B_j = -lambda_.j is -Lambda times the solutions for the indicators of the classes."""
+        posteriors = np.array([s.a for s in solvers])
+        self._posterior_planes_ = [self._space().split(a) for a in posteriors]
+        risks = -self._losses(classes) @ posteriors
+        if classes == 2:
+            solvers[1].a = risks[1] - risks[0]
+            return solvers[1:], reasons[1:]
+        for solver, a in zip(solvers, risks, strict=True):
+            solver.a = a
+        return solvers, reasons
+
     @available_if(_offers_probabilities)
     def predict_proba(self, X):
-        """Posterior probabilities by ``(1 + g)/2``, moved to the nearest probabilities; ``target="ones"`` only.
+        """Posterior probabilities, moved to the nearest probabilities; for two classes that is clipping to [0, 1].
 
-        For two classes that is clipping to [0, 1].
+        They are ``(1 + g)/2`` for ``target="ones"``, and g itself for "indicator".
         """
+        if self.loss is not None:
+            X = self._checked(X)
+            coef, intercept = (np.array(part) for part in zip(*self._posterior_planes_, strict=True))
+            return nearest_probabilities(scores_of(X, coef, intercept))
         scores = self.decision_function(X)
         if scores.ndim == 1:
             positive = np.clip((1.0 + scores) / 2.0, 0.0, 1.0)
             return np.column_stack([1.0 - positive, positive])
-        return nearest_probabilities((1.0 + scores) / 2.0)
+        return nearest_probabilities(scores if self.target == "indicator" else (1.0 + scores) / 2.0)
 
 
 def nearest_probabilities(P: np.ndarray) -> np.ndarray:

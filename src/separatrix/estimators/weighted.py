@@ -79,6 +79,7 @@ class FuzzyPerceptron(AdditiveClassifier):
         "fuzz": [Interval(Real, 0, 0.5, closed="left")],
         "c": [Interval(Real, 0, 300, closed="right")],
     }
+    _no_machine = "compares the means of two classes"
 
     def _rule(self, facts: Facts) -> Any:
         return FuzzyRule(float(self.eta))
@@ -153,6 +154,7 @@ class BalancedWinnow(OnlineClassifier):
         "alpha": [Interval(Real, 1, None, closed="neither"), StrOptions({"auto"})],
     }
     _needs_peak = True
+    _no_machine = "multiplies the weights of two classes"
 
     def _rule(self, facts: Facts) -> Any:
         if self.alpha != "auto":
@@ -213,6 +215,7 @@ class LMS(OnlineClassifier):
         "eta": [Interval(Real, 0, 2, closed="neither"), StrOptions({"1/k"}), callable],
         "tol": [Interval(Real, 0, None, closed="left")],
     }
+    _no_machine = "fits targets of two classes"
 
     def _rule(self, facts: Facts) -> Any:
         if callable(self.eta):
@@ -274,6 +277,7 @@ class RecursiveLeastSquares(OnlineClassifier):
 
     _parameter_constraints = {**OnlineClassifier._parameter_constraints, "ridge": [POSITIVE]}
     _complete_after = "max_epochs"
+    _no_machine = "fits targets of two classes"
 
     def _rule(self, facts: Facts) -> Any:
         gigabytes = (facts.d + 1) ** 2 * 8 / 1e9

@@ -1,6 +1,7 @@
 """The work of one fit of an online estimator: its binary problems, and what is kept of them between two calls."""
 
 import copy
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ import numpy as np
 from separatrix.certificate import lower_bound
 from separatrix.estimators.base import Data
 from separatrix.estimators.callbacks import Progress
+from separatrix.estimators.parallel import run_each
 from separatrix.estimators.patience import Patience
 from separatrix.kernels.epochs import EPOCHS, UPDATES, VISITS, State
 from separatrix.patterns import Patterns
@@ -52,7 +54,7 @@ class Work:
         self.owner, self.progress, self.patterns, self.weight = owner, progress, patterns, data.weight
         self.trainings: list[Training] = []
         self.records: list[Record] = []
-        self.clock = time.perf_counter()
+        self.clock, self.stop = time.perf_counter(), threading.Event()
 
     def begin(self, k: int, record: Record | None, start: Vector | None) -> None:
         """Set problem k up: afresh, from ``start``, or where ``record`` stands."""
@@ -74,10 +76,21 @@ class Work:
         owner, training, record = self.owner, self.trainings[k], self.records[k]
         patience = owner.n_iter_no_change or (5 if owner.early_stopping else None)
         watcher = Patience(patience, held, record.patience) if patience else None
-        pause = self._pause(k, watcher) if watcher or self.progress.watched else None
-        visits = int(owner.max_epochs) * training.patterns.n
+        threaded = threading.current_thread() is not threading.main_thread()
+        pause = self._pause(k, watcher) if watcher or threaded or self.progress.watched else None
+        visits = int(owner.max_epochs) * training.rows
         record.reason = training.train(visits, owner._update_limit(record.facts), pause, watcher is not None)
         return record.reason
+
+    def run_all(self, held: list[Patterns] | None) -> None:
+        """Train all problems, several at once if the owner has ``n_jobs``, until a callback stops them."""
+        self.stop = getattr(self.owner, "_stop_", None) or threading.Event()
+
+        def task(k: int) -> None:
+            if self.run(k, held[k] if held else None) == "callback":
+                self.stop.set()
+
+        run_each(task, len(self.patterns), None if self.progress.watched else self.owner.n_jobs, self.stop)
 
     def leave(self, reason: str) -> None:
         """The problems that were not run stay where they began."""
@@ -87,6 +100,8 @@ class Work:
 
     def _pause(self, k: int, patience: Patience | None) -> Callable[[Training], str | None]:
         def pause(training: Training) -> str | None:
+            if self.stop.is_set():
+                return "interrupted"
             if self.progress.watched:
                 counts = training.state.counts
                 measures = {

@@ -9,7 +9,7 @@ from separatrix.kernels.order import draw
 
 RUNNING, CONVERGED, EXHAUSTED = 0, 1, 2
 FACTOR, NORM2, TOTAL, SPREAD, DOUBT = 0, 1, 2, 3, 4  # places in State.real
-POSITION, FRESH, UPDATES, VISITS, EPOCHS, RUN = 0, 1, 2, 3, 4, 5  # places in State.counts
+POSITION, FRESH, UPDATES, VISITS, EPOCHS, RUN, PLACE = 0, 1, 2, 3, 4, 5, 6  # places in State.counts
 
 
 class Frame(NamedTuple):
@@ -26,7 +26,8 @@ class State(NamedTuple):
     alpha: np.ndarray  # n multiples of patterns in units of v, or empty: not kept
     memory: Any  # see memory.py
     real: np.ndarray  # c, |a^ext|^2; sum alpha and, if extended, |alpha|^2 in units of v; doubt about |a^ext|^2
-    counts: np.ndarray  # position in the epoch, its updates so far, updates, visits, epochs, visits since an update
+    counts: np.ndarray  # position in the epoch, its updates so far, updates, visits, epochs, visits since an update,
+    # and the rival at which a row that was left half-way goes on (machine.py)
 
 
 @register_jitable

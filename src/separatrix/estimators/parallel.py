@@ -1,0 +1,35 @@
+"""Several problems at once, in threads: the kernels let go of the interpreter."""
+
+import threading
+import warnings
+from collections.abc import Callable
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+
+from joblib import effective_n_jobs
+from threadpoolctl import threadpool_limits
+
+
+def run_each(task: Callable[[int], None], count: int, n_jobs: int | None, stop: threading.Event) -> None:
+    """Call ``task(k)`` for every k < count. What the results are does not depend on the number of threads.
+
+    After an exception ``stop`` is set, which the tasks are to heed, and those that have not begun are left out.
+    """
+    threads = min(effective_n_jobs(n_jobs), count)
+    if threads <= 1:
+        for k in range(count):
+            task(k)
+            if stop.is_set():
+                return
+        return
+    with warnings.catch_warnings(), threadpool_limits(1), ThreadPoolExecutor(threads) as pool:
+        futures = [pool.submit(task, k) for k in range(count)]
+        try:
+            waiting = set(futures)
+            while waiting:  # with a limit: a lock without one may not hear Ctrl-C
+                done, waiting = wait(waiting, timeout=0.1, return_when=FIRST_EXCEPTION)
+                for future in done:
+                    future.result()
+        except BaseException:
+            stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise

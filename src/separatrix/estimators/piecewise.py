@@ -1,0 +1,229 @@
+"""Piecewise linear machines."""
+
+from dataclasses import field
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from separatrix.errors import DataError
+from separatrix.estimators.base import Data, LinearSeparator, scores_of, warn_not_converged
+from separatrix.estimators.callbacks import Progress, with_callbacks
+from separatrix.estimators.declare import estimator
+from separatrix.kernels import pieces
+from separatrix.kernels.machine import all_scores
+from separatrix.kernels.order import NO_SHUFFLE, Order
+from separatrix.kernels.passes import permutation
+from separatrix.patterns import Patterns
+
+
+@estimator
+class PiecewiseLinearMachine(LinearSeparator):
+    """A piecewise linear machine: several linear discriminants per class, of which the largest speaks for it.
+
+    ``g_i(x) = max_j w_ij.x + b_ij``, and x goes to the class with the largest g_i. It is a linear machine for
+    subclasses that nobody has named, so its regions need be neither convex nor connected. Where the best piece of a
+    row's own class does not exceed the best of all others by more than ``margin``, the row is added to the one and
+    taken from the other (eq. 115 for subclasses). That ends where no row is corrected, which even for separable
+    subclasses is not guaranteed; the machine with the fewest errors is kept, over ``n_init`` starts.
+
+    The problem is not convex: there is no certificate. Sample weights multiply the increment; rows of weight 0 are left
+    out.
+
+    Parameters
+    ----------
+    n_pieces : int or array-like of int, default=2
+        Pieces per class; one number for all, or one for each in the order of ``classes_``.
+    margin : float, default=0.0
+        By how much the right class has to win, in units of the increment times |y|^2.
+    fit_intercept : bool, default=True
+        Learn biases by augmenting every row with the constant ``rho``.
+    rho : float, default=1.0
+        The augmenting constant.
+    max_epochs : int, default=200
+        Passes over the data for each start.
+    n_init : int, default=10
+        Starts, at most; the first without an error ends the fit.
+    shuffle : bool, default=True
+        Draw a new order for every epoch.
+    random_state : int, RandomState or None, default=0
+        Seed of the starts and orders.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels.
+    coef_, intercept_ : ndarray of shapes (pieces, d) and (pieces,)
+        The pieces of all classes, one after the other.
+    owners_ : ndarray of shape (pieces,)
+        The number of the class that each piece speaks for.
+    n_errors_ : int
+        Errors on the data of the fit.
+    converged_ : bool
+        An epoch passed without a correction.
+    n_updates_, n_epochs_ : int
+        Corrections and epochs of all starts together.
+
+    References
+    ----------
+    Nilsson, Learning Machines (1965); Duda, Hart & Stork, problems 9 and 10.
+
+    Examples
+    --------
+    The parity of two bits, which no linear machine can tell (problem 10):
+
+    >>> from separatrix import PiecewiseLinearMachine
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
+    >>> PiecewiseLinearMachine([2, 1]).fit(X, y).predict(X).tolist()
+    [0, 1, 1, 0]
+    """
+
+    n_pieces: Any = 2
+    margin: float = 0.0
+    fit_intercept: bool = field(default=True, kw_only=True)
+    rho: float = field(default=1.0, kw_only=True)
+    max_epochs: int = field(default=200, kw_only=True)
+    n_init: int = field(default=10, kw_only=True)
+    shuffle: bool = field(default=True, kw_only=True)
+    random_state: Any = field(default=0, kw_only=True)
+
+    _parameter_constraints = {
+        "n_pieces": [Interval(Integral, 1, None, closed="left"), "array-like"],
+        "margin": [Interval(Real, 0, None, closed="left")],
+        "fit_intercept": ["boolean"],
+        "rho": [Interval(Real, 0, None, closed="neither")],
+        "max_epochs": [Interval(Integral, 1, None, closed="left")],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "shuffle": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Fit the machine.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d)
+        y : array-like of shape (n,)
+            Labels of any type, of two or more classes.
+        sample_weight : array-like of shape (n,), default=None
+            Factors on the increments; rows of weight 0 are left out.
+
+        Returns
+        -------
+        self
+        """
+        progress = Progress(self, X, y)
+        data = self._check_training_data(X, y, sample_weight)
+        patterns = Patterns(data.rows, np.ones(len(data.codes)), self._space())
+        self._check_scale(patterns, data.kept)
+        self.classes_ = data.classes
+        self.owners_ = np.repeat(np.arange(len(data.classes)), self._pieces(len(data.classes)))
+        rng = check_random_state(self.random_state)
+        self.n_errors_, self.n_updates_, self.n_epochs_, self.converged_ = len(data.codes) + 1, 0, 0, False
+        try:
+            for start in range(int(self.n_init)):
+                diagonal = start == 0
+                V = self._along_the_diagonal(data, patterns) if diagonal else self._at_random(data, patterns, rng)
+                self._run(data, patterns, V, rng)
+                if self.n_errors_ == 0:
+                    break
+        finally:  # Ctrl-C keeps the best machine so far
+            if self.n_errors_ <= len(data.codes):
+                self._set_vectors(self._space(), [self._best_.ravel()])
+                del self._best_
+        progress.end()
+        if self.n_errors_ > 0:
+            warn_not_converged(
+                type(self).__name__,
+                f"{self.n_init} starts with {self.n_errors_} errors left",
+                "More pieces, more starts (n_init) or more epochs may help; noisy data keep some.",
+            )
+        return self
+
+    def _pieces(self, classes: int) -> np.ndarray:
+        given = np.asarray(self.n_pieces)
+        whole = given.dtype.kind in "iu" and given.ndim <= 1 and given.size and given.min() >= 1
+        if not whole or (given.ndim == 1 and len(given) != classes):
+            raise ValueError(
+                f"n_pieces={self.n_pieces!r} must be a positive integer, or one for each of the {classes} classes."
+            )
+        return np.broadcast_to(given, classes)
+
+    def _along_the_diagonal(self, data: Data, patterns: Patterns) -> np.ndarray:
+        """The first start: a class's rows ordered by the sum of their features and cut into groups, whose means are the
+        prototypes. It solves parity, whose pieces are multiples of (1, ..., 1) (DHS problem 10)."""
+        V = np.zeros((len(self.owners_), patterns.d + 1))
+        sums = patterns.margins(np.append(np.ones(patterns.d), 0.0))
+        for k in range(len(data.classes)):
+            rows, mine = np.flatnonzero(data.codes == k), np.flatnonzero(self.owners_ == k)
+            values, group = np.unique(sums[rows], return_inverse=True)
+            if len(values) != len(mine):
+                group = (np.argsort(np.argsort(sums[rows], kind="stable")) * len(mine)) // len(rows)
+            for g, p in enumerate(mine):
+                members = rows[group == g] if np.any(group == g) else rows
+                V[p] = patterns.combine(members, np.full(len(members), 1.0 / len(members)))
+        return V
+
+    def _at_random(self, data: Data, patterns: Patterns, rng: np.random.RandomState) -> np.ndarray:
+        """Later starts: random rows of the classes as prototypes."""
+        V = np.zeros((len(self.owners_), patterns.d + 1))
+        for k in range(len(data.classes)):
+            rows, mine = np.flatnonzero(data.codes == k), np.flatnonzero(self.owners_ == k)
+            V[mine] = patterns.dense_rows(rng.choice(rows, len(mine), replace=len(rows) < len(mine)))
+        return V
+
+    def _run(self, data: Data, patterns: Patterns, V: np.ndarray, rng: np.random.RandomState) -> None:
+        """Epochs from the rule of the nearest prototype, which is a machine of pieces w.x - |w|^2/2."""
+        rho = patterns.space.rho
+        V[:, -1] = -0.5 * np.sum(V[:, :-1] ** 2, axis=1) / rho if rho else 0.0
+        order = Order(np.arange(patterns.n), int(rng.randint(np.iinfo(np.int32).max)) if self.shuffle else NO_SHUFFLE)
+        epoch, margin = pieces.epoch(), float(self.margin) * patterns.radius2
+        self._keep(data, V, rho)
+        for e in range(int(self.max_epochs)):
+            with np.errstate(over="ignore"):
+                permutation()(order, e)
+                updates = epoch(data.rows, data.codes, self.owners_, order.sequence, data.weight, rho, margin, V)
+            self.n_updates_ += int(updates)
+            self.n_epochs_ += 1
+            if not np.all(np.isfinite(V)):
+                raise DataError("The vectors of PiecewiseLinearMachine overflow float64. Scale your features.")
+            self._keep(data, V, rho)
+            if updates == 0:
+                self.converged_ = True
+                return
+
+    def _keep(self, data: Data, V: np.ndarray, rho: float) -> None:
+        """The machine with the fewest errors so far; the later of equals, which has the larger margins."""
+        scores = np.empty((len(data.codes), len(V)))
+        all_scores()(data.rows, rho, V, scores)
+        errors = int(np.count_nonzero(self._maxima(scores).argmax(axis=1) != data.codes))
+        if errors <= self.n_errors_:
+            self.n_errors_, self._best_ = errors, V.copy()
+
+    def _maxima(self, scores: np.ndarray) -> np.ndarray:
+        """The largest score of each class's pieces."""
+        first = np.searchsorted(self.owners_, np.arange(len(self.classes_)))
+        return np.maximum.reduceat(scores, first, axis=1)
+
+    def _scores(self, X):
+        largest = self._maxima(scores_of(X, self.coef_, self.intercept_))
+        return largest[:, 1] - largest[:, 0] if largest.shape[1] == 2 else largest
+
+    def _fitted_as(self) -> str:
+        return "kesler"
+
+    def piece(self, X):
+        """The number of the piece that speaks for each row, a row of ``coef_``: its subclass."""
+        check_is_fitted(self)
+        return scores_of(self._checked(X), self.coef_, self.intercept_).argmax(axis=1)
+
+    @property
+    def signed_distance(self):
+        raise AttributeError("PiecewiseLinearMachine has no single hyperplane per class: use decision_function(X).")

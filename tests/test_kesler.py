@@ -1,0 +1,301 @@
+"""Linear machines: the loop in Kesler's space against the procedures of two categories, and what it proves."""
+
+import warnings
+
+import numpy as np
+import oracle
+import oracle_kesler
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import scale
+
+from separatrix import (
+    ALMA,
+    CRAMMA,
+    LMS,
+    MICRA,
+    ROMMA,
+    BalancedWinnow,
+    DynamicMargin,
+    FixedMargin,
+    FuzzyPerceptron,
+    GreedyPerceptron,
+    MarginFuzzyPerceptron,
+    MarginPerceptron,
+    PassiveAggressive,
+    Perceptron,
+    PerceptronLike,
+    Pocket,
+    RecursiveLeastSquares,
+    Relaxation,
+    VotedPerceptron,
+)
+from separatrix.kesler import KeslerPatterns
+from separatrix.multiclass import machine
+from separatrix.space import Space
+
+quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+LAYOUTS = [np.asarray, sp.csr_matrix, lambda X: X.astype(np.float32), lambda X: sp.csr_matrix(X.astype(np.float32))]
+CLASSES = np.array(["a", "b", "c", "d", "e"])
+
+
+def clouds(c=4, n=40, spread=0.5, seed=0):
+    """Around the corners of a polygon: one machine separates them if the spread is small."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % c
+    angle = 2 * np.pi * y / c
+    X = 3 * np.column_stack([np.cos(angle), np.sin(angle), np.zeros(n)]) + spread * rng.normal(size=(n, 3))
+    return np.round(X, 2).astype(np.float32).astype(np.float64), CLASSES[y]
+
+
+RULES = {
+    "perceptron": (Perceptron(), oracle.perceptron, {}),
+    "margin": (Perceptron(0.7, eta=0.3), oracle.perceptron, {"margin": 0.7, "eta": lambda k: 0.3}),
+    "1/k": (Perceptron(0.1, eta="1/k"), oracle.perceptron, {"margin": 0.1, "eta": lambda k: 1 / k}),
+    "table": (
+        Perceptron(0.1, eta=lambda k: 1 / (k + 3)), oracle.perceptron, {"margin": 0.1, "eta": lambda k: 1 / (k + 3)},
+    ),
+    "dynamic": (DynamicMargin(0.4), oracle.dynamic_margin, {"epsilon": 0.4}),
+    "alma": (ALMA(0.8), oracle.alma, {"alpha": 0.8}),
+    "relaxation": (Relaxation(0.5, 1.4, 0.01), oracle.relaxation, {"margin": 0.5, "eta": 1.4}),
+    "pa1": (PassiveAggressive(0.05), oracle.passive_aggressive, {"C": 0.05}),
+    "pa2": (PassiveAggressive(0.5, "II"), oracle.passive_aggressive, {"C": 0.5, "variant": "II"}),
+    "romma": (ROMMA(), oracle.romma, {}),
+    "aggressive romma": (ROMMA(aggressive=True), oracle.romma, {"aggressive": True}),
+    "guess": (MarginPerceptron(0.2), oracle.margin_perceptron, {"guess": 0.2}),
+    "incremental": (MarginPerceptron(), oracle.incremental_margin_perceptron, {}),
+    "like": (PerceptronLike(), oracle.perceptron, {}),
+    "cramma": (CRAMMA(0.6, eta0=0.05), oracle.cramma, {"beta": 0.6, "power": 0.5, "eta": 0.05 / 0.6}),
+    "micra": (MICRA(0.6, eta0=0.5), oracle.cramma, {"beta": 0.6, "power": 0.5, "eta": 0.5, "decay": 0.5}),
+    "fixed": (FixedMargin(0.1, 0.05), oracle.fixed_margin, {"beta": 0.1, "eta": 0.05}),
+}  # fmt: skip
+
+
+@quiet
+@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("rivals", ["strongest", "all"])
+@pytest.mark.parametrize("delta", [0.0, 0.8])
+def test_every_rule_is_that_of_two_categories_on_keslers_patterns(name, rivals, delta):
+    model, reference, parameters = RULES[name]
+    X, y = clouds(spread=1.0, n=24)
+    model.set_params(multi_class="kesler", rivals=rivals, delta=delta, shuffle=False, max_epochs=6)
+    Y = oracle_kesler.patterns(X, y, 1.0, delta)
+    with oracle_kesler.strongest_rival(3) if rivals == "strongest" else oracle_kesler.every_rival():
+        expected = reference(Y, max_epochs=6, **parameters)
+    model.fit(X, y)
+    found = np.column_stack([model.coef_, model.intercept_]).ravel()
+    np.testing.assert_allclose(found, expected.a[: len(found)], rtol=1e-8, atol=1e-10 * np.abs(found).max())
+    assert (model.n_updates_, model.converged_) == (expected.updates, expected.converged)
+    assert model.certificate_.verify(X, y)
+    assert model.certificate_.categories == 4
+
+
+@quiet
+@pytest.mark.parametrize("rivals", ["strongest", "all"])
+def test_averages_votes_and_pockets(rivals):
+    X, y = clouds(spread=1.5, n=30, seed=3)
+    how = {"multi_class": "kesler", "rivals": rivals, "shuffle": False, "max_epochs": 4}
+    Y, c = oracle_kesler.patterns(X, y), 4
+    with oracle_kesler.strongest_rival(c - 1) if rivals == "strongest" else oracle_kesler.every_rival():
+        run = oracle.perceptron(Y, max_epochs=4)
+    path = run.path if rivals == "strongest" else run.path[c - 2 :: c - 1]
+    if rivals == "strongest":
+        model = Perceptron(average=True, **how).fit(X, y)
+        found = np.column_stack([model.coef_, model.intercept_]).ravel()
+        np.testing.assert_allclose(found, np.mean(path, axis=0), rtol=1e-9, atol=1e-12)
+        vectors, votes = oracle.voted(run)
+        voted = VotedPerceptron(**how).fit(X, y)
+        machines = vectors.reshape(len(vectors), c, -1)
+        ballots = np.zeros((len(X), c))
+        for machine_, count in zip(machines, votes, strict=True):
+            winner = (X @ machine_[:, :-1].T + machine_[:, -1]).argmax(axis=1)
+            ballots[np.arange(len(X)), winner] += count
+        np.testing.assert_allclose(voted.decision_function(X), ballots / votes.sum())
+        assert voted.voters_[0].shape[1:] == (c, 3)
+    for variant in ("run", "ratchet"):
+        pocket = Pocket(variant, **how).fit(X, y)
+        errors = np.count_nonzero(pocket.predict(X) != y)
+        assert errors <= np.count_nonzero(Perceptron(**how).fit(X, y).predict(X) != y)
+        assert pocket.certificate_.verify(X, y)
+    fuzzy = MarginFuzzyPerceptron(0.3, **how).fit(X, y)
+    assert fuzzy.certificate_.verify(X, y)
+
+
+@pytest.mark.parametrize(
+    ("cls", "layout"),
+    [
+        *((Perceptron, layout) for layout in LAYOUTS),
+        *((cls, np.asarray) for cls in (DynamicMargin, CRAMMA, Relaxation)),
+    ],
+)
+def test_what_a_machine_proves(cls, layout):
+    X, y = clouds()
+    model = cls(multi_class="kesler", max_epochs=5000).fit(layout(X), y)
+    certificate = model.certificate_
+    assert model.multi_class_ == "kesler"
+    assert certificate.separable is True
+    assert certificate.verify(layout(X), y, exact=True)
+    assert model.score(layout(X), y) == 1.0
+    best, _ = oracle.max_margin(oracle_kesler.patterns(X, y))
+    assert certificate.lower <= best * (1 + 1e-9)
+    assert best <= certificate.upper * (1 + 1e-9)
+    assert model.directional_margin_ == pytest.approx(certificate.lower, rel=1e-5)
+    assert not model.ambiguous(layout(X)).any()
+    assert len(model.certificates_) == 1
+    if cls is DynamicMargin:
+        assert certificate.ratio >= 0.5
+    # the distance from the nearest boundary, by hand
+    g, codes = X @ model.coef_.T + model.intercept_, np.searchsorted(model.classes_, y)
+    gaps = [
+        (g[k, i] - g[k, j]) / np.linalg.norm(model.coef_[i] - model.coef_[j])
+        for k, i in enumerate(codes)
+        for j in range(4)
+        if j != i
+    ]
+    assert model.geometric_margin_ == pytest.approx(min(gaps), rel=1e-5)
+
+
+def test_a_false_machine_is_refused():
+    X, y = clouds()
+    certificate = Perceptron(multi_class="kesler").fit(X, y).certificate_
+    swapped = np.where(y == "a", "b", np.where(y == "b", "a", y))
+    assert not certificate.verify(X, swapped)
+    assert not certificate.verify(X[::-1], y)
+    with pytest.raises(ValueError, match="4 categories, y has 3"):
+        certificate.verify(X[y != "a"], y[y != "a"])
+    with pytest.raises(ValueError, match="about 3 features"):
+        certificate.verify(X[:, :2], y)
+
+
+@given(st.integers(0, 10_000), st.integers(3, 5), st.booleans(), st.sampled_from([0.0, 1.0, 2.5]))
+@settings(max_examples=25, deadline=None)
+def test_patterns_are_those_of_the_construction(seed, c, sparse, rho):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-3, 4, (9, 3)).astype(float)
+    codes = np.concatenate([np.arange(c), rng.integers(0, c, 9 - c)])
+    kesler = KeslerPatterns(sp.csr_matrix(X) if sparse else X, codes, c, Space(rho))
+    Y = oracle_kesler.patterns(X, codes, rho)
+    a, index = rng.normal(size=Y.shape[1]), np.sort(rng.choice(len(Y), 7, replace=False))
+    alpha = rng.random(7)
+    assert kesler.n == len(Y)
+    np.testing.assert_allclose(kesler.margins(a), Y @ a, atol=1e-13)
+    assert np.abs(kesler.margins(a) - Y @ a).max() <= kesler.margin_error(a)
+    np.testing.assert_allclose(kesler.margins_of(index, a), Y[index] @ a, atol=1e-13)
+    np.testing.assert_array_equal(kesler.dense_rows(index), Y[index])
+    np.testing.assert_allclose(kesler.combine(index, alpha), alpha @ Y[index], atol=1e-13)
+    assert np.linalg.norm(kesler.combine(index, alpha) - alpha @ Y[index]) <= kesler.combination_error(alpha)
+    np.testing.assert_allclose(kesler.norms2, (Y**2).sum(axis=1))
+    assert kesler.errors(a) == sum((Y @ a).reshape(9, c - 1).min(axis=1) <= 0)
+
+
+@quiet
+@pytest.mark.parametrize("rivals", ["strongest", "all"])
+@pytest.mark.parametrize("options", [{}, {"delta": 0.5}, {"eta": lambda k: 1 / k}, {"average": True}])
+def test_resuming_is_exact_within_a_row_too(rivals, options):
+    X, y = clouds(spread=2.0)
+    how = {"multi_class": "kesler", "rivals": rivals, "margin": 0.5, **options}
+    whole = Perceptron(max_epochs=1000, max_updates=57, **how).fit(X, y)
+    parts = Perceptron(max_epochs=1000, warm_start=True, **how)
+    for stop in (1, 2, 3, 11, 30, 57):
+        parts.set_params(max_updates=stop).fit(X, y)
+    np.testing.assert_array_equal(parts.coef_, whole.coef_)
+    assert parts.n_updates_ == whole.n_updates_
+    assert parts.n_visits_ == whole.n_visits_
+    assert parts.certificate_.upper == whole.certificate_.upper
+    np.testing.assert_array_equal(parts.certificate_.alpha, whole.certificate_.alpha)
+
+
+@quiet
+def test_weight_0_is_the_row_removed():
+    X, y = clouds(spread=1.5)
+    weight = np.ones(len(y))
+    weight[3:20:4] = 0
+    model = DynamicMargin(multi_class="kesler", max_epochs=30).fit(X, y, weight)
+    without = DynamicMargin(multi_class="kesler", max_epochs=30).fit(X[weight > 0], y[weight > 0])
+    np.testing.assert_array_equal(model.coef_, without.coef_)
+    assert model.certificate_.verify(X, y)
+    assert without.certificate_.verify(X[weight > 0], y[weight > 0])
+
+
+def test_blocks():
+    X, y = clouds(n=80)
+    model = Perceptron(multi_class="kesler")
+    for first in range(0, 80, 20):
+        model.partial_fit(X[first : first + 20], y[first : first + 20], classes=np.unique(y))
+    best, _ = oracle.max_margin(oracle_kesler.patterns(X, y))
+    assert model.certificate_.upper >= best
+    assert model.coef_.shape == (4, 3)
+    certificate = model.certify(X, y)
+    assert certificate.categories == 4
+    assert certificate.lower <= certificate.upper
+    with pytest.raises(ValueError, match="multi_class='kesler' and cannot go on with 'ovr'"):
+        model.set_params(multi_class="ovr").partial_fit(X, y)
+
+
+def test_multipliers_are_left_out_above_a_limit(monkeypatch):
+    X, y = clouds()
+    kept = Perceptron(multi_class="kesler").fit(X, y)
+    monkeypatch.setattr(machine, "MOST_MULTIPLIERS", 10)
+    model = Perceptron(multi_class="kesler").fit(X, y)
+    assert model.certificate_.alpha is None
+    assert model.certificate_.upper == pytest.approx(kept.certificate_.upper, rel=1e-9)
+    assert model.certificate_.upper >= kept.certificate_.upper * (1 - 1e-12)
+    assert Perceptron(multi_class="kesler", delta=1.0).fit(X, y).certificate_.alpha is not None
+
+
+@quiet
+def test_real_data():
+    for load, least in ((load_iris, 0.95), (load_wine, 0.99), (load_digits, 0.98)):
+        X, y = load(return_X_y=True)
+        X = scale(X)
+        for layout in (np.asarray, sp.csr_matrix):
+            for mode in ("kesler", "ovr", "ovo"):
+                model = Perceptron(average=True, multi_class=mode, max_epochs=60).fit(layout(X), y)
+                assert model.score(layout(X), y) >= least - 0.02 * (mode == "ovr")
+                assert all(
+                    c.verify(layout(X), y == model.classes_[k] if mode == "ovr" else y)
+                    for k, c in enumerate(model.certificates_)
+                )
+
+
+def test_two_classes_are_one_hyperplane():
+    X, y = clouds(c=2)
+    a, b = (Perceptron(multi_class=mode).fit(X, y) for mode in ("kesler", "ovr"))
+    np.testing.assert_array_equal(a.coef_, b.coef_)
+    assert a.coef_.shape == (1, 3)
+
+
+def test_who_has_no_machine_says_so():
+    X, y = clouds()
+    for cls in (GreedyPerceptron, FuzzyPerceptron, BalancedWinnow, LMS, RecursiveLeastSquares):
+        with pytest.raises(ValueError, match=f'{cls.__name__} .* Use multi_class="ovr" or "ovo"'):
+            cls(multi_class="kesler").fit(X, y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            assert cls(multi_class="ovo").fit(X, y).score(X, y) > 0.9
+
+
+@quiet
+def test_starting_from_a_machine():
+    X, y = clouds()
+    first = Perceptron(multi_class="kesler").fit(X, y)
+    again = Perceptron(multi_class="kesler").fit(X, y, coef_init=first.coef_, intercept_init=first.intercept_)
+    assert again.n_updates_ == 0
+    np.testing.assert_allclose(again.coef_, first.coef_)
+    warm = Perceptron(multi_class="kesler", warm_start=True).fit(X, y).fit(X[:30], y[:30])
+    assert warm.n_updates_ == 0
+    with pytest.raises(ValueError, match="last fit had multi_class='kesler'"):
+        warm.set_params(multi_class="ovo").fit(X, y)
+
+
+@quiet
+def test_early_stopping():
+    X, y = clouds(spread=2.5, n=200)
+    model = Perceptron(multi_class="kesler", early_stopping=True).fit(X, y)
+    assert model.stop_reason_ in ("early_stopping", "converged")
+    assert len(model.validation_rows_) == 20
+    assert model.certificate_.verify(X, y)
