@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 _HOMES = {
     "separatrix.certificate": ["Certificate", "Verification"],
-    "separatrix.errors": ["DataError", "NotSeparableError", "SeparatrixError", "UnavailableError"],
+    "separatrix.errors": [
+        "DataError",
+        "MissingExtraError",
+        "ModelError",
+        "NotSeparableError",
+        "SeparatrixError",
+        "UnavailableError",
+    ],
     "separatrix.estimators.corrections": ["ROMMA", "PassiveAggressive", "Relaxation"],
     "separatrix.estimators.margin_rules": [
         "ALMA",
@@ -26,10 +33,11 @@ _HOMES = {
         "VotedPerceptron",
     ],
     "separatrix.estimators.weighted": ["LMS", "BalancedWinnow", "FuzzyPerceptron", "RecursiveLeastSquares"],
+    "separatrix.io.models": ["load", "save"],
     "separatrix.separable": ["Separability", "separability"],
     "separatrix.space": ["Hyperplane", "Space", "best_gamma", "objective", "slacks", "soft_measures"],
 }
-_MODULES = ["callbacks", "datasets", "errors", "rules"]
+_MODULES = ["callbacks", "datasets", "errors", "io", "plot", "rules"]
 _WHERE = {name: home for home, names in _HOMES.items() for name in names}
 
 __version__ = version("separatrix")
@@ -55,6 +63,8 @@ if TYPE_CHECKING:
     from separatrix.certificate import Certificate as Certificate
     from separatrix.certificate import Verification as Verification
     from separatrix.errors import DataError as DataError
+    from separatrix.errors import MissingExtraError as MissingExtraError
+    from separatrix.errors import ModelError as ModelError
     from separatrix.errors import NotSeparableError as NotSeparableError
     from separatrix.errors import SeparatrixError as SeparatrixError
     from separatrix.errors import UnavailableError as UnavailableError
@@ -79,6 +89,8 @@ if TYPE_CHECKING:
     from separatrix.estimators.weighted import BalancedWinnow as BalancedWinnow
     from separatrix.estimators.weighted import FuzzyPerceptron as FuzzyPerceptron
     from separatrix.estimators.weighted import RecursiveLeastSquares as RecursiveLeastSquares
+    from separatrix.io.models import load as load
+    from separatrix.io.models import save as save
     from separatrix.separable import Separability as Separability
     from separatrix.separable import separability as separability
     from separatrix.space import Hyperplane as Hyperplane
