@@ -1,5 +1,6 @@
 """From columns to numbers: what is filled in, encoded and scaled, as steps of one scikit-learn Pipeline."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -48,10 +49,8 @@ def preparation(table: Table, *, scale: bool = False, encode: bool = False, impu
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+    checked(table, encode=encode, impute=impute)
     numbers, text = kinds(table)
-    _check_text(table, text, encode)
-    _check_missing(table, impute)
-    _check_finite(table)
     steps: list[Any] = []
     if impute and numbers:
         steps.append(("impute", SimpleImputer(strategy="median")))
@@ -66,6 +65,14 @@ def preparation(table: Table, *, scale: bool = False, encode: bool = False, impu
     if numbers:
         parts.insert(0, ("numbers", Pipeline(steps) if steps else "passthrough", numbers))
     return [("columns", ColumnTransformer(parts, verbose_feature_names_out=False))]
+
+
+def checked(table: Table, *, encode: bool, impute: bool, text: Collection[str] = ()) -> Table:
+    """The table, if its values can be used; ``text``: columns that are meant to be text."""
+    _check_text(table, [name for name in kinds(table)[1] if name not in text], encode)
+    _check_missing(table, impute)
+    _check_finite(table)
+    return table
 
 
 def kinds(table: Table) -> tuple[list[str], list[str]]:

@@ -191,7 +191,7 @@ def _split(table: Table, target: str | None, labelled: bool) -> Table:
     if place is None:
         if not labelled:
             return table
-        raise DataError(f"{table.source} has no column {target!r}{_suggestion(target, names)}")
+        raise DataError(f"{table.source} has no column {target!r}{suggestion(target, names)}")
     if table.framed:
         return replace(table, X=table.X.drop(names[place]), y=table.X[names[place]], target=names[place])
     return replace(table, X=np.delete(table.X, place, axis=1), y=table.X[:, place], target=f"column {place + 1}")
@@ -210,7 +210,7 @@ def _column(names: list[str], wanted: str) -> int | None:
     return len(names) + number if -len(names) <= number < 0 else None
 
 
-def _suggestion(wanted: str, names: list[str]) -> str:
+def suggestion(wanted: str, names: list[str]) -> str:
     near = get_close_matches(wanted, names, 3, 0.5)
     lowered = [name for name in names if name.lower() == wanted.lower()]
     if lowered or near:
@@ -228,7 +228,7 @@ def _without(table: Table, drop: Sequence[str]) -> Table:
         raise DataError(f"{table.source}: columns can be dropped from tables with named columns.")
     for name in drop:
         if name not in table.X.columns:
-            raise DataError(f"--drop: {table.source} has no column {name!r}{_suggestion(name, table.names)}")
+            raise DataError(f"--drop: {table.source} has no column {name!r}{suggestion(name, table.names)}")
     return replace(table, X=table.X.drop(list(drop)))
 
 
