@@ -8,7 +8,7 @@ def algorithms(json: options.Json = False) -> None:
 
     Example: separatrix algorithms
     """
-    from separatrix.cli.registry import algorithms as known
+    from separatrix.report.registry import algorithms as known
 
     found = known()
     if json:

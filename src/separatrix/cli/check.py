@@ -56,7 +56,7 @@ def check(
         from separatrix.report.text import print_rows
 
         rows = separability_rows(answer)
-        if answer.gordan is not None:
+        if answer.gordan is not None and not answer.total:
             rows.append(("the rows", f"{table.places(answer.gordan.rows, 20)} of {table.source}"))
         elif answer.certificate is not None and answer.separable:
             rows.append(("certificate", str(answer.certificate)))

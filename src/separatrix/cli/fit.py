@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from separatrix.cli import options
+from separatrix.cli.program import INTERRUPTED
 
 
 def fit(
@@ -86,7 +87,7 @@ def fit(
     if save:
         from separatrix.io.models import save as save_model
 
-        save_model(summary.model, save, provenance(summary, choices))
+        save_model(summary.model, save, provenance(summary))
     if export:
         from separatrix.io.onnx import export_onnx
 
@@ -96,6 +97,8 @@ def fit(
             write(summary, path)
     for path in written:
         typer.echo(f"wrote {path}", err=True)
+    if summary.interrupted:
+        raise typer.Exit(INTERRUPTED)
 
 
 def _writers(reports: list[str], plots: list[str]) -> list[Any]:
@@ -121,6 +124,6 @@ def _estimator(name: str | None, settings: list[str], c: float | None) -> Any:
         return None
     if c is not None:
         raise typer.BadParameter("--C belongs to the maximum margin; with --algorithm use --set C=...")
-    from separatrix.cli.registry import algorithm_named, with_settings
+    from separatrix.report.registry import algorithm_named, with_settings
 
     return with_settings(algorithm_named(name).make(), settings)

@@ -3,7 +3,7 @@
 import time
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -12,7 +12,6 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from separatrix.cli.progress import Progress, Stage
-from separatrix.errors import NotSeparableError
 from separatrix.estimators.max_margin import MaxMargin, max_margin_path
 from separatrix.io.prepare import kinds, preparation
 from separatrix.io.table import Table
@@ -38,6 +37,15 @@ class Choices:
     estimator: Any = None  # another algorithm than the maximum margin
 
 
+class Fitted(NamedTuple):
+    """A separator, how it came about, and its cross-validated accuracy."""
+
+    separator: Any
+    how: str
+    cv: Accuracy | None
+    interrupted: bool
+
+
 def run(table: Table, choices: Choices, progress: Progress) -> Summary:
     """Everything that `separatrix fit` does between reading and writing."""
     steps = preparation(table, scale=choices.scale, encode=choices.encode, impute=choices.impute)
@@ -48,52 +56,59 @@ def run(table: Table, choices: Choices, progress: Progress) -> Summary:
         answer = separability(X, table.y, max_time=choices.max_time or np.inf)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # said in a note instead
-        separator, how, cv = _fit(table, X, steps, answer, choices, progress)
+        fitted = _fit(table, X, steps, answer, choices, progress)
+    separator = fitted.separator
     seconds = time.perf_counter() - clock
     model = Pipeline([*(prepare.steps if prepare is not None else []), ("separator", separator)])
     return Summary(
         table=table,
         model=model,
         answer=answer,
-        how=how,
+        how=fitted.how,
         prepared=_told(table, choices),
         train_accuracy=float(np.mean(separator.predict(X) == table.y)),
-        cv=cv,
+        cv=fitted.cv,
         verification=verified(separator, X, table.y),
         seconds=seconds,
         notes=advice(separator, choices.scale),
+        interrupted=fitted.interrupted,
     )
 
 
-def _fit(
-    table: Table, X: Any, steps: list[Any], answer: Separability, choices: Choices, progress: Progress
-) -> tuple[Any, str, Accuracy | None]:
+def _fit(table: Table, X: Any, steps: list[Any], answer: Separability, choices: Choices, progress: Progress) -> Fitted:
     folds = usable_folds(table.y, choices.folds)
+    cv, how = None, ""
     if choices.estimator is not None:
-        separator = choices.estimator
-        with progress.stage(f"Fitting {type(separator).__name__}") as stage:
-            fit_watched(separator, X, table.y, stage)
-        return separator, type(separator).__name__, cross_validated(table, steps, separator, folds, progress)
-    separable = answer.separable is True and all(a.separable is True for a in answer.total.values())
-    C, reason, cv = choices.C, "", None
-    if C is None and separable:
-        C = np.inf
-    if C is None:
-        C, cv = choose_c(table, X, steps, folds, choices, progress)
-        reason = f", chosen by {folds}-fold cross-validation among {len(POWERS)} values" if cv else ""
-    separator = MaxMargin(C, tol=choices.tol, max_time=choices.max_time)
-    try:
-        with progress.stage("Maximum margin", choices.tol) as stage:
-            fit_watched(separator, X, table.y, stage)
-    except NotSeparableError:
-        if choices.C is not None:
-            raise
-        C, cv = choose_c(table, X, steps, folds, choices, progress)
-        separator = MaxMargin(C, tol=choices.tol, max_time=choices.max_time).fit(X, table.y)
-    if cv is None:
-        cv = cross_validated(table, steps, separator, folds, progress)
-    how = "maximum margin, hard" if np.isinf(C) else f"maximum margin, soft with C = {C:g}{reason}"
-    return separator, how, cv
+        separator, how = choices.estimator, type(choices.estimator).__name__
+        interrupted = _fit_or_keep(separator, how, X, table.y, choices.tol, progress)
+    else:
+        separable = answer.separable is True and all(a.separable is True for a in answer.total.values())
+        C = np.inf if choices.C is None and separable else choices.C
+        reason = ""
+        if C is None:
+            C, cv = choose_c(table, X, steps, folds, choices, progress)
+            reason = f", chosen by {folds}-fold cross-validation among {len(POWERS)} values" if cv else ""
+        separator = MaxMargin(C, tol=choices.tol, max_time=choices.max_time)
+        interrupted = _fit_or_keep(separator, "Maximum margin", X, table.y, choices.tol, progress)
+        how = "maximum margin, hard" if np.isinf(C) else f"maximum margin, soft with C = {C:g}{reason}"
+    if cv is None and folds and not interrupted:
+        try:
+            cv = cross_validated(table, steps, separator, folds, progress)
+        except KeyboardInterrupt:
+            interrupted = True
+    return Fitted(separator, how, cv, interrupted)
+
+
+def _fit_or_keep(separator: Any, title: str, X: Any, y: Any, tol: float, progress: Progress) -> bool:
+    """Fit; True if Ctrl-C ended it, where what it had so far is kept."""
+    with progress.stage(title, tol) as stage:
+        try:
+            fit_watched(separator, X, y, stage)
+        except KeyboardInterrupt:
+            if not hasattr(separator, "certificate_"):
+                raise
+            return True
+    return False
 
 
 def fit_watched(estimator: Any, X: Any, y: Any, stage: Stage) -> Any:
@@ -141,17 +156,13 @@ def choose_c(
 
 def candidates(X: Any) -> list[float]:
     """Values of C for data of this size: powers of ten over mean |x|^2, rounded to one digit."""
-    matrix = X if hasattr(X, "multiply") else np.asarray(X)
+    matrix: Any = X if hasattr(X, "multiply") else np.asarray(X)
     squares = matrix.multiply(matrix) if hasattr(X, "multiply") else np.square(matrix, dtype=np.float64)
     size = float(squares.sum()) / X.shape[0] + 1.0
     return [float(f"{10.0**p / size:.0e}") for p in POWERS]
 
 
-def cross_validated(
-    table: Table, steps: list[Any], separator: Any, folds: int, progress: Progress
-) -> Accuracy | None:
-    if not folds:
-        return None
+def cross_validated(table: Table, steps: list[Any], separator: Any, folds: int, progress: Progress) -> Accuracy:
     scores = []
     with progress.stage("Cross-validation") as stage:
         for k, (train, labels, test, truth) in enumerate(splits(table, steps, folds)):
@@ -173,7 +184,7 @@ def _told(table: Table, choices: Choices) -> str:
     return ", ".join(told)
 
 
-def provenance(summary: Summary, choices: Choices) -> dict[str, Any]:
+def provenance(summary: Summary) -> dict[str, Any]:
     """What a model file tells of its data and its making."""
     told = summary.as_dict()
     return {

@@ -1,8 +1,11 @@
 """Arguments and options that several commands share, and how they lead to a table."""
 
+import os
 from typing import Annotated, Any
 
 import typer
+
+WIDE = 120  # columns where there is no terminal
 
 Data = Annotated[
     str, typer.Argument(metavar="DATA", help="CSV, TSV, Parquet, NDJSON, LIBSVM, ARFF, npy, npz, also .gz; - is stdin.")
@@ -10,7 +13,7 @@ Data = Annotated[
 MaybeData = Annotated[
     str | None,
     typer.Argument(
-        metavar="[DATA]",
+        metavar="DATA",
         show_default=False,
         help="CSV, TSV, Parquet, NDJSON, LIBSVM, ARFF, npy, npz, also .gz; - is stdin. Without it: scikit-learn's "
         "breast cancer data, standardised.",
@@ -25,7 +28,8 @@ Format = Annotated[
     str | None, typer.Option("--format", metavar="NAME", help="Format of DATA, if its content does not tell.")
 ]
 Header = Annotated[
-    bool | None, typer.Option("--header/--no-header", help="Whether line 1 holds names.", show_default="told by content")
+    bool | None,
+    typer.Option("--header/--no-header", help="Whether line 1 holds names.", show_default="told by content"),
 ]
 Separator = Annotated[
     str | None, typer.Option("--separator", metavar="CHAR", help="Separator of fields.", show_default="told by content")
@@ -33,9 +37,7 @@ Separator = Annotated[
 Drop = Annotated[list[str] | None, typer.Option("--drop", metavar="COLUMN", help="Leave a column out; repeatable.")]
 Scale = Annotated[bool | None, typer.Option("--scale/--no-scale", help="Standardise the numbers.", show_default=False)]
 Encode = Annotated[bool, typer.Option("--encode", help="One-hot encode the text columns.")]
-Impute = Annotated[
-    bool, typer.Option("--impute", help="Fill in missing values: the median, the most frequent text.")
-]
+Impute = Annotated[bool, typer.Option("--impute", help="Fill in missing values: the median, the most frequent text.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 MaxTime = Annotated[
     float | None, typer.Option("--max-time", min=1e-3, metavar="SECONDS", help="Stop each fit after so long.")
@@ -86,7 +88,10 @@ def _breast_cancer() -> Any:
 def console(err: bool = False) -> Any:
     from rich.console import Console
 
-    return Console(stderr=err, highlight=False)
+    shown = Console(stderr=err, highlight=False)
+    if not shown.is_terminal and "COLUMNS" not in os.environ:
+        shown.width = WIDE
+    return shown
 
 
 def print_json(content: Any) -> None:

@@ -1,13 +1,15 @@
 """What happens around a command: mistakes become sentences, and exit statuses mean something."""
 
 import sys
+import traceback
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
 ERROR = 3  # exit status; 2 is a wrong command line, except that `check` has a meaning of its own for it
-UsageError = typer.BadParameter.__mro__[1]
+INTERRUPTED = 130  # as shells have it for Ctrl-C
+UsageError: Any = typer.BadParameter.__mro__[1]
 
 
 class Program(TyperGroup):
@@ -18,20 +20,21 @@ class Program(TyperGroup):
             return super().invoke(ctx)
         except UsageError as error:
             if ctx.invoked_subcommand == "check":
-                error.exit_code = ERROR  # type: ignore[attr-defined]
+                error.exit_code = ERROR
             raise
         except KeyboardInterrupt:
             _say("Interrupted.")
-            raise typer.Exit(130) from None
+            raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:
             sys.stderr.close()
             raise typer.Exit(ERROR) from None
-        except (OSError, MemoryError) as error:
-            _say(f"Error: {error}")
-            raise typer.Exit(ERROR) from error
-        except (ValueError, ImportError) as error:
+        except (typer.Exit, typer.Abort):
+            raise
+        except Exception as error:
             if not _is_for_users(error):
-                raise
+                traceback.print_exc()
+                _say("This is a mistake in separatrix, not yours.")
+                raise typer.Exit(ERROR) from error
             _say(f"Error: {error}")
             raise typer.Exit(ERROR) from error
 
@@ -40,13 +43,15 @@ def _is_for_users(error: Exception) -> bool:
     """Errors of the package, and scikit-learn's complaints about data and parameters."""
     from separatrix.errors import SeparatrixError
 
-    if isinstance(error, SeparatrixError):
+    if isinstance(error, (SeparatrixError, OSError, MemoryError)):
         return True
     trace, module = error.__traceback__, ""
     while trace is not None:
         module = trace.tb_frame.f_globals.get("__name__", "")
         trace = trace.tb_next
-    return module.startswith(("sklearn.utils.validation", "sklearn.utils._param_validation", "sklearn.utils.multiclass"))
+    return module.startswith(
+        ("sklearn.utils.validation", "sklearn.utils._param_validation", "sklearn.utils.multiclass")
+    )
 
 
 def _say(text: str) -> None:

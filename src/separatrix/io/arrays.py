@@ -79,7 +79,7 @@ def read_npz(source: Source, target: str | None) -> Arrays:
             label = next((k for k in ([target] if target else LABELS) if k in archive.files), None)
             if features is None:
                 raise DataError(
-                    f"{source.name} holds the arrays {', '.join(archive.files)}; the features are expected as X or data."
+                    f"{source.name} holds the arrays {', '.join(archive.files)}; the features are expected as X."
                 )
             X = archive[features]
             y = archive[label] if label else None
@@ -128,8 +128,8 @@ def read_arff(source: Source) -> Any:
     for name, kind in zip(meta.names(), meta.types(), strict=True):
         values = data[name]
         if kind == "nominal":
-            words = [v.decode("utf-8", "replace").strip("'\"") for v in values]
-            columns[name] = pl.Series(name, [None if v == "?" else v for v in words], dtype=pl.String)
+            texts = [v.decode("utf-8", "replace").strip("'\"") for v in values]
+            columns[name] = pl.Series(name, [None if v == "?" else v for v in texts], dtype=pl.String)
         else:
             columns[name] = pl.Series(name, np.asarray(values, dtype=np.float64))
     return pl.DataFrame(columns)

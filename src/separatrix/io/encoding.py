@@ -57,8 +57,8 @@ def encode(value: Any, arrays: dict[str, np.ndarray], where: str = "model") -> A
     if isinstance(value, type) and issubclass(value, np.generic):
         return {"!": "number type", "name": value.__name__}
     if isinstance(value, slice):
-        parts = [value.start, value.stop, value.step]
-        return {"!": "slice", "items": [encode(x, arrays, where) for x in parts]}
+        ends = [value.start, value.stop, value.step]
+        return {"!": "slice", "items": [encode(x, arrays, where) for x in ends]}
     if sp.issparse(value):
         matrix = value.tocsr()
         parts = {k: encode(getattr(matrix, k), arrays, where) for k in ("data", "indices", "indptr")}
@@ -66,7 +66,7 @@ def encode(value: Any, arrays: dict[str, np.ndarray], where: str = "model") -> A
     if isinstance(value, np.random.RandomState):
         return {"!": "random state", "state": encode(value.get_state(legacy=True), arrays, where)}
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return _encode_object(value, value._asdict(), arrays, where)
+        return _encode_object(value, dict(zip(value._fields, value, strict=True)), arrays, where)
     if isinstance(value, (list, tuple)):
         items = [encode(x, arrays, f"{where}[{i}]") for i, x in enumerate(value)]
         return items if isinstance(value, list) else {"!": "tuple", "items": items}
@@ -79,8 +79,8 @@ def encode(value: Any, arrays: dict[str, np.ndarray], where: str = "model") -> A
         state = {k: v for k, v in vars(value).items() if k not in TRANSIENT}
         return _encode_object(value, state, arrays, where)
     raise ModelError(
-        f"{where} is a {type(value).__name__} ({value!r:.60}), which cannot be saved without pickle. Use numbers, names "
-        "and arrays for the parameters."
+        f"{where} is a {type(value).__name__} ({value!r:.60}), which cannot be saved without pickle. Use numbers, "
+        "names and arrays for the parameters."
     )
 
 
@@ -162,7 +162,7 @@ class Decoder:
         return state
 
     def _object(self, tree: dict[str, Any]) -> Any:
-        cls = self._class(_of(tree["class"], str))
+        cls: Any = self._class(_of(tree["class"], str))
         state = {_of(k, str): self.decode(v) for k, v in _of(tree["fields"], dict).items()}
         if issubclass(cls, tuple):
             return cls(**state)
@@ -190,8 +190,8 @@ class Decoder:
         ours = name.startswith(OURS) and not name.startswith(NOT_OURS) and "__" not in name
         if not ours and short not in FOREIGN.get(module, []):
             raise ModelError(
-                f"It holds an object of the class {name}, which is not among those that a model file may hold. If it is "
-                "yours and you trust the file, use load(path, trusted=[the class])."
+                f"It holds an object of the class {name}, which is not among those that a model file may hold. If "
+                "it is yours and you trust the file, use load(path, trusted=[the class])."
             )
         try:
             cls = getattr(import_module(module), short)

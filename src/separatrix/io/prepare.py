@@ -148,8 +148,8 @@ def _check_missing(table: Table, impute: bool) -> None:
         told = [f"{name!r} {len(rows)} ({table.places(rows)})" for name, rows in list(found.items())[:5]]
         many = f" and {len(found) - 5} more columns" if len(found) > 5 else ""
         raise DataError(
-            f"{table.source} has missing values: {'; '.join(told)}{many}. Use --impute to fill in the median of numbers "
-            "and the most frequent text, or --drop COLUMN."
+            f"{table.source} has missing values: {'; '.join(told)}{many}. Use --impute to fill in the median of "
+            "numbers and the most frequent text, or --drop COLUMN."
         )
 
 

@@ -18,13 +18,13 @@ FEW = 20  # classes that are never too many
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of a file: ``X`` is a polars frame, an array or a CSR matrix; ``y`` the labels, None where there are none."""
+    """Rows of a file: ``X`` is a polars frame, an array or a CSR matrix; ``y`` the labels, None without any."""
 
     source: str
     format: str
     digest: str
     X: Any
-    y: np.ndarray | None = None
+    y: Any = None
     target: str | None = None
     lines: np.ndarray | None = None  # the line of the file in which each row stands
     named: bool = False  # columns have names of their own
@@ -156,8 +156,8 @@ def _frame(source: Source, found: str, separator: str | None, header: bool | Non
         raise DataError(f"{source.name}{where} cannot be read as {found}: {words}.") from error
     if frame.height == 0:
         raise DataError(f"{source.name} has no rows.")
-    lines = np.arange(1, frame.height + 1) if found == "ndjson" else None
-    return Table(source.name, found, source.digest, frame, lines=lines, named=True)
+    numbers = np.arange(1, frame.height + 1) if found == "ndjson" else None
+    return Table(source.name, found, source.digest, frame, lines=numbers, named=True)
 
 
 def _bad_json_line(source: Source) -> str:
@@ -244,7 +244,8 @@ def _labels(table: Table) -> np.ndarray:
         missing = np.flatnonzero(y.is_null().to_numpy())
         if len(missing):
             raise DataError(
-                f"{where} has no label in {len(missing)} of {table.n} rows ({table.places(missing)}). Remove these rows."
+                f"{where} has no label in {len(missing)} of {table.n} rows ({table.places(missing)}). "
+                "Remove these rows."
             )
         if not (y.dtype.is_numeric() or y.dtype in (pl.String, pl.Boolean)):
             y = y.cast(pl.String)
@@ -252,11 +253,14 @@ def _labels(table: Table) -> np.ndarray:
     y = np.asarray(y)
     if y.dtype.kind == "f":
         if not np.all(np.isfinite(y)):
-            raise DataError(f"{where} has labels that are not finite ({table.places(np.flatnonzero(~np.isfinite(y)))}).")
+            raise DataError(
+                f"{where} has labels that are not finite ({table.places(np.flatnonzero(~np.isfinite(y)))})."
+            )
         if np.any(y != np.round(y)):
             row = int(np.flatnonzero(y != np.round(y))[0])
             raise DataError(
-                f"{where} holds fractions ({y[row]:g} in {table.place(row)}): it looks like a quantity, not like classes."
+                f"{where} holds fractions ({y[row]:g} in {table.place(row)}): it looks like a quantity, not "
+                "like classes."
             )
         y = y.astype(np.int64) if np.abs(y).max(initial=0) < 2**53 else y
     classes = np.unique(y)

@@ -47,6 +47,7 @@ class Summary:
     verification: dict[str, Verification]
     seconds: float
     notes: list[str] = field(default_factory=list)
+    interrupted: bool = False
 
     @property
     def separator(self) -> Any:
@@ -71,7 +72,8 @@ class Summary:
         """The report as pairs of a label and a text."""
         separator = self.separator
         shown = [f"{name} {count:,}" for name, count in list(self.classes.items())[:6]]
-        rows = [
+        rows = [("interrupted", "this is the best that was found so far")] if self.interrupted else []
+        rows += [
             ("data", f"{self.table.n:,} rows, {counted(self.table.d, 'feature')}, {megabytes(self.table.nbytes)}"),
             ("classes", ", ".join(shown) + (", ..." if len(self.classes) > 6 else "")),
         ]
@@ -114,6 +116,7 @@ class Summary:
             if self.cv is None
             else {"mean": self.cv.mean, "standard_deviation": self.cv.spread, "folds": self.cv.folds},
             "verified": all(bool(v) for v in self.verification.values()),
+            "interrupted": self.interrupted,
             "converged": bool(getattr(separator, "converged_", True)),
             "seconds": self.seconds,
             "notes": self.notes,
@@ -231,7 +234,7 @@ def certificates_dict(separator: Any) -> list[dict[str, Any]]:
             "gap": number(c.gap),
             "separable": c.separable,
             "radius": number(c.radius),
-            "space": {k: v for k, v in c.space._asdict().items()},
+            "space": c.space._asdict(),
             "statement": str(c),
         }
         for c in getattr(separator, "certificates_", [separator.certificate_])
