@@ -2,7 +2,11 @@
 
 import re
 import warnings
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any, NamedTuple
+from zipfile import BadZipFile
 
 import numpy as np
 import scipy.sparse as sp
@@ -59,45 +63,43 @@ def _is_number(word: str) -> bool:
 
 
 def read_npy(source: Source) -> Arrays:
-    array = _load(source)
-    if array.ndim != 2:
-        raise DataError(f"{source.name} holds an array of shape {array.shape}; a table has 2 dimensions.")
-    return Arrays(_numbers(source, "the array", array), None, None)
+    with _loaded(source) as array:
+        if array.ndim != 2:
+            raise DataError(f"{source.name} holds an array of shape {array.shape}; a table has 2 dimensions.")
+        return Arrays(_numbers(source, "the array", array), None, None)
 
 
 def read_npz(source: Source, target: str | None) -> Arrays:
-    archive = _load(source)
-    with archive:
-        try:
-            if {"indices", "indptr", "data", "shape"} <= set(archive.files):
-                matrix = sp.csr_matrix(
-                    (archive["data"], archive["indices"], archive["indptr"]), shape=tuple(archive["shape"])
-                )
-                label = next((k for k in ([target] if target else LABELS) if k in archive.files), None)
-                return Arrays(matrix, archive[label].ravel() if label else None, label)
-            features = next((k for k in FEATURES if k in archive.files), None)
-            label = next((k for k in ([target] if target else LABELS) if k in archive.files), None)
-            if features is None:
-                raise DataError(
-                    f"{source.name} holds the arrays {', '.join(archive.files)}; the features are expected as X."
-                )
-            X = archive[features]
-            y = archive[label] if label else None
-        except (ValueError, KeyError, OSError) as error:
-            if isinstance(error, DataError):
-                raise
-            raise DataError(f"{source.name} cannot be read: {error}.") from error
+    with _loaded(source) as archive:
+        label = next((k for k in ([target] if target else LABELS) if k in archive.files), None)
+        y = archive[label] if label else None
+        if {"indices", "indptr", "data", "shape"} <= set(archive.files):
+            features, parts = "data", (archive["data"], archive["indices"], archive["indptr"])
+            X = sp.csr_matrix(parts, shape=tuple(archive["shape"]))
+            X.check_format(full_check=True)
+        else:
+            features = next((k for k in FEATURES if k in archive.files), "")
+            if not features:
+                raise DataError(f"{source.name} holds {', '.join(archive.files)}; the features are expected as X.")
+            X = _numbers(source, features, archive[features])
     if X.ndim != 2:
         raise DataError(f"{source.name}: {features} has shape {X.shape}; a table has 2 dimensions.")
     if y is not None and y.shape != X.shape[:1]:
-        raise DataError(f"{source.name}: {label} has shape {y.shape}, {features} has {len(X)} rows.")
-    return Arrays(_numbers(source, features, X), y, label)
+        raise DataError(f"{source.name}: {label} has shape {y.shape}, {features} has {X.shape[0]} rows.")
+    return Arrays(X, y, label)
 
 
-def _load(source: Source) -> Any:
+@contextmanager
+def _loaded(source: Source) -> Iterator[Any]:
+    """An array or an archive of arrays, open; whatever goes wrong with it is an error about the file."""
     try:
-        return np.load(source.open(), allow_pickle=False)
-    except (ValueError, OSError, EOFError, SyntaxError) as error:
+        with source.open() as file:
+            content = np.load(file, allow_pickle=False)
+            with content if hasattr(content, "files") else nullcontext():
+                yield content
+    except DataError:
+        raise
+    except (ValueError, OSError, EOFError, SyntaxError, KeyError, TypeError, BadZipFile, zlib.error) as error:
         raise DataError(f"{source.name} cannot be read: {error}. Arrays of Python objects are not.") from error
 
 

@@ -42,14 +42,19 @@ class BoundsDisplay:
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, problem: int = 0) -> Any:
         """Fit a clone of the estimator with a trace, and draw its bounds; ``problem``: which, of several classes."""
         trace = MarginTrace(factor=1.2)
-        clone(estimator).set_callbacks(trace).fit(X, y)
-        return cls.from_trace(trace, name=type(estimator).__name__, problem=problem, ax=ax)
+        fitted = clone(estimator).set_callbacks(trace).fit(X, y)
+        rows = _of_problem(trace, problem)
+        certificate = fitted.certificates_[problem]  # the last word, where the trace stopped short of it
+        final = {"updates": getattr(fitted, "n_updates_", None), "epochs": getattr(fitted, "n_passes_", 0.0)}
+        if rows:
+            final = {"updates": rows[-1]["updates"], "epochs": max(rows[-1]["epochs"], final["epochs"])}
+        rows.append({**final, "upper": certificate.upper, "lower": certificate.lower})
+        return cls(rows=rows, name=type(estimator).__name__).plot(ax=ax)
 
     @classmethod
     def from_trace(cls, trace: MarginTrace, *, name: str = "", problem: int = 0, ax: Any = None) -> Any:
         """Draw what a `MarginTrace` has recorded."""
-        rows = [row for row in trace.rows if row["problem"] == problem]
-        return cls(rows=rows, name=name).plot(ax=ax)
+        return cls(rows=_of_problem(trace, problem), name=name).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Any:
         with styled():
@@ -88,3 +93,7 @@ class BoundsDisplay:
             ax.legend(loc="best")
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+
+def _of_problem(trace: MarginTrace, problem: int) -> list[dict[str, Any]]:
+    return [row for row in trace.rows if row["problem"] == problem]
