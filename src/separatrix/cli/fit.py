@@ -66,6 +66,10 @@ def fit(
     for path in written:
         check_writable(path)
     writers = _writers(report or [], plot or [])
+    if export:
+        from separatrix.io.onnx import require_onnx
+
+        require_onnx()
     estimator = _estimator(algorithm, setting or [], c)
 
     from separatrix.cli.job import Choices, provenance, run

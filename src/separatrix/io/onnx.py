@@ -32,12 +32,18 @@ def export_onnx(model: Any, path: str | Path) -> None:
     write_atomically(path, content)
 
 
-def to_onnx(model: Any) -> Any:
-    """The ONNX model."""
+def require_onnx() -> Any:
+    """The package, or an error with the line that installs it."""
     try:
         import onnx
     except ImportError as error:
         raise MissingExtraError.of("onnx", "onnx", "Export to ONNX") from error
+    return onnx
+
+
+def to_onnx(model: Any) -> Any:
+    """The ONNX model."""
+    onnx = require_onnx()
     separator = separator_of(model)
     if not hasattr(separator, "coef_") or _predicts_otherwise(separator):
         raise ModelError(f"{type(separator).__name__} does not predict with its hyperplanes, so it cannot be exported.")
@@ -58,7 +64,8 @@ def _predicts_otherwise(separator: Any) -> bool:
 
     cls = type(separator)
     plain = cls.predict is LinearSeparator.predict and cls.decision_function is LinearSeparator.decision_function
-    return not (isinstance(separator, LinearSeparator) and plain)
+    voting = getattr(separator, "multi_class_", "ovr") == "ovo" and len(separator.classes_) > 2
+    return voting or not (isinstance(separator, LinearSeparator) and plain)
 
 
 class _Graph:

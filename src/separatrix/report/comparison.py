@@ -127,7 +127,8 @@ def _measure(
     result.converged = bool(getattr(fitted, "converged_", True))
     result.train = float(np.mean(fitted.predict(X) == y))
     coef = getattr(fitted, "coef_", None)
-    if coef is not None and coef.shape == (len(problems), problems[0].d):
+    each_against_the_rest = getattr(fitted, "multi_class_", "ovr") == "ovr"
+    if each_against_the_rest and coef is not None and coef.shape == (len(problems), problems[0].d):
         vectors = [np.append(w, b) for w, b in zip(coef, fitted.intercept_, strict=True)]
         result.margins = [plain_margin(p, a) for p, a in zip(problems, vectors, strict=True)]
     certificates = getattr(fitted, "certificates_", [])

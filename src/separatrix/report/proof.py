@@ -1,6 +1,5 @@
 """The claims that a fitted separator makes, each with the data that it is about."""
 
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,31 +19,30 @@ class Claim(NamedTuple):
         return self.certificate.verify(self.X, self.y, exact=True)
 
 
-def claims(separator: Any, X: Any, y: np.ndarray) -> list[Claim]:
-    """One claim per binary problem: two classes, each class against the rest, or each pair.
+def problem_names(separator: Any) -> list[str]:
+    """What each certificate is about: two classes, each class against the rest, each pair, or one machine for all."""
+    classes, certificates = separator.classes_, separator.certificates_
+    names = []
+    for k, certificate in enumerate(certificates):
+        pair = getattr(certificate, "between", None) or (classes if len(classes) == 2 else None)
+        if pair is not None:
+            names.append(f"{pair[1]} against {pair[0]}")
+        elif len(certificates) == len(classes):
+            names.append(f"{classes[k]} against the rest")
+        else:
+            names.append("all classes by one machine")
+    return names
 
-    A certificate of another kind of machine stands without a problem that could be written with two labels; it makes
-    no claim here, and `verified` says so.
-    """
-    classes, certificates = separator.classes_, getattr(separator, "certificates_", [separator.certificate_])
-    if len(classes) == 2 and len(certificates) == 1:
-        return [Claim(f"{classes[1]} against {classes[0]}", certificates[0], X, y == classes[1])]
-    if len(certificates) == len(classes) and getattr(separator, "multi_class", "ovr") == "ovr":
-        return [Claim(f"{c} against the rest", p, X, y == c) for c, p in zip(classes, certificates, strict=True)]
-    pairs = list(combinations(classes, 2))
-    if len(certificates) == len(pairs) and getattr(separator, "multi_class", "ovr") == "ovo":
-        found = []
-        for (a, b), certificate in zip(pairs, certificates, strict=True):
-            rows = np.flatnonzero((y == a) | (y == b))
-            found.append(Claim(f"{b} against {a}", certificate, X[rows], y[rows] == b))
-        return found
-    return []
+
+def claims(separator: Any, X: Any, y: np.ndarray) -> list[Claim]:
+    """One claim per certificate. A certificate of one class against the rest is about two labels, others about all."""
+    found = []
+    for k, (name, certificate) in enumerate(zip(problem_names(separator), separator.certificates_, strict=True)):
+        rest = name.endswith(" against the rest")
+        found.append(Claim(name, certificate, X, y == separator.classes_[k] if rest else y))
+    return found
 
 
 def verified(separator: Any, X: Any, y: np.ndarray) -> dict[str, Verification]:
     """Every claim, recomputed from the data alone."""
-    found = claims(separator, X, y)
-    if not found:
-        text = f"the certificate of {type(separator).__name__} with these parameters"
-        return {"certificate": Verification((), (), (text,))}
-    return {claim.name: claim.verify() for claim in found}
+    return {claim.name: claim.verify() for claim in claims(separator, X, y)}

@@ -9,6 +9,7 @@ import numpy as np
 from separatrix.certificate import Verification
 from separatrix.io.apply import separator_of, weight_names
 from separatrix.io.table import Table
+from separatrix.report.proof import problem_names
 from separatrix.separable import Separability
 
 MOST_WEIGHTS = 10
@@ -137,7 +138,7 @@ def certificate_rows(separator: Any) -> list[tuple[str, str]]:
     certificate = separator.certificate_
     rows = []
     if certificate.lower is not None:
-        several = " (smallest over the classes)" if len(getattr(separator, "certificates_", [0])) > 1 else ""
+        several = " (smallest over the classes)" if len(separator.certificates_) > 1 else ""
         rows.append(("margin reached", f"{certificate.lower:.9g}{several}"))
     bound = f"{certificate.upper:.9g}" if math.isfinite(certificate.upper) else "nothing bounds it"
     rows.append(("no margin above", bound))
@@ -189,15 +190,19 @@ def largest_weights(model: Any, most: int = MOST_WEIGHTS) -> list[tuple[str, lis
     if coef is None:
         return []
     names, found = weight_names(model), []
-    for k, w in enumerate(coef):
+    for label, w in zip(_vector_names(separator), coef, strict=True):
         order = np.argsort(-np.abs(w), kind="stable")[:most]
-        label = str(separator.classes_[1] if len(coef) == 1 else separator.classes_[k] if _per_class(separator) else k)
         found.append((label, [(names[j], float(w[j])) for j in order if w[j] != 0]))
     return found
 
 
-def _per_class(separator: Any) -> bool:
-    return len(separator.coef_) == len(separator.classes_)
+def _vector_names(separator: Any) -> list[str]:
+    """What speaks for what each weight vector points to."""
+    if len(separator.coef_) == 1:
+        return [str(separator.classes_[1])]
+    names = problem_names(separator)
+    pairs = len(names) == len(separator.coef_) and not names[0].endswith(" against the rest")
+    return names if pairs else [str(c) for c in separator.classes_]
 
 
 def advice(separator: Any, scaled: bool) -> list[str]:
@@ -237,7 +242,7 @@ def certificates_dict(separator: Any) -> list[dict[str, Any]]:
             "space": c.space._asdict(),
             "statement": str(c),
         }
-        for c in getattr(separator, "certificates_", [separator.certificate_])
+        for c in separator.certificates_
     ]
 
 
