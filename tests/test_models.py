@@ -38,7 +38,8 @@ def fitted(cls, y=None, **params):
 def same(a, b):
     """Equality of whatever an estimator may hold."""
     if isinstance(a, np.ndarray):
-        return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+        layout = a.flags.f_contiguous == b.flags.f_contiguous
+        return layout and a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
     if sp.issparse(a):
         return (a != b).nnz == 0
     if isinstance(a, dict):
@@ -341,7 +342,15 @@ values = st.recursive(
         leaves,
         st.floats(),
         st.binary(max_size=0).map(lambda _: np.float32(1.5)),
-        st.sampled_from([np.arange(6).reshape(2, 3), np.array(["a", "ü"]), np.zeros((0, 2)), np.array(True)]),
+        st.sampled_from(
+            [
+                np.arange(6).reshape(2, 3),
+                np.array(["a", "ü"]),
+                np.zeros((0, 2)),
+                np.array(True),
+                np.arange(6.0).reshape(2, 3).T,
+            ]
+        ),
     ),
     lambda inner: st.one_of(
         st.lists(inner, max_size=3), st.tuples(inner, inner), st.dictionaries(st.text(max_size=3), inner, max_size=3)

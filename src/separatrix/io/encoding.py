@@ -101,8 +101,11 @@ def _encode_object(value: Any, state: dict[str, Any], arrays: dict[str, np.ndarr
 def _encode_array(value: np.ndarray, arrays: dict[str, np.ndarray], where: str) -> Any:
     if value.dtype.kind in NUMERIC and value.dtype.itemsize <= 8:
         name = f"{len(arrays)}"
-        arrays[name] = np.array(value, order="C").astype(value.dtype.newbyteorder("="), copy=False)
-        return {"!": "array", "name": name}
+        turned = value.ndim > 1 and value.flags.f_contiguous and not value.flags.c_contiguous
+        plain = np.array(value.T if turned else value, order="C")
+        arrays[name] = plain.astype(plain.dtype.newbyteorder("="), copy=False)
+        # The order in memory is kept: sums over rows come out to the last bit as before.
+        return {"!": "array", "name": name, "turned": True} if turned else {"!": "array", "name": name}
     if value.dtype.kind in "UO":
         items = [encode(x, arrays, f"{where}[{i}]") for i, x in enumerate(value.ravel().tolist())]
         return {"!": "text", "kind": value.dtype.kind, "shape": list(value.shape), "items": items}
@@ -118,7 +121,7 @@ class Decoder:
         self.kinds: dict[str, Callable[[dict[str, Any]], Any]] = {
             "float": lambda t: {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[t["value"]],
             "scalar": lambda t: self._decode_of(t["value"], np.ndarray)[0],
-            "array": lambda t: self.arrays[_of(t["name"], str)],
+            "array": lambda t: self.arrays[_of(t["name"], str)].T if "turned" in t else self.arrays[t["name"]],
             "text": self._text,
             "dtype": lambda t: _plain_dtype(np.dtype(_of(t["name"], str))),
             "number type": lambda t: _plain_dtype(np.dtype(_of(t["name"], str))).type,

@@ -110,7 +110,8 @@ def read_model(path: str | Path, trusted: Iterable[type] = ()) -> ModelFile:
     try:
         content = json.loads(document)
         provenance = content["provenance"]
-        if not isinstance(provenance, dict):
+        tables = [provenance, *(provenance.get(key) or {} for key in ("data", "versions"))]
+        if not all(isinstance(part, dict) for part in tables):
             raise ModelError("The provenance is not a table.")
         model = Decoder(arrays, trusted).decode(content["model"])
         if not hasattr(model, "get_params"):
@@ -171,8 +172,7 @@ def _versions() -> dict[str, Any]:
 def _compare_versions(path: str | Path, provenance: dict[str, Any]) -> None:
     import sklearn
 
-    written = provenance.get("versions", {})
-    then = written.get("scikit-learn") if isinstance(written, dict) else None
+    then = (provenance.get("versions") or {}).get("scikit-learn")
     if isinstance(then, str) and then.split(".")[:2] != sklearn.__version__.split(".")[:2]:
         warnings.warn(
             f"{path} was written with scikit-learn {then}, this is {sklearn.__version__}: its preprocessing may behave "

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from separatrix.certificate import plain_margin
 from separatrix.errors import NotSeparableError
 from separatrix.estimators.max_margin import MaxMargin
+from separatrix.estimators.own_rule import PerceptronLike
 from separatrix.multiclass.one_vs_rest import binary_labels
 from separatrix.patterns import Patterns, as_rows
 from separatrix.report.registry import algorithms
@@ -78,7 +79,7 @@ def contestants() -> Iterator[tuple[str, Any]]:
         if isinstance(estimator, MaxMargin):
             yield "MaxMargin (hard)", algorithm.make(C=np.inf)
             yield f"MaxMargin (C = {estimator.C:g})", estimator
-        elif "rule" not in estimator.get_params():  # a rule of one's own has no default worth comparing
+        elif not isinstance(estimator, PerceptronLike):  # a rule of one's own has no default worth comparing
             yield algorithm.name, estimator
 
 
@@ -128,13 +129,12 @@ def _measure(
     result.train = float(np.mean(fitted.predict(X) == y))
     coef = getattr(fitted, "coef_", None)
     each_against_the_rest = getattr(fitted, "multi_class_", "ovr") == "ovr"
-    if each_against_the_rest and coef is not None and coef.shape == (len(problems), problems[0].d):
-        vectors = [np.append(w, b) for w, b in zip(coef, fitted.intercept_, strict=True)]
-        result.margins = [plain_margin(p, a) for p, a in zip(problems, vectors, strict=True)]
-    certificates = getattr(fitted, "certificates_", [])
-    if len(certificates) == len(problems) and all(c.space == Space(1.0) for c in certificates):
-        return result, np.array([c.upper for c in certificates])
-    return result, None
+    if not each_against_the_rest or coef is None or coef.shape != (len(problems), problems[0].d):
+        return result, None  # it has no margins that compare with those of others
+    vectors = [np.append(w, b) for w, b in zip(coef, fitted.intercept_, strict=True)]
+    result.margins = [plain_margin(p, a) for p, a in zip(problems, vectors, strict=True)]
+    same_space = all(c.space == Space(1.0) for c in fitted.certificates_)
+    return result, np.array([c.upper for c in fitted.certificates_]) if same_space else None
 
 
 def _fit(estimator: Any, X: Any, y: np.ndarray, max_time: float) -> Any:
