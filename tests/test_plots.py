@@ -71,8 +71,12 @@ def test_boundary_of_many_features_keeps_distances():
 def test_every_estimator_can_be_drawn(cls):
     X, y = overlapping()
     model = cls(**({"max_epochs": 3} if "max_epochs" in cls().get_params() else {})).fit(X, y)
-    rendered(BoundaryDisplay.from_estimator(model, X, y))
-    rendered(MarginDisplay.from_estimator(model, X, y))
+    figure = plt.figure()
+    above, below = figure.subplots(2)
+    assert BoundaryDisplay.from_estimator(model, X, y, ax=above).title in above.get_title(loc="left")
+    assert len(MarginDisplay.from_estimator(model, X, y, ax=below).margins) == len(y)
+    assert above.collections
+    assert below.patches
 
 
 def test_boundary_of_one_feature_and_of_three_classes():

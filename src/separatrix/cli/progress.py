@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from separatrix.callbacks import Callback
+
 PATIENCE = 1.0  # seconds of silence
 
 
-class Stage:
+class Stage(Callback):
     """One task on the bar; also a callback for estimators."""
 
     def __init__(self, bar: Any, task: Any, tol: float):
@@ -23,14 +25,6 @@ class Stage:
         """The estimator, reporting to this stage."""
         return estimator if self.bar is None else estimator.set_callbacks(self)
 
-    # scikit-learn's callbacks
-
-    def setup(self, estimator: Any, context: Any) -> None:
-        pass
-
-    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        pass
-
     def on_fit_task_end(self, estimator: Any, context: Any) -> None:
         measures = getattr(context, "measures", None) or {}
         gap = measures.get("gap")
@@ -40,9 +34,6 @@ class Stage:
         elif measures.get("updates") is not None:
             epochs, most = measures.get("epochs") or 0, getattr(estimator, "max_epochs", None)
             self.update(epochs / most if most else None, f"{measures['updates']:,} updates")
-
-    def teardown(self, estimator: Any, context: Any) -> None:
-        pass
 
 
 class Progress:

@@ -99,15 +99,14 @@ def read_table(
 
     Examples
     --------
-    >>> import os, tempfile
+    >>> import pathlib, tempfile
     >>> from separatrix.io import read_table
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> path = os.path.join(folder.name, "fruit.csv")
-    >>> _ = open(path, "w").write("weight,kind\\n150,apple\\n120,apple\\n9,cherry\\n")
-    >>> table = read_table(path, target="kind")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "fruit.csv")
+    ...     _ = path.write_text("weight,kind\\n150,apple\\n120,apple\\n9,cherry\\n")
+    ...     table = read_table(path, target="kind")
     >>> table.names, table.y.tolist()
     (['weight'], ['apple', 'apple', 'cherry'])
-    >>> folder.cleanup()
     """
     if format is not None and format not in FORMATS:
         raise DataError(f"The format {format!r} is not known; known are {', '.join(FORMATS)}.")

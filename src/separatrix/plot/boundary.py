@@ -43,7 +43,7 @@ class BoundaryDisplay:
     >>> from separatrix.plot import BoundaryDisplay
     >>> X, y = load_iris(return_X_y=True)
     >>> model = MaxMargin(C=float("inf")).fit(X[:, 2:], y == 0)
-    >>> display = BoundaryDisplay.from_estimator(model, X[:, 2:], y == 0)  # doctest: +SKIP
+    >>> display = BoundaryDisplay.from_estimator(model, X[:, 2:], y == 0)
     """
 
     def __init__(

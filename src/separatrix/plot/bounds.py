@@ -25,7 +25,7 @@ class BoundsDisplay:
     >>> from separatrix import DynamicMargin
     >>> from separatrix.plot import BoundsDisplay
     >>> X, y = load_iris(return_X_y=True)
-    >>> display = BoundsDisplay.from_estimator(DynamicMargin(epsilon=0.01), X, y == 0)  # doctest: +SKIP
+    >>> display = BoundsDisplay.from_estimator(DynamicMargin(epsilon=0.1), X, y == 0)
     """
 
     def __init__(self, *, rows: list[dict[str, Any]], name: str = ""):

@@ -17,7 +17,7 @@ class ConfusionDisplay(ConfusionMatrixDisplay):
     >>> from separatrix import MaxMargin
     >>> from separatrix.plot import ConfusionDisplay
     >>> X, y = load_iris(return_X_y=True)
-    >>> display = ConfusionDisplay.from_estimator(MaxMargin().fit(X, y), X, y)  # doctest: +SKIP
+    >>> display = ConfusionDisplay.from_estimator(MaxMargin().fit(X, y), X, y)
     """
 
     @classmethod

@@ -28,7 +28,7 @@ class MarginDisplay:
     >>> from separatrix import MaxMargin
     >>> from separatrix.plot import MarginDisplay
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> display = MarginDisplay.from_estimator(MaxMargin().fit(X, y), X, y)  # doctest: +SKIP
+    >>> display = MarginDisplay.from_estimator(MaxMargin().fit(X, y), X, y)
     """
 
     def __init__(self, *, margins: np.ndarray, y: np.ndarray, classes: np.ndarray, unit: str, band: float | None):

@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from separatrix.callbacks import Callback
 from separatrix.errors import DataError
 from separatrix.plot.style import COLOURS, INK, axes_for, styled
 
 
-class WeightTrace:
+class WeightTrace(Callback):
     """Callback that records the weight vector at every return to Python: densely at first, then ever more thinly."""
 
     def __init__(self) -> None:
@@ -18,16 +19,10 @@ class WeightTrace:
     def setup(self, estimator: Any, context: Any) -> None:
         self.vectors = []
 
-    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        pass
-
     def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any = None) -> None:
         coef = getattr(fitted_estimator, "coef_", None)
         if coef is not None:
             self.vectors.append(np.array(coef))
-
-    def teardown(self, estimator: Any, context: Any) -> None:
-        pass
 
 
 class PathDisplay:
@@ -48,7 +43,7 @@ class PathDisplay:
     >>> from separatrix import Perceptron
     >>> from separatrix.plot import PathDisplay
     >>> X, y = load_iris(return_X_y=True)
-    >>> display = PathDisplay.from_estimator(Perceptron(), X, y == 0)  # doctest: +SKIP
+    >>> display = PathDisplay.from_estimator(Perceptron(), X, y == 0)
     """
 
     def __init__(self, *, path: np.ndarray, labels: tuple[str, str], name: str = ""):

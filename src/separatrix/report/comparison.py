@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from separatrix.callbacks import Callback
 from separatrix.certificate import plain_margin
 from separatrix.errors import NotSeparableError
 from separatrix.estimators.max_margin import MaxMargin
@@ -53,7 +54,7 @@ class Result:
         }
 
 
-class Deadline:
+class Deadline(Callback):
     """Callback that ends a fit after so many seconds; it keeps what it has."""
 
     def __init__(self, seconds: float):
@@ -62,14 +63,8 @@ class Deadline:
     def setup(self, estimator: Any, context: Any) -> None:
         self.start = time.perf_counter()
 
-    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        pass
-
     def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
         return time.perf_counter() - self.start > self.seconds
-
-    def teardown(self, estimator: Any, context: Any) -> None:
-        pass
 
 
 def contestants() -> Iterator[tuple[str, Any]]:
