@@ -1,17 +1,20 @@
 """The command line, as someone at a terminal meets it."""
 
 import gzip
+import io
 import json
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
 from families import ESTIMATORS
+from rich.console import Console
 from typer.testing import CliRunner
 
 import separatrix
-from separatrix.cli import app
+from separatrix.cli import app, progress
 from separatrix.cli.progress import Progress, Stage
 
 runner = CliRunner()
@@ -159,12 +162,55 @@ def test_predict_says_what_does_not_fit(tmp_path, line):
     other.write_text("x\n3\nseven\n" + "1\n" * 30)
     result = run("predict", model, other)
     assert "line 3: expected a number in the column 'x', found 'seven'" in result.stderr
-    assert "no column 'label' to compare with" in run("predict", model, other, "--score").stderr
     other.write_text("x\n0\n9\n")
+    assert "no column 'label' to compare with" in run("predict", model, other, "--score").stderr
     output = tmp_path / "answers.csv"
     assert run("predict", model, other, "--decision", "-o", output).exit_code == 0
     assert output.read_text().splitlines()[0] == "prediction,decision"
     assert json.loads(run("predict", model, other, "--json").stdout) == {"prediction": ["low", "high"]}
+    other.write_text("x,label\n0,\n9,\n")  # a target that is there is ignored, even if it is empty
+    assert json.loads(run("predict", model, other, "--json").stdout) == {"prediction": ["low", "high"]}
+    assert "has no label in 2 of 2 rows" in run("predict", model, other, "--score").stderr
+    other.write_text("x,label\n0,low\n1,low\n")
+    assert "2 of 2 rows right" in run("predict", model, other, "--score").output
+
+
+def test_predict_without_names(tmp_path):
+    """Columns without names: with the labels, whichever column they are, and without them."""
+    rows = [(x, "high" if x > 4 else "low", -2 * x) for x in range(10)]
+    data, bare, model = tmp_path / "data.csv", tmp_path / "bare.csv", tmp_path / "m.sx"
+    data.write_text("".join(f"{a},{label},{b}\n" for a, label, b in rows))
+    bare.write_text("".join(f"{a},{b}\n" for a, _, b in rows))
+    assert run("fit", data, "-t", "2", "--save", model).exit_code == 0
+    expected = [label for _, label, _ in rows]
+    for path in (data, bare):
+        assert json.loads(run("predict", model, path, "--json").stdout)["prediction"] == expected
+    assert "10 of 10 rows right" in run("predict", model, data, "--score").output
+    assert "to compare with" in run("predict", model, bare, "--score").stderr
+    table, numbers = tmp_path / "table.npy", tmp_path / "numbers.npy"
+    values = np.array([[label == "high", a, b] for a, label, b in rows], dtype=float)
+    np.save(table, values)
+    np.save(numbers, values[:, 1:])
+    assert run("fit", table, "-t", "1", "--save", model).exit_code == 0
+    for path in (table, numbers):
+        assert json.loads(run("predict", model, path, "--json").stdout)["prediction"] == values[:, 0].tolist()
+    assert run("verify", model, table).exit_code == 0
+
+
+def test_libsvm_indices_mean_the_same_in_every_file(tmp_path):
+    """A file in which the first feature does not occur counts as the file of the fit did."""
+    data, other, model = (tmp_path / name for name in ("data.txt", "other.txt", "m.sx"))
+    data.write_text("".join(f"{1 if x > 4 else -1} 0:{x} 1:{(x * 7) % 3}\n" for x in range(10)))
+    other.write_text("-1 1:2\n-1 1:1\n")
+    assert run("fit", data, "--save", model).exit_code == 0
+    assert json.loads(run("predict", model, other, "--json").stdout)["prediction"] == [-1, -1]
+    decision = json.loads(run("predict", model, other, "--decision", "--json").stdout)["decision"]
+    fitted = separatrix.load(model)
+    np.testing.assert_allclose(decision, fitted.decision_function([[0.0, 2.0], [0.0, 1.0]]))
+    data.write_text(data.read_text().replace(" 1:", " 2:").replace(" 0:", " 1:"))
+    assert run("fit", data, "--save", model).exit_code == 0
+    other.write_text("-1 0:2\n")
+    assert "index 0" in run("predict", model, other).stderr
 
 
 def test_algorithms_are_found_and_told():
@@ -231,6 +277,23 @@ def test_progress_is_silent_without_a_terminal(capsys):
         assert stage.bar is None
         assert stage.watch("an estimator") == "an estimator"
     assert capsys.readouterr().err == ""
+
+
+def test_progress_shows_on_a_terminal_and_leaves_nothing(monkeypatch):
+    screen = io.StringIO()
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    shown = Progress()
+    shown.console, shown.seen = Console(file=screen, force_terminal=True, width=100), True
+    with shown.stage("Fitting") as stage:
+        model = stage.watch(separatrix.Perceptron(max_epochs=10))
+        assert stage in model._skl_callbacks
+        deadline = time.monotonic() + 10.0
+        while "12 updates" not in screen.getvalue() and time.monotonic() < deadline:
+            stage.update(0.5, "12 updates")
+            time.sleep(0.02)
+    assert "Fitting" in screen.getvalue()
+    assert "12 updates" in screen.getvalue()
+    assert screen.getvalue().endswith("\x1b[2K")  # the line is cleared
 
 
 def test_progress_tells_the_gap_and_the_updates():

@@ -219,6 +219,25 @@ def test_methods_are_not_replaced(tmp_path):
         load(forged(tmp_path / "m.sx", {"model": tree, "provenance": {}}, arrays))
 
 
+@pytest.mark.parametrize("name", ["coef_", "intercept_"])
+def test_weights_have_to_fit(tmp_path, name):
+    """Compiled code checks no bounds."""
+    model, _ = fitted(Perceptron)
+    setattr(model, name, np.zeros((1, 1)))
+    save(model, tmp_path / "m.sx")
+    with pytest.raises(ModelError, match="do not fit its 2 features"):
+        load(tmp_path / "m.sx")
+
+
+def test_a_state_has_to_fit(tmp_path):
+    model, _ = fitted(Perceptron)
+    record = model._records_[0]
+    record.state = record.state._replace(v=np.zeros(1))
+    save(model, tmp_path / "m.sx")
+    with pytest.raises(ModelError, match="state does not fit"):
+        load(tmp_path / "m.sx")
+
+
 def test_a_pipeline_has_no_memory_folder(tmp_path):
     """scikit-learn would unpickle what it finds there."""
     model = make_pipeline(StandardScaler(), MaxMargin(), memory=str(tmp_path)).fit(*blobs_2d())

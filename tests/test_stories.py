@@ -93,6 +93,7 @@ def test_parquet(tmp_path, iris):
         "rows": 150,
         "features": 4,
         "target": "species",
+        "index_base": 1,
         "classes": {"setosa": 50, "versicolor": 50, "virginica": 50},
         "bytes": 0,
     }

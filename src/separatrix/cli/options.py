@@ -51,8 +51,10 @@ def read(
     format: str | None,
     header: bool | None,
     separator: str | None,
-    drop: list[str] | None,
-    labelled: bool = True,
+    drop: list[str] | None = None,
+    labels: str = "required",
+    base: int | None = None,
+    width: int | None = None,
 ) -> Any:
     """The table that the options describe; the breast cancer data without any."""
     from separatrix.io.prepare import normalised
@@ -65,9 +67,38 @@ def read(
         if len(separator) != 1:
             raise typer.BadParameter("--separator takes one character, or tab.")
     table = read_table(
-        data, target, format=format, header=header, separator=separator, drop=drop or (), labelled=labelled
+        data,
+        target,
+        format=format,
+        header=header,
+        separator=separator,
+        drop=drop or (),
+        labels=labels,
+        base=base,
+        width=width,
     )
-    return normalised(table) if labelled else table
+    return normalised(table) if labels == "required" else table
+
+
+def read_for(
+    file: Any,
+    data: str | None,
+    target: str | None,
+    format: str | None,
+    header: bool | None,
+    separator: str | None,
+    labels: str = "optional",
+) -> Any:
+    """The table for a model: its features as the model takes them, and the labels if they are there."""
+    from dataclasses import replace
+
+    from separatrix.io.apply import aligned
+
+    told = file.provenance.get("data") or {}
+    column, base = target or told.get("target"), told.get("index_base")
+    width = int(file.model.n_features_in_)
+    table = read(data, column, format, header, separator, labels=labels, base=base, width=width)
+    return replace(aligned(table, file.model), target=column)
 
 
 def _breast_cancer() -> Any:

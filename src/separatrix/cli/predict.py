@@ -31,25 +31,21 @@ def predict(
     import numpy as np
 
     from separatrix.errors import DataError
-    from separatrix.io.apply import aligned
     from separatrix.io.models import check_writable, read_model, write_atomically
 
     if output:
         check_writable(output)
     file = read_model(model)
-    told = file.provenance.get("data") or {}
-    column = target or told.get("target")
-    table = options.read(data, column, format, header, separator, None, labelled=False)
+    table = options.read_for(file, data, target, format, header, separator, "optional" if score else "ignored")
     if score and table.y is None:
-        raise DataError(f"{table.source} has no column {column!r} to compare with: name it with --target.")
-    X = aligned(table, file.model).X
-    found = file.model.predict(X)
+        raise DataError(f"{table.source} has no column {table.target!r} to compare with: name it with --target.")
+    found = file.model.predict(table.X)
     if score:
         _print_score(found, table.y, file.model.classes_, json)
         return
     columns: dict[str, Any] = {"prediction": found}
     if decision:
-        values = np.asarray(file.model.decision_function(X))
+        values = np.asarray(file.model.decision_function(table.X))
         names = ["decision"] if values.ndim == 1 else [f"decision_{c}" for c in file.model.classes_]
         columns.update(zip(names, values.reshape(len(found), -1).T, strict=True))
     if json:

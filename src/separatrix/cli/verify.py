@@ -29,23 +29,21 @@ def verify(
     import numpy as np
 
     from separatrix.errors import DataError
-    from separatrix.io.apply import aligned, prepared, separator_of
+    from separatrix.io.apply import prepared, separator_of
     from separatrix.io.models import read_model
     from separatrix.report.proof import verified
 
     file = read_model(model)
-    told = file.provenance.get("data") or {}
-    column = target or told.get("target")
-    table = options.read(data, column, format, header, separator, None, labelled=False)
+    table = options.read_for(file, data, target, format, header, separator)
     if table.y is None:
-        raise DataError(f"{table.source} has no column {column!r} with the labels: name it with --target.")
+        raise DataError(f"{table.source} has no column {table.target!r} with the labels: name it with --target.")
     claimed = separator_of(file.model)
     unknown = np.setdiff1d(table.y.astype(str), claimed.classes_.astype(str))
     if len(unknown):
         raise DataError(f"{table.source} has rows of the class {unknown[0]}, which the model does not know.")
     y = table.y if table.y.dtype.kind == claimed.classes_.dtype.kind else table.y.astype(str)
-    found = verified(claimed, prepared(file.model, aligned(table, file.model).X), y)
-    same = told.get("sha256") == table.digest
+    found = verified(claimed, prepared(file.model, table.X), y)
+    same = (file.provenance.get("data") or {}).get("sha256") == table.digest
     holds = all(bool(v) for v in found.values())
     if json:
         options.print_json(

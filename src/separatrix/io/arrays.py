@@ -22,18 +22,24 @@ class Arrays(NamedTuple):
     X: Any  # (n, d), dense or CSR
     y: np.ndarray | None
     target: str | None
+    base: int = 1  # the number of the first feature
 
 
-def read_libsvm(source: Source) -> Arrays:
+def read_libsvm(source: Source, base: int | None) -> Arrays:
+    """``base``: the index of the first feature; None: 0 if the file has such an index, else 1."""
     from sklearn.datasets import load_svmlight_file
 
     try:
         with source.open() as file:
-            X, y = load_svmlight_file(file, dtype=np.float64)
+            X, y = load_svmlight_file(file, dtype=np.float64, zero_based=True)
     except (ValueError, TypeError) as error:
         _find_bad_pair(source)
         raise DataError(f"{source.name} cannot be read as LIBSVM: {error}.") from error
-    return Arrays(X, y, "label")
+    has_zero = X.shape[1] > 0 and X[:, [0]].nnz > 0
+    base = (0 if has_zero else 1) if base is None else base
+    if base and has_zero:
+        raise DataError(f"{source.name} has a feature with the index 0, the data of the model count from 1.")
+    return Arrays(X[:, 1:] if base else X, y, "label", base)
 
 
 def _find_bad_pair(source: Source) -> None:

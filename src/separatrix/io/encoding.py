@@ -183,6 +183,7 @@ class Decoder:
             raise ModelError(f"A {cls.__name__} with the fields {', '.join(sorted(state))}.")
         made = cls.__new__(cls)
         made.__dict__.update(state)
+        _check_shapes(made)
         return made
 
     def _class(self, name: str) -> type:
@@ -206,6 +207,18 @@ class Decoder:
         if not data or cls.__module__ != module:
             raise ModelError(f"It holds a {name}, which is not a class of data.")
         return cls
+
+
+def _check_shapes(made: Any) -> None:
+    """Compiled code checks no bounds: what it reads of a model has to fit together."""
+    width = getattr(made, "n_features_in_", None)
+    if isinstance(width, int) and hasattr(made, "coef_") and type(made).__module__.startswith(OURS):
+        coef, intercept = made.coef_, made.intercept_
+        if coef.ndim != 2 or coef.dtype != np.float64 or coef.shape[1] != width or intercept.shape != coef.shape[:1]:
+            raise ModelError(f"A {type(made).__name__} whose weights do not fit its {width} features.")
+        for record in getattr(made, "_records_", []):
+            if record.state.v.shape != (width + 1,) or record.state.v.dtype != np.float64:
+                raise ModelError(f"A {type(made).__name__} whose state does not fit its {width} features.")
 
 
 def _of(value: Any, kind: type) -> Any:

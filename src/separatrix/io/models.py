@@ -80,6 +80,9 @@ def save(model: Any, path: str | Path, provenance: dict[str, Any] | None = None)
 def load(path: str | Path, trusted: Iterable[type] = ()) -> Any:
     """Load a model that `save` wrote. A damaged or hostile file is a `ModelError` and runs nothing.
 
+    To predict is safe with any file that loads. Fit on (``warm_start``, `partial_fit`) from files that you trust: the
+    state of a fit is handed to compiled code as it is.
+
     Parameters
     ----------
     path : str or Path
@@ -118,7 +121,7 @@ def read_model(path: str | Path, trusted: Iterable[type] = ()) -> ModelFile:
             raise ModelError("It holds no estimator.")
     except ModelError as error:
         raise ModelError(f"{path} cannot be loaded. {error}") from error
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError, OverflowError) as error:
+    except Exception as error:  # whatever a malformed document leads to
         raise ModelError(f"{path} cannot be loaded: its document is malformed ({type(error).__name__}).") from error
     _compare_versions(path, provenance)
     return ModelFile(model, provenance)

@@ -28,6 +28,7 @@ class Table:
     target: str | None = None
     lines: np.ndarray | None = None  # the line of the file in which each row stands
     named: bool = False  # columns have names of their own
+    base: int = 1  # the number of the first feature, where they have numbers
 
     @property
     def n(self) -> int:
@@ -44,7 +45,7 @@ class Table:
     @property
     def names(self) -> list[str]:
         """Names of the features; numbers from 1 where the file gives none."""
-        return list(self.X.columns) if self.framed else [f"feature {i + 1}" for i in range(self.d)]
+        return list(self.X.columns) if self.framed else [f"feature {i + self.base}" for i in range(self.d)]
 
     @property
     def nbytes(self) -> int:
@@ -76,7 +77,9 @@ def read_table(
     separator: str | None = None,
     header: bool | None = None,
     drop: Sequence[str] = (),
-    labelled: bool = True,
+    labels: str = "required",
+    base: int | None = None,
+    width: int | None = None,
 ) -> Table:
     """Read CSV, TSV, Parquet, NDJSON, JSON, LIBSVM, ARFF, npy or npz, also with gzip, or standard input ("-").
 
@@ -90,8 +93,13 @@ def read_table(
         Told by the content where they are None.
     drop : sequence of str, default=()
         Columns to leave out.
-    labelled : bool, default=True
-        Labels are required. False: ``y`` is None where the target is not among the columns.
+    labels : {"required", "optional", "ignored"}, default="required"
+        "required": an error without at least two classes of them. "optional": ``y`` is None where the target is not
+        among the columns. "ignored": the target is left out, whatever it holds.
+    base : 0, 1 or None, default=None
+        The index of the first feature of a LIBSVM file; None: 0 if the file has such an index, else 1.
+    width : int or None, default=None
+        The number of features, where it is known: columns without names that are just as many hold no labels.
 
     Returns
     -------
@@ -115,19 +123,26 @@ def read_table(
     if not source.head().strip():
         raise DataError(f"{source.name} is empty.")
     if found in ("libsvm", "npz"):
-        X, y, name = read_libsvm(source) if found == "libsvm" else read_npz(source, target)
-        table = Table(source.name, found, source.digest, X, y, name)
-        if labelled and y is None:
+        arrays = read_libsvm(source, base) if found == "libsvm" else read_npz(source, target)
+        table = Table(source.name, found, source.digest, arrays.X, arrays.y, arrays.target, base=arrays.base)
+        if labels == "required" and table.y is None:
             raise DataError(f"{source.name} holds no labels: save them as y, or name the array with --target.")
     else:
-        table = _split(_frame(source, found, separator, header), target, labelled)
+        table = _frame(source, found, separator, header)
+        if table.named or table.d != width:
+            table = _split(table, target, labels == "required")
     if drop:
         table = _without(table, drop)
     if table.n == 0:
         raise DataError(f"{source.name} has no rows.")
     if table.d == 0:
         raise DataError(f"{source.name} has no column besides the target {table.target!r}, so no features.")
-    return table if table.y is None else replace(table, y=_labels(table))
+    if table.y is None or labels == "ignored":
+        return replace(table, y=None)
+    table = replace(table, y=_labels(table))
+    if labels == "required":
+        _check_classes(table)
+    return table
 
 
 def _frame(source: Source, found: str, separator: str | None, header: bool | None) -> Table:
@@ -173,11 +188,11 @@ def _bad_json_line(source: Source) -> str:
     return ""
 
 
-def _split(table: Table, target: str | None, labelled: bool) -> Table:
+def _split(table: Table, target: str | None, required: bool) -> Table:
     """Take the labels out of the columns."""
     names = table.names
     if target is None:
-        if not labelled:
+        if not required:
             return table
         if table.format == "arff":
             target = next((n for n in names if n.lower() in ("class", "target", "label")), names[-1])
@@ -188,12 +203,12 @@ def _split(table: Table, target: str | None, labelled: bool) -> Table:
             )
     place = _column(names, target)
     if place is None:
-        if not labelled:
+        if not required:
             return table
         raise DataError(f"{table.source} has no column {target!r}{suggestion(target, names)}")
     if table.framed:
         return replace(table, X=table.X.drop(names[place]), y=table.X[names[place]], target=names[place])
-    return replace(table, X=np.delete(table.X, place, axis=1), y=table.X[:, place], target=f"column {place + 1}")
+    return replace(table, X=np.delete(table.X, place, axis=1), y=table.X[:, place], target=str(place + 1))
 
 
 def _column(names: list[str], wanted: str) -> int | None:
@@ -262,6 +277,12 @@ def _labels(table: Table) -> np.ndarray:
                 "like classes."
             )
         y = y.astype(np.int64) if np.abs(y).max(initial=0) < 2**53 else y
+    return y
+
+
+def _check_classes(table: Table) -> None:
+    """At least two classes, and not as many as there are rows."""
+    y, where = table.y, f"{table.source}: the target column {table.target!r}"
     classes = np.unique(y)
     if len(classes) < 2:
         raise DataError(f"{where} holds one class only, {classes[0]!s}: there is nothing to separate.")
@@ -270,4 +291,3 @@ def _labels(table: Table) -> np.ndarray:
             f"{where} has {len(classes)} different values in {len(y)} rows: it looks like a quantity or an identifier, "
             "not like classes."
         )
-    return y

@@ -102,6 +102,7 @@ class Summary:
                 "rows": self.table.n,
                 "features": self.table.d,
                 "target": self.table.target,
+                "index_base": self.table.base,
                 "classes": self.classes,
                 "bytes": self.table.nbytes,
             },

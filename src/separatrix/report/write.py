@@ -25,7 +25,8 @@ table { border-collapse: collapse; width: 100%; } td, th { text-align: left; pad
 td:first-child { color: var(--faint); white-space: nowrap; } td.number { text-align: right;
   font-variant-numeric: tabular-nums; white-space: nowrap; }
 .bar { display: inline-block; height: .7rem; background: var(--plus); }
-.bar.minus { background: repeating-linear-gradient(45deg, var(--minus) 0 4px, transparent 4px 6px); }
+.bar.minus { background-color: var(--minus);
+  background-image: repeating-linear-gradient(45deg, transparent 0 4px, rgba(255, 255, 255, .7) 4px 6px); }
 img { max-width: 100%; background: #fff; border-radius: 4px; }
 code { background: var(--line); padding: .1rem .3rem; border-radius: 3px; } footer { color: var(--faint);
   margin-top: 2rem; font-size: .85rem; }
