@@ -150,6 +150,8 @@ def test_show_and_verify(tmp_path, line):
     assert "does NOT hold" in failing.output
     other.write_text(LINE.replace("low", "medium"))
     assert "class medium" in run("verify", model, other).stderr
+    other.write_text("x,label\n1,low\n")
+    assert "no rows of the class high" in run("verify", model, other).stderr
 
 
 def test_predict_says_what_does_not_fit(tmp_path, line):

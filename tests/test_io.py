@@ -191,6 +191,23 @@ def test_blank_lines_keep_the_line_numbers(tmp_path):
         preparation(table)
 
 
+def test_what_spreadsheets_leave_behind(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text(",a,y,\n0,1.5,u,\n1,2.5,v,\n2,3.5,v,\n")
+    table = read_table(path, "y")
+    assert table.names == ["a"]
+    path.write_text(",a,y\n4,1.5,u\n7,2.5,v\n2,3.5,v\n")
+    assert read_table(path, "y").names == ["unnamed column 1", "a"]
+
+
+def test_separators_within_fields(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text('a b c,y\n1,"very, very good"\n2,quite good indeed\n3,not that good\n')
+    table = read_table(path, "y")
+    assert table.names == ["a b c"]
+    assert table.y.tolist() == ["very, very good", "quite good indeed", "not that good"]
+
+
 def test_a_near_file_name(tmp_path):
     (tmp_path / "iris.csv").write_text("a,y\n")
     with pytest.raises(DataError, match=r"Did you mean .*iris\.csv"):

@@ -87,7 +87,9 @@ def _fit(table: Table, X: Any, steps: list[Any], answer: Separability, choices: 
         reason = ""
         if C is None:
             C, cv = choose_c(table, X, steps, folds, choices, progress)
-            reason = f", chosen by {folds}-fold cross-validation among {len(POWERS)} values" if cv else ""
+            reason = f", chosen by {folds}-fold cross-validation among {len(POWERS)} values"
+            if cv is None:
+                reason = ", as nothing was asked for: there was no cross-validation to choose it"
         separator = MaxMargin(C, tol=choices.tol, max_time=choices.max_time)
         interrupted = _fit_or_keep(separator, "Maximum margin", X, table.y, choices.tol, progress)
         how = "maximum margin, hard" if np.isinf(C) else f"maximum margin, soft with C = {C:g}{reason}"

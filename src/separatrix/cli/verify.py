@@ -41,6 +41,9 @@ def verify(
     unknown = np.setdiff1d(table.y.astype(str), claimed.classes_.astype(str))
     if len(unknown):
         raise DataError(f"{table.source} has rows of the class {unknown[0]}, which the model does not know.")
+    absent = np.setdiff1d(claimed.classes_.astype(str), table.y.astype(str))
+    if len(absent):
+        raise DataError(f"{table.source} has no rows of the class {absent[0]}: the certificate is about all classes.")
     y = table.y if table.y.dtype.kind == claimed.classes_.dtype.kind else table.y.astype(str)
     found = verified(claimed, prepared(file.model, table.X), y)
     same = (file.provenance.get("data") or {}).get("sha256") == table.digest

@@ -16,7 +16,7 @@ from separatrix.errors import DataError
 
 FORMATS = ("csv", "tsv", "parquet", "ndjson", "json", "libsvm", "arff", "npy", "npz")
 HEAD = 1 << 16  # bytes that tell the format
-SEPARATORS = (",", "\t", ";", "|", " ")
+SEPARATORS = (",", "\t", ";", "|")
 LIBSVM_LINE = re.compile(r"^[-+]?[\w.+-]+(\s+(qid|\d+):\S+)+\s*(#.*)?$")
 FOREIGN = {
     b"\xff\xfe": "UTF-16 text: convert it, for example with `iconv -f UTF-16 -t UTF-8`",
@@ -163,11 +163,11 @@ def _kind_of_archive(source: Source) -> str:
 
 def separator_of(lines: list[str]) -> str:
     """The separator that cuts the most lines into the same number of fields, and those into the most fields."""
-    best, found = (0.0, 1), ","
+    best, found = (0.0, 1), " "  # spaces also stand within fields: they separate where nothing else does
     for separator in SEPARATORS:
-        widths = [len(row) for row in csv.reader(lines, delimiter=separator, skipinitialspace=separator == " ") if row]
+        widths = [len(row) for row in csv.reader(lines, delimiter=separator) if row]
         usual = max(set(widths), key=widths.count, default=1)
         score = (round(widths.count(usual) / len(widths), 1), usual) if usual > 1 else (0.0, 1)
         if score > best:
             best, found = score, separator
-    return found
+    return found if found != " " or any(" " in line.strip() for line in lines) else ","

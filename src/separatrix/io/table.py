@@ -83,6 +83,8 @@ def read_table(
 ) -> Table:
     """Read CSV, TSV, Parquet, NDJSON, JSON, LIBSVM, ARFF, npy or npz, also with gzip, or standard input ("-").
 
+    Columns of a CSV file that have no name and are empty, or count the rows, are left out.
+
     Parameters
     ----------
     where : str or Path

@@ -15,6 +15,7 @@ from separatrix.io.source import HEAD, Source, lines_of, separator_of
 MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
 NUMBER = re.compile(r"^\s*[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?\s*$|^\s*[-+]?inf(inity)?\s*$", re.I)
 DECIMAL_COMMA = re.compile(r"^\s*[-+]?\d+,\d+\s*$")
+UNNAMED = "unnamed column "
 SURE = 10_000  # rows from which polars takes the types, before it looks at all
 
 
@@ -36,11 +37,11 @@ def layout_of(source: Source, separator: str | None, header: bool | None) -> Lay
     rows = list(csv.reader(lines, delimiter=separator, skipinitialspace=separator == " "))
     first, rest = [field.strip() for field in rows[0]], rows[1:]
     if header is None:
-        header = not any(NUMBER.match(field) or field in MISSING for field in first) and len(set(first)) > 0
+        header = any(first) and not any(NUMBER.match(field) or field in MISSING for field in first if field)
     if not header:
         names = [f"column_{i + 1}" for i in range(len(first))]
     else:
-        names = first
+        names = [name or f"{UNNAMED}{i + 1}" for i, name in enumerate(first)]
         for name in names:
             places = [i + 1 for i, other in enumerate(names) if other == name]
             if len(places) > 1:
@@ -88,7 +89,19 @@ def read_text(source: Source, layout: Layout) -> tuple[Any, np.ndarray]:
     blank = frame.select(pl.all_horizontal(pl.all().is_null())).to_series().to_numpy()
     if blank.any() and frame.width > 1:
         frame, lines = frame.filter(~blank), lines[~blank]
-    return frame, lines
+    return frame.drop(
+        [name for name in frame.columns if name.startswith(UNNAMED) and _says_nothing(frame[name])]
+    ), lines
+
+
+def _says_nothing(column: Any) -> bool:
+    """Whether a column without a name is empty, or counts the rows: what spreadsheets and data frames leave behind."""
+    if column.null_count() == len(column):
+        return True
+    if not column.dtype.is_integer() or column.null_count():
+        return False
+    numbers = column.to_numpy()
+    return bool(np.array_equal(numbers - numbers[0], np.arange(len(numbers))))
 
 
 def _collapsed(source: Source) -> bytes:
