@@ -4,7 +4,6 @@ import csv
 import io
 import re
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -83,15 +82,14 @@ def read_text(source: Source, layout: Layout) -> tuple[Any, np.ndarray]:
         raise DataError(f"{source.name} cannot be read as CSV: {str(error).splitlines()[0]}.") from error
     if frame.height == 0:
         raise DataError(f"{source.name} has no rows.")
-    if frame.width != len(layout.names) or frame[:, -1].null_count():  # polars fills lines that are too short
+    if frame[:, -1].null_count() and not _plainly_regular(source, layout):  # polars fills lines that are too short
         _find_fault(source, layout)
     lines = np.arange(frame.height) + (2 if layout.header else 1)
     blank = frame.select(pl.all_horizontal(pl.all().is_null())).to_series().to_numpy()
     if blank.any() and frame.width > 1:
         frame, lines = frame.filter(~blank), lines[~blank]
-    return frame.drop(
-        [name for name in frame.columns if name.startswith(UNNAMED) and _says_nothing(frame[name])]
-    ), lines
+    nameless = [name for name in frame.columns if name.startswith(UNNAMED)]
+    return frame.drop([name for name in nameless if _says_nothing(frame[name])]), lines
 
 
 def _says_nothing(column: Any) -> bool:
@@ -110,6 +108,13 @@ def _collapsed(source: Source) -> bytes:
         return re.sub(rb"(?m)^ +| +$", b"", re.sub(rb" +", b" ", file.read()))
 
 
+def _plainly_regular(source: Source, layout: Layout) -> bool:
+    """Whether every line has its number of separators: quick, and enough where none stands in quotes."""
+    separator, expected = layout.separator.encode(), len(layout.names) - 1
+    with source.open() as file:
+        return layout.separator != " " and all(line.count(separator) == expected or not line.strip() for line in file)
+
+
 def _find_fault(source: Source, layout: Layout) -> None:
     """Raise at the first line with another number of fields, or with bytes that are no text."""
     expected = len(layout.names)
@@ -117,7 +122,7 @@ def _find_fault(source: Source, layout: Layout) -> None:
         text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
         reader = csv.reader(text, delimiter=layout.separator, skipinitialspace=layout.separator == " ")
         try:
-            for row in islice(reader, 0, None):
+            for row in reader:
                 if row and len(row) != expected:
                     shown = layout.separator.join(row)
                     shown = shown if len(shown) <= 60 else shown[:57] + "..."
