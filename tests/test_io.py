@@ -1,6 +1,7 @@
 """Reading data files: every format, and what is said of files that cannot be read."""
 
 import gzip
+import io
 
 import numpy as np
 import polars as pl
@@ -219,6 +220,41 @@ def test_formats_are_told_by_content(tmp_path):
     for kind, name in (("tsv", "csv"), ("parquet", "parquet"), ("arff", "arff"), ("ndjson", "ndjson"), ("gzip", "csv")):
         write(path, kind)
         assert sniff(Source.of(path)) == name
+
+
+def _good_files():
+    path = io.BytesIO()
+    FRAME.write_parquet(path)
+    files = {"parquet": path.getvalue()}
+    for kind, write_array in (("npy", np.save), ("npz", lambda f, x: np.savez(f, X=x, y=x[:, 0] > 0))):
+        path = io.BytesIO()
+        write_array(path, NUMBERS)
+        files[kind] = path.getvalue()
+    files["csv"] = FRAME.write_csv().encode()
+    files["gzip"] = gzip.compress(files["csv"])
+    files["ndjson"] = FRAME.write_ndjson().encode()
+    return files
+
+
+@pytest.mark.parametrize("kind", ["parquet", "npy", "npz", "csv", "gzip", "ndjson"])
+def test_damaged_files_are_tables_or_errors_that_say_so(tmp_path, kind):
+    good, rng = _good_files()[kind], np.random.default_rng(0)
+    path = tmp_path / "damaged"
+    ends = set()
+    for _ in range(60):
+        content = bytearray(good)
+        for place in rng.integers(0, len(content), rng.integers(1, 4)):
+            content[place] ^= int(rng.integers(1, 256))
+        path.write_bytes(bytes(content[: rng.integers(1, 2 * len(content))]))
+        try:
+            preparation(normalised(read_table(path, "kind" if kind != "npy" else "-1")), encode=True, impute=True)
+            ends.add("read")
+        except DataError as error:
+            ends.add("refused")
+            said = str(error)
+            if str(path) not in said:
+                raise
+    assert "refused" in ends
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -152,7 +152,7 @@ def _kind_of_archive(source: Source) -> str:
     try:
         with source.open() as file, zipfile.ZipFile(file) as archive:
             names = archive.namelist()
-    except zipfile.BadZipFile as error:
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError) as error:
         raise DataError(f"{source.name}: the archive is damaged or cut off ({error}).") from error
     if names and all(name.endswith(".npy") for name in names):
         return "npz"

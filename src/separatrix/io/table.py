@@ -166,7 +166,7 @@ def _frame(source: Source, found: str, separator: str | None, header: bool | Non
             frame = pl.scan_ndjson(source.polars, infer_schema_length=None).collect()
         else:
             frame = readers[found](source.polars).lazy().collect(engine="streaming")
-    except Exception as error:  # polars raises its own errors, and now and then a panic
+    except (Exception, pl.exceptions.PanicException) as error:  # polars does not take every damage calmly
         where = _bad_json_line(source) if found == "ndjson" else ""
         words = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(f"{source.name}{where} cannot be read as {found}: {words}.") from error

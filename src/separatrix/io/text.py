@@ -77,7 +77,7 @@ def read_text(source: Source, layout: Layout) -> tuple[Any, np.ndarray]:
             if "could not parse" not in str(error):
                 raise
             frame = read(None)  # a column turned into text further down
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         _find_fault(source, layout)
         raise DataError(f"{source.name} cannot be read as CSV: {str(error).splitlines()[0]}.") from error
     if frame.height == 0:
