@@ -104,6 +104,16 @@ def test_a_mistake_of_ours_is_not_taken_for_an_answer(line, monkeypatch):
     assert "broken" in result.stderr
 
 
+@pytest.mark.filterwarnings("default::UserWarning")
+def test_warnings_are_notes(tmp_path, line):
+    model = tmp_path / "m.sx"
+    separatrix.save(separatrix.MaxMargin().fit([[0.0], [1.0]], [0, 1]), model, {"versions": {"scikit-learn": "0.1"}})
+    result = run("show", model)
+    assert result.exit_code == 0
+    assert result.stderr.startswith(f"note: {model} was written with scikit-learn 0.1")
+    assert ".py" not in result.stderr
+
+
 def test_check_answers_with_its_exit_status(tmp_path, line):
     assert run("check", line, "-t", "label").exit_code == 0
     mixed = tmp_path / "mixed.csv"

@@ -2,6 +2,7 @@
 
 import sys
 import traceback
+import warnings
 from typing import Any
 
 import typer
@@ -17,7 +18,9 @@ class Program(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            return super().invoke(ctx)
+            with warnings.catch_warnings():
+                warnings.showwarning = _note
+                return super().invoke(ctx)
         except UsageError as error:
             if ctx.invoked_subcommand == "check":
                 error.exit_code = ERROR
@@ -52,6 +55,11 @@ def _is_for_users(error: Exception) -> bool:
     return module.startswith(
         ("sklearn.utils.validation", "sklearn.utils._param_validation", "sklearn.utils.multiclass")
     )
+
+
+def _note(message: Warning | str, *where: Any, **more: Any) -> None:
+    """A warning as a sentence, without the line of code that it comes from."""
+    _say(f"note: {message}")
 
 
 def _say(text: str) -> None:
