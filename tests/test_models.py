@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 import skops.io
-from families import ESTIMATORS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from problems import blobs_2d, overlapping
+from public import CLASSIFIERS
 from safetensors.numpy import save as pack
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
@@ -53,7 +53,7 @@ def same(a, b):
     return type(a) is type(b) and a == b
 
 
-@pytest.mark.parametrize("cls", ESTIMATORS, ids=lambda c: c.__name__)
+@pytest.mark.parametrize("cls", CLASSIFIERS, ids=lambda c: c.__name__)
 @pytest.mark.parametrize("classes", [2, 3])
 def test_every_estimator_comes_back_whole(tmp_path, cls, classes):
     y = np.array(["ant", "bee", "cat"])[np.arange(30) % classes]
@@ -66,7 +66,7 @@ def test_every_estimator_comes_back_whole(tmp_path, cls, classes):
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
 
 
-@pytest.mark.parametrize("cls", ESTIMATORS, ids=lambda c: c.__name__)
+@pytest.mark.parametrize("cls", CLASSIFIERS, ids=lambda c: c.__name__)
 def test_skops_loads_every_estimator(cls):
     model, X = fitted(cls)
     content = skops.io.dumps(model)

@@ -11,8 +11,8 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from families import ESTIMATORS
 from problems import blobs_2d, margin_6d, one_feature, overlapping
+from public import CLASSIFIERS
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -67,7 +67,7 @@ def test_boundary_of_many_features_keeps_distances():
     assert set(np.flatnonzero(nearest)) >= set(model[-1].support_)
 
 
-@pytest.mark.parametrize("cls", ESTIMATORS, ids=lambda c: c.__name__)
+@pytest.mark.parametrize("cls", CLASSIFIERS, ids=lambda c: c.__name__)
 def test_every_estimator_can_be_drawn(cls):
     X, y = overlapping()
     model = cls(**({"max_epochs": 3} if "max_epochs" in cls().get_params() else {})).fit(X, y)

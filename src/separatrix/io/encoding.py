@@ -217,7 +217,8 @@ def _check_shapes(made: Any) -> None:
         if coef.ndim != 2 or coef.dtype != np.float64 or coef.shape[1] != width or intercept.shape != coef.shape[:1]:
             raise ModelError(f"A {type(made).__name__} whose weights do not fit its {width} features.")
         for record in getattr(made, "_records_", []):
-            if record.state.v.shape != (width + 1,) or record.state.v.dtype != np.float64:
+            v = record.state.v  # the vectors of a linear machine follow each other
+            if v.ndim != 1 or v.dtype != np.float64 or len(v) == 0 or len(v) % (width + 1):
                 raise ModelError(f"A {type(made).__name__} whose state does not fit its {width} features.")
 
 

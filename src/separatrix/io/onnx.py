@@ -46,7 +46,10 @@ def to_onnx(model: Any) -> Any:
     onnx = require_onnx()
     separator = separator_of(model)
     if not hasattr(separator, "coef_") or _predicts_otherwise(separator):
-        raise ModelError(f"{type(separator).__name__} does not predict with its hyperplanes, so it cannot be exported.")
+        raise ModelError(
+            f"{type(separator).__name__} predicts otherwise than by the largest score of its hyperplanes, so it "
+            "cannot be exported."
+        )
     graph = _Graph(onnx)
     steps = list(getattr(model, "steps", []))[:-1]
     if len(steps) == 1 and hasattr(steps[0][1], "transformers_"):
