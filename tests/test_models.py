@@ -195,7 +195,8 @@ HOSTILE = [
     thing("separatrix.nowhere.Nothing"),
     thing("sklearn.preprocessing._function_transformer.FunctionTransformer", func={"!": "function"}),
     thing("sklearn.feature_extraction.text.TfidfVectorizer"),
-    thing("separatrix.estimators.max_margin.MaxMargin"),
+    thing("separatrix.space.Space", rho=1.0),
+    thing("separatrix.certificate.Certificate", lower=1.0),
     {"!": "array", "name": "0"},
     {"!": "pickle", "data": "gASV"},
     {"!": "dtype", "name": "V8"},
@@ -216,6 +217,19 @@ def test_methods_are_not_replaced(tmp_path):
     tree = encode(fitted(MaxMargin)[0], arrays)
     tree["fields"]["predict"] = 1
     with pytest.raises(ModelError, match="method predict"):
+        load(forged(tmp_path / "m.sx", {"model": tree, "provenance": {}}, arrays))
+
+
+def test_what_an_older_version_did_not_have_is_the_default(tmp_path):
+    arrays = {}
+    tree = encode(fitted(MaxMargin)[0], arrays)
+    del tree["fields"]["solver"]
+    del tree["fields"]["certificate_"]["fields"]["sample_weight"]
+    again = load(forged(tmp_path / "m.sx", {"model": tree, "provenance": {}}, arrays))
+    assert again.solver == "auto"
+    assert again.certificate_.sample_weight is None
+    del tree["fields"]["certificate_"]["fields"]["upper"]
+    with pytest.raises(ModelError, match="without upper"):
         load(forged(tmp_path / "m.sx", {"model": tree, "provenance": {}}, arrays))
 
 

@@ -11,6 +11,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from problems import blobs_2d, margin_6d, one_feature, overlapping
 from public import CLASSIFIERS
 from sklearn.pipeline import make_pipeline
@@ -63,6 +64,14 @@ def test_boundary_of_many_features_keeps_distances():
     display = rendered(BoundaryDisplay.from_estimator(model, X, y))
     np.testing.assert_allclose(display.points[:, 0], model[-1].signed_distance(model[:-1].transform(X)))
     assert display.band == pytest.approx(model[-1].geometric_margin_)
+    inner = model[:-1].transform(X)
+    rest = inner - inner.mean(axis=0)
+    w = model[-1].coef_[0] / np.linalg.norm(model[-1].coef_[0])
+    rest -= np.outer(rest @ w, w)
+    first = np.linalg.svd(rest)[2][0]
+    assert np.var(rest @ first) >= np.var(display.points[:, 1]) > 0.98 * np.var(rest @ first)
+    sparse = BoundaryDisplay.from_estimator(model[-1], sp.csr_matrix(inner), y)
+    np.testing.assert_allclose(sparse.points, display.points, atol=1e-9)
     nearest = np.abs(display.points[:, 0]) <= display.band * (1 + 1e-9)
     assert set(np.flatnonzero(nearest)) >= set(model[-1].support_)
 

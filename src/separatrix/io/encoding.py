@@ -7,7 +7,7 @@ file. JSON objects stand for values that JSON has no word for, with their kind u
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from importlib import import_module
 from typing import Any
 
@@ -169,17 +169,19 @@ class Decoder:
         state = {_of(k, str): self.decode(v) for k, v in _of(tree["fields"], dict).items()}
         if issubclass(cls, tuple):
             return cls(**state)
-        expected = set(cls._get_param_names() if hasattr(cls, "_get_param_names") else [f.name for f in fields(cls)])
-        missing = expected - set(state) - TRANSIENT
+        names = cls._get_param_names() if hasattr(cls, "_get_param_names") else [f.name for f in fields(cls)]
+        if is_dataclass(cls):  # what an older version did not have yet is what it was then
+            state = {**{f.name: f.default for f in fields(cls) if f.default is not MISSING}, **state}
+        missing = set(names) - set(state) - TRANSIENT
         if missing:
             raise ModelError(f"A {cls.__name__} without {', '.join(sorted(missing))}.")
         if hasattr(cls, "_get_param_names"):
             hidden = [k for k in state if callable(getattr(cls, k, None)) or k.startswith("__")]
             if hidden:
                 raise ModelError(f"A {cls.__name__} whose method {hidden[0]} would be replaced.")
-            if "memory" in expected:
+            if "memory" in names:
                 state["memory"] = None
-        elif set(state) != expected:
+        elif set(state) != set(names):
             raise ModelError(f"A {cls.__name__} with the fields {', '.join(sorted(state))}.")
         made = cls.__new__(cls)
         made.__dict__.update(state)

@@ -9,6 +9,7 @@ from separatrix.errors import DataError
 from separatrix.plot.style import INK, axes_for, dense, look, styled, thinned
 
 GRID = 300
+POWER = 100  # steps of the power iteration
 CROWDED = 40  # support vectors from which rings become small
 
 
@@ -182,23 +183,41 @@ def _projected(separator: Any, X: Any) -> tuple[np.ndarray, float | None, tuple[
     coef = getattr(separator, "coef_", None)
     if coef is None:
         raise DataError(f"{type(separator).__name__} has no weight vector to project on: draw it on two features.")
-    X = dense(X)
+    X = X if hasattr(X, "tocsr") else dense(X)
+    mean = np.asarray(X.mean(axis=0)).ravel()
     if len(coef) > 1:
         directions = np.linalg.svd(coef - coef.mean(axis=0), full_matrices=False)[2][:2]
-        points = (X - X.mean(axis=0)) @ directions.T
+        points = np.asarray(X @ directions.T) - mean @ directions.T
         if points.shape[1] == 1:
-            points = np.column_stack([points, _jitter(len(X))])
+            points = np.column_stack([points, _jitter(len(points))])
         return points, None, ("first direction of the weights", "second direction of the weights")
     length = float(np.linalg.norm(coef[0])) or 1.0
-    distance = (X @ coef[0] + separator.intercept_[0]) / length
+    distance = (np.asarray(X @ coef[0]) + separator.intercept_[0]) / length
     band = _level(separator) / length
     if X.shape[1] == 1:
-        return np.column_stack([distance, _jitter(len(X))]), band, ("distance from the boundary", "(spread to be seen)")
-    rest = X - X.mean(axis=0)
-    rest -= np.outer(rest @ coef[0], coef[0]) / length**2
-    first = np.linalg.svd(rest[thinned(len(rest), np.zeros(0, int))], full_matrices=False)[2][0]
+        spread = _jitter(len(distance))
+        return np.column_stack([distance, spread]), band, ("distance from the boundary", "(spread to be seen)")
     labels = ("distance from the hyperplane", "first principal direction within it")
-    return np.column_stack([distance, rest @ first]), band, labels
+    return np.column_stack([distance, _across(X, mean, coef[0] / length)]), band, labels
+
+
+def _across(X: Any, mean: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Coordinates along the first principal direction of the rows without their part along w.
+
+    By power iteration with passes over the rows, which may be sparse and are never copied.
+    """
+
+    def within(v: np.ndarray) -> np.ndarray:
+        return v - (v @ w) * w
+
+    v = within(np.random.default_rng(0).normal(size=len(w)))
+    for _ in range(POWER):
+        v /= np.linalg.norm(v) or 1.0
+        along = np.asarray(X @ v) - mean @ v
+        v = within(np.asarray(X.T @ along).ravel() - mean * along.sum())
+    v = v / (np.linalg.norm(v) or 1.0)
+    v = v if v[np.argmax(np.abs(v))] >= 0 else -v
+    return np.asarray(X @ v) - mean @ v
 
 
 def _jitter(n: int) -> np.ndarray:
