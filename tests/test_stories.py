@@ -77,6 +77,8 @@ def test_csv_with_strings_and_missing_values(tmp_path):
     answers = separatrix("predict", model, new)
     assert answers.exit_code == 0
     assert answers.output.split() == ["prediction", "no", "yes"]
+    new.write_text("income,age,city\n,50,\n")  # one row, of which little is known
+    assert separatrix("predict", model, new).output.split() == ["prediction", "yes"]
     assert "8 of 8 rows right" in separatrix("predict", model, path, "--score").output
 
 
@@ -203,15 +205,15 @@ def test_a_read_only_folder(tmp_path, iris):
     )
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o555)
-        for option, name in (("--save", "m.sx"), ("--report", "r.html"), ("--export", "m.onnx")):
-            command = ["fit", "-", "--target", "species", option, os.path.join(folder, name)]
-            done = subprocess.run([sys.executable, "-c", script, *command], capture_output=True, text=True, input="")
-            assert done.returncode == 3
-            assert "read-only" in done.stderr
-            assert "Traceback" not in done.stderr
-    nowhere = separatrix("fit", iris[0], "--target", "species", "--save", tmp_path / "none" / "m.sx")
-    assert nowhere.exit_code == 3
-    assert "There is no folder" in told(nowhere)
+        command = ["fit", "-", "--target", "species", "--save", os.path.join(folder, "m.sx")]
+        done = subprocess.run([sys.executable, "-c", script, *command], capture_output=True, text=True, input="")
+    assert done.returncode == 3
+    assert "read-only" in done.stderr
+    assert "Traceback" not in done.stderr
+    for option, name in (("--save", "m.sx"), ("--report", "r.html"), ("--export", "m.onnx"), ("--plot", "b.png")):
+        nowhere = separatrix("fit", iris[0], "--target", "species", option, tmp_path / "none" / name)
+        assert nowhere.exit_code == 3
+        assert "There is no folder" in told(nowhere)
 
 
 def test_a_model_of_a_newer_version(tmp_path, iris, monkeypatch):

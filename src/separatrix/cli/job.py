@@ -87,7 +87,7 @@ def _fit(table: Table, X: Any, steps: list[Any], answer: Separability, choices: 
         reason = ""
         if C is None:
             C, cv = choose_c(table, X, steps, folds, choices, progress)
-            reason = f", chosen by {folds}-fold cross-validation among {len(POWERS)} values"
+            reason = f", chosen by {folds}-fold cross-validation"
             if cv is None:
                 reason = ", as nothing was asked for: there was no cross-validation to choose it"
         separator = MaxMargin(C, tol=choices.tol, max_time=choices.max_time)
@@ -153,14 +153,17 @@ def choose_c(
             stage.update((k + 1) / folds, f"fold {k + 1} of {folds}")
     table_of_scores = np.array(scores)
     best = int(np.argmax(np.round(table_of_scores.mean(axis=0), 12)))
-    return values[best], Accuracy(table_of_scores[:, best].tolist())
+    return values[best], Accuracy(table_of_scores[:, best].tolist(), chose=len(values))
 
 
 def candidates(X: Any) -> list[float]:
     """Values of C for data of this size: powers of ten over mean |x|^2, rounded to one digit."""
-    matrix: Any = X if hasattr(X, "multiply") else np.asarray(X)
-    squares = matrix.multiply(matrix) if hasattr(X, "multiply") else np.square(matrix, dtype=np.float64)
-    size = float(squares.sum()) / X.shape[0] + 1.0
+    if hasattr(X, "indptr"):
+        total = float(np.dot(X.data, X.data))
+    else:
+        matrix = np.asarray(X)
+        total = float(np.einsum("ij,ij->", matrix, matrix, dtype=np.float64))
+    size = total / X.shape[0] + 1.0
     return [float(f"{10.0**p / size:.0e}") for p in POWERS]
 
 

@@ -116,10 +116,10 @@ def _breast_cancer() -> Any:
     return Table("breast cancer", "scikit-learn", digest, frame, labels, "diagnosis", named=True)
 
 
-def console(err: bool = False) -> Any:
+def console() -> Any:
     from rich.console import Console
 
-    shown = Console(stderr=err, highlight=False)
+    shown = Console(highlight=False)
     if not shown.is_terminal and "COLUMNS" not in os.environ:
         shown.width = WIDE
     return shown

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from separatrix.errors import DataError
-from separatrix.io.prepare import checked, normalised
+from separatrix.io.prepare import checked_for_model, normalised
 from separatrix.io.table import Table, suggestion
 
 
@@ -45,11 +45,11 @@ def aligned(table: Table, model: Any) -> Table:
             raise DataError(f"{table.source} has {table.d} features, the model was fitted on {expected}.")
         X = table.X.copy()
         X.resize(table.n, expected)  # features that do not occur here are zero
-        return checked(replace(table, X=X), encode=False, impute=_fills(model))
+        return checked_for_model(replace(table, X=X), (), _fills(model))
     if names is None or not table.framed:
         if table.d != expected:
             raise DataError(f"{table.source} has {table.d} columns of features, the model was fitted on {expected}.")
-        return checked(normalised(table), encode=False, impute=_fills(model))
+        return checked_for_model(normalised(table), (), _fills(model))
     wanted = [str(name) for name in names]
     frame = table.X
     if not table.named and frame.width == expected:
@@ -61,11 +61,7 @@ def aligned(table: Table, model: Any) -> Table:
             f"{missing[0]!r} is not there{suggestion(missing[0], list(frame.columns))}"
         )
     text = _text_columns(model)
-    import polars as pl
-
-    frame = frame.select([pl.col(name).cast(pl.String) if name in text else pl.col(name) for name in wanted])
-    table = normalised(replace(table, X=frame))
-    return checked(table, encode=False, impute=_fills(model), text=text)
+    return checked_for_model(normalised(replace(table, X=frame.select(wanted)), text), text, _fills(model))
 
 
 def _text_columns(model: Any) -> set[str]:

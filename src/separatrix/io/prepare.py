@@ -13,8 +13,8 @@ MOSTLY = 0.9  # a text column with this share of numbers is a column of numbers 
 MOST_VALUES = 1000  # different values of a column that is one-hot encoded
 
 
-def normalised(table: Table) -> Table:
-    """The same with every column of a frame either floats, missing ones NaN, or text."""
+def normalised(table: Table, text: Collection[str] = ()) -> Table:
+    """The same with every column of a frame either floats, missing ones NaN, or text; those of ``text`` are text."""
     if not table.framed:
         return table
     import polars as pl
@@ -22,12 +22,14 @@ def normalised(table: Table) -> Table:
     columns = []
     for column in table.X.get_columns():
         kind = column.dtype
-        if kind == pl.Float32 or kind == pl.Float64:
+        if column.name in text:
+            column = column.cast(pl.String)
+        elif column.null_count() == len(column):
+            column = pl.Series(column.name, np.full(len(column), np.nan))
+        elif kind == pl.Float32 or kind == pl.Float64:
             column = column.fill_null(float("nan"))
         elif kind.is_numeric() or kind == pl.Boolean:
             column = column.cast(pl.Float64).fill_null(float("nan"))
-        elif kind == pl.Null:
-            column = pl.Series(column.name, np.full(len(column), np.nan))
         elif kind.is_nested() or kind == pl.Binary:
             raise DataError(
                 f"{table.source}: the column {column.name!r} holds values of the type {kind}, which are no feature. "
@@ -67,10 +69,27 @@ def preparation(table: Table, *, scale: bool = False, encode: bool = False, impu
     return [("columns", ColumnTransformer(parts, verbose_feature_names_out=False))]
 
 
-def checked(table: Table, *, encode: bool, impute: bool, text: Collection[str] = ()) -> Table:
-    """The table, if its values can be used; ``text``: columns that are meant to be text."""
-    _check_text(table, [name for name in kinds(table)[1] if name not in text], encode)
-    _check_missing(table, impute)
+def checked(table: Table, *, encode: bool, impute: bool) -> Table:
+    """The table, if its values can be used."""
+    _check_text(table, kinds(table)[1], encode, "Use --encode to one-hot encode text, or --drop COLUMN.")
+    found = missing_rows(table)
+    empty = [name for name, rows in found.items() if len(rows) == table.n]
+    if empty:
+        raise DataError(f"{table.source}: the column {empty[0]!r} has no value at all. Use --drop {empty[0]!r}.")
+    if not impute:
+        _check_missing(
+            table, "Use --impute to fill in the median of numbers and the most frequent text, or --drop COLUMN."
+        )
+    _check_finite(table)
+    return table
+
+
+def checked_for_model(table: Table, text: Collection[str], fills: bool) -> Table:
+    """The table, if a model can take it: ``text`` are its columns of text, ``fills`` whether it fills in values."""
+    numbers = [name for name in kinds(table)[1] if name not in text]
+    _check_text(table, numbers, False, "The model takes numbers there.")
+    if not fills:
+        _check_missing(table, "The model does not fill them in; one that was fitted with --impute does.")
     _check_finite(table)
     return table
 
@@ -83,7 +102,7 @@ def kinds(table: Table) -> tuple[list[str], list[str]]:
     return numbers, [name for name in table.X.columns if name not in set(numbers)]
 
 
-def _check_text(table: Table, text: list[str], encode: bool) -> None:
+def _check_text(table: Table, text: list[str], encode: bool, advice: str) -> None:
     import polars as pl
 
     if not text:
@@ -101,7 +120,7 @@ def _check_text(table: Table, text: list[str], encode: bool) -> None:
                 f"{table.source}, {table.place(int(bad[0]))}: expected a number in the column {name!r}, found "
                 f"{column[int(bad[0])]!r}"
                 + (f" ({len(bad)} such values in all)." if len(bad) > 1 else ".")
-                + " Correct it, or use --encode if these are categories."
+                + f" Correct it. {advice}"
             )
         different = values.n_unique()
         if encode and different > MOST_VALUES:
@@ -114,8 +133,7 @@ def _check_text(table: Table, text: list[str], encode: bool) -> None:
     if not encode:
         many = f" and {len(told) - 5} more" if len(told) > 5 else ""
         raise DataError(
-            f"{table.source} has text in the column{'s' if len(told) > 1 else ''} {'; '.join(told[:5])}{many}. Use "
-            "--encode to one-hot encode text, or --drop COLUMN."
+            f"{table.source} has text in the column{'s' if len(told) > 1 else ''} {'; '.join(told[:5])}{many}. {advice}"
         )
 
 
@@ -139,18 +157,12 @@ def missing_rows(table: Table) -> dict[str, np.ndarray]:
     return {table.names[j]: np.flatnonzero(flags[:, j]) for j in np.flatnonzero(flags.any(axis=0))}
 
 
-def _check_missing(table: Table, impute: bool) -> None:
+def _check_missing(table: Table, advice: str) -> None:
     found = missing_rows(table)
-    empty = [name for name, rows in found.items() if len(rows) == table.n]
-    if empty:
-        raise DataError(f"{table.source}: the column {empty[0]!r} has no value at all. Use --drop {empty[0]!r}.")
-    if found and not impute:
+    if found:
         told = [f"{name!r} {len(rows)} ({table.places(rows)})" for name, rows in list(found.items())[:5]]
         many = f" and {len(found) - 5} more columns" if len(found) > 5 else ""
-        raise DataError(
-            f"{table.source} has missing values: {'; '.join(told)}{many}. Use --impute to fill in the median of "
-            "numbers and the most frequent text, or --drop COLUMN."
-        )
+        raise DataError(f"{table.source} has missing values: {'; '.join(told)}{many}. {advice}")
 
 
 def _check_finite(table: Table) -> None:

@@ -18,9 +18,10 @@ STEEP = 1e4  # R/margin from which scaling the features is worth a word
 
 @dataclass
 class Accuracy:
-    """Accuracies of the folds of a cross-validation."""
+    """Accuracies of the folds of a cross-validation; ``chose``: the best of so many values of C, chosen by it."""
 
     folds: list[float]
+    chose: int = 0
 
     @property
     def mean(self) -> float:
@@ -31,7 +32,8 @@ class Accuracy:
         return float(np.std(self.folds))
 
     def __str__(self) -> str:
-        return f"{100 * self.mean:.1f}% ± {100 * self.spread:.1f} ({len(self.folds)} folds)"
+        best = f", the best of {self.chose} values of C" if self.chose else ""
+        return f"{100 * self.mean:.1f}% ± {100 * self.spread:.1f} ({len(self.folds)} folds{best})"
 
 
 @dataclass
@@ -116,7 +118,12 @@ class Summary:
             "train_accuracy": self.train_accuracy,
             "cross_validated_accuracy": None
             if self.cv is None
-            else {"mean": self.cv.mean, "standard_deviation": self.cv.spread, "folds": self.cv.folds},
+            else {
+                "mean": self.cv.mean,
+                "standard_deviation": self.cv.spread,
+                "folds": self.cv.folds,
+                "best_of": self.cv.chose or 1,
+            },
             "verified": all(bool(v) for v in self.verification.values()),
             "interrupted": self.interrupted,
             "converged": bool(getattr(separator, "converged_", True)),
