@@ -10,7 +10,7 @@ from separatrix.cli.check import check
 from separatrix.cli.compare import compare
 from separatrix.cli.fit import fit
 from separatrix.cli.predict import predict
-from separatrix.cli.program import Program
+from separatrix.cli.program import INTERRUPTED, Program
 from separatrix.cli.show import show
 from separatrix.cli.verify import verify
 
@@ -44,4 +44,7 @@ for _command in (fit, check, compare, predict, show, verify, algorithms):
 
 
 def main() -> None:
-    app()
+    try:
+        app()
+    except KeyboardInterrupt:  # before a command had begun
+        raise SystemExit(INTERRUPTED) from None

@@ -29,7 +29,7 @@ def check(
 
     It stops when a hyperplane a with min a.y > 0 is found (separable), or rows whose combination with weights
     lambda >= 0, sum lambda = 1, vanishes: sum lambda_k y_k = 0, in exact arithmetic (not separable: Gordan's theorem).
-    Here y = l (x, 1) with the label l = -1 or +1.
+    Here y = l (x, 1) with the label l = -1 or +1. Several classes are separable if one linear machine separates them.
 
     Exit status: 0 separable, 1 not separable, 2 undecided, 3 error.
 
