@@ -1,41 +1,327 @@
 """The command line, as someone at a terminal meets it."""
 
+import gzip
+import io
+import json
 import subprocess
 import sys
+import time
 
+import numpy as np
 import pytest
+from public import CLASSIFIERS
+from rich.console import Console
 from typer.testing import CliRunner
 
-from separatrix.cli import app
+import separatrix
+from separatrix.cli import app, progress
+from separatrix.cli.progress import Progress, Stage
 
 runner = CliRunner()
+COMMANDS = ["fit", "check", "compare", "predict", "show", "verify", "algorithms"]
+LINE = "x,label\n" + "".join(f"{x},{'high' if x > 4 else 'low'}\n" for x in range(10))
+MIXED_UP = "x,label\n" + "".join(f"{x},{'high' if x % 2 else 'low'}\n" for x in range(10))
+
+
+def run(*arguments, **options):
+    return runner.invoke(app, [str(a) for a in arguments], env={"COLUMNS": "140"}, **options)
+
+
+@pytest.fixture
+def line(tmp_path):
+    path = tmp_path / "line.csv"
+    path.write_text(LINE)
+    return path
 
 
 def test_fit_reports_the_margin_and_its_proof():
-    result = runner.invoke(app, ["fit"], env={"COLUMNS": "120"})
+    result = run("fit", "--cv", "2")
     assert result.exit_code == 0
-    for words in ("Separable", "0.00139251727", "support vectors", "569 of 569", "holds", "active-set"):
+    for words in ("Separable", "0.00139251727", "support vectors", "569 of 569", "holds", "active-set", "mean radius"):
         assert words in result.output
 
 
 def test_fit_with_a_soft_margin():
-    result = runner.invoke(app, ["fit", "--C", "1"], env={"COLUMNS": "120"})
+    result = run("fit", "--C", "1", "--cv", "0")
     assert result.exit_code == 0
     assert "soft with C = 1" in result.output
+    assert "cross-validated" not in result.output
 
 
-@pytest.mark.parametrize("arguments", [["fit", "--C", "-1"], ["fit", "--tol", "2"], ["fti"]])
-def test_mistakes_get_a_sentence_and_no_traceback(arguments):
-    result = runner.invoke(app, arguments)
+def test_fit_with_another_algorithm(line):
+    result = run("fit", line, "-t", "label", "--algorithm", "perceptron", "--set", "margin=0.5", "--json")
+    assert result.exit_code == 0
+    told = json.loads(result.stdout)["separator"]
+    assert told["name"] == "Perceptron"
+    assert told["parameters"]["margin"] == 0.5
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["fit", "--C", "-1"],
+        ["fit", "--tol", "2"],
+        ["fti"],
+        ["fit", "--set", "C=1"],
+        ["fit", "--C", "1", "--algorithm", "Perceptron"],
+        ["compare", "--cv", "-3"],
+    ],
+)
+def test_wrong_command_lines_get_a_sentence(arguments):
+    result = run(*arguments)
     assert result.exit_code == 2
-    assert "Traceback" not in result.output
+    assert "Traceback" not in result.output + result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["fit", "nothing.csv"], "There is no file nothing.csv"),
+        (["fit", "--algorithm", "Perzeptron"], "Did you mean Perceptron"),
+        (["fit", "--algorithm", "Perceptron", "--set", "margn=1"], "Did you mean margin?"),
+        (["fit", "--algorithm", "Perceptron", "--set", "margin=-1"], "margin"),
+        (["fit", "--report", "report.doc"], "ends with .html, .md or .json"),
+        (["fit", "--plot", "boundary.bmp"], "ends with .png"),
+        (["show", "nothing.sx"], "There is no file nothing.sx"),
+    ],
+)
+def test_mistakes_get_a_sentence_and_no_traceback(arguments, words):
+    result = run(*arguments)
+    assert result.exit_code == 3
+    assert words in result.stderr
+    assert "Traceback" not in result.output + result.stderr
+
+
+def test_a_mistake_of_ours_is_not_taken_for_an_answer(line, monkeypatch):
+    """Status 1 means "not separable" for check; a crash must not end with it."""
+
+    def crash(*arguments, **options):
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr("separatrix.separable.separability", crash)
+    result = run("check", line, "-t", "label")
+    assert result.exit_code == 3
+    assert "broken" in result.stderr
+
+
+@pytest.mark.filterwarnings("default::UserWarning")
+def test_warnings_are_notes(tmp_path, line):
+    model = tmp_path / "m.sx"
+    separatrix.save(separatrix.MaxMargin().fit([[0.0], [1.0]], [0, 1]), model, {"versions": {"scikit-learn": "0.1"}})
+    result = run("show", model)
+    assert result.exit_code == 0
+    assert result.stderr.startswith(f"note: {model} was written with scikit-learn 0.1")
+    assert ".py" not in result.stderr
+
+
+def test_check_answers_with_its_exit_status(tmp_path, line):
+    assert run("check", line, "-t", "label").exit_code == 0
+    mixed = tmp_path / "mixed.csv"
+    mixed.write_text(MIXED_UP)
+    result = run("check", mixed, "-t", "label")
+    assert result.exit_code == 1
+    assert "the rows" in result.output
+    rows = json.loads(run("check", mixed, "-t", "label", "--json").stdout)["witness"]["rows"]
+    assert all(f" {row + 2}" in result.output for row in rows)  # told as lines of the file
+    assert run("check", mixed, "-t", "lable").exit_code == 3
+    assert run("check", mixed, "--unknown").exit_code == 3
+
+
+def test_check_undecided(line, monkeypatch):
+    undecided = separatrix.Separability(None, "undecided", False, explanation="Undecided.")
+    monkeypatch.setattr("separatrix.separable.separability", lambda *a, **k: undecided)
+    assert run("check", line, "-t", "label").exit_code == 2
+
+
+def test_standard_input_and_gzip(tmp_path, line):
+    packed = tmp_path / "line.csv.gz"
+    packed.write_bytes(gzip.compress(LINE.encode()))
+    results = [
+        run("check", line, "-t", "label"),
+        run("check", "-", "-t", "label", input=LINE),
+        run("check", packed, "-t", "label"),
+    ]
+    assert [r.exit_code for r in results] == [0, 0, 0]
+    assert len({r.output for r in results}) == 1
+
+
+def test_show_and_verify(tmp_path, line):
+    model, other = tmp_path / "line.sx", tmp_path / "other.csv"
+    assert run("fit", line, "-t", "label", "--save", model).exit_code == 0
+    shown = run("show", model)
+    for words in ("MaxMargin", "C=inf", "no margin above", "line.csv", "sha256", "numpy"):
+        assert words in shown.output
+    told = json.loads(run("show", model, "--json").stdout)
+    assert told["provenance"]["data"]["rows"] == 10
+    assert "the data that the model was fitted on" in run("verify", model, line).output
+    other.write_text(LINE.replace("4,low", "4.9,low"))
+    failing = run("verify", model, other)
+    assert failing.exit_code == 1
+    assert "does NOT hold" in failing.output
+    other.write_text(LINE.replace("low", "medium"))
+    assert "class medium" in run("verify", model, other).stderr
+    other.write_text("x,label\n1,low\n")
+    assert "no rows of the class high" in run("verify", model, other).stderr
+
+
+def test_predict_says_what_does_not_fit(tmp_path, line):
+    model, other = tmp_path / "line.sx", tmp_path / "other.csv"
+    run("fit", line, "-t", "label", "--save", model)
+    other.write_text("X\n3\n")
+    result = run("predict", model, other)
+    assert result.exit_code == 3
+    assert "the column 'x' is not there. Did you mean 'X'?" in result.stderr
+    other.write_text("x\n3\nseven\n" + "1\n" * 30)
+    result = run("predict", model, other)
+    assert "line 3: expected a number in the column 'x', found 'seven'" in result.stderr
+    assert "--" not in result.stderr.split("seven")[1]  # no option of another command
+    other.write_text("x,z\n3,1\n,1\n")
+    assert "The model does not fill them in" in run("predict", model, other).stderr
+    other.write_text("x\n0\n9\n")
+    assert "no column 'label' to compare with" in run("predict", model, other, "--score").stderr
+    output = tmp_path / "answers.csv"
+    assert run("predict", model, other, "--decision", "-o", output).exit_code == 0
+    assert output.read_text().splitlines()[0] == "prediction,decision"
+    assert json.loads(run("predict", model, other, "--json").stdout) == {"prediction": ["low", "high"]}
+    other.write_text("x,label\n0,\n9,\n")  # a target that is there is ignored, even if it is empty
+    assert json.loads(run("predict", model, other, "--json").stdout) == {"prediction": ["low", "high"]}
+    assert "has no label in 2 of 2 rows" in run("predict", model, other, "--score").stderr
+    other.write_text("x,label\n0,low\n1,low\n")
+    assert "2 of 2 rows right" in run("predict", model, other, "--score").output
+
+
+def test_predict_without_names(tmp_path):
+    """Columns without names: with the labels, whichever column they are, and without them."""
+    rows = [(x, "high" if x > 4 else "low", -2 * x) for x in range(10)]
+    data, bare, model = tmp_path / "data.csv", tmp_path / "bare.csv", tmp_path / "m.sx"
+    data.write_text("".join(f"{a},{label},{b}\n" for a, label, b in rows))
+    bare.write_text("".join(f"{a},{b}\n" for a, _, b in rows))
+    assert run("fit", data, "-t", "2", "--save", model).exit_code == 0
+    expected = [label for _, label, _ in rows]
+    for path in (data, bare):
+        assert json.loads(run("predict", model, path, "--json").stdout)["prediction"] == expected
+    assert "10 of 10 rows right" in run("predict", model, data, "--score").output
+    assert "to compare with" in run("predict", model, bare, "--score").stderr
+    table, numbers = tmp_path / "table.npy", tmp_path / "numbers.npy"
+    values = np.array([[label == "high", a, b] for a, label, b in rows], dtype=float)
+    np.save(table, values)
+    np.save(numbers, values[:, 1:])
+    assert run("fit", table, "-t", "1", "--save", model).exit_code == 0
+    for path in (table, numbers):
+        assert json.loads(run("predict", model, path, "--json").stdout)["prediction"] == values[:, 0].tolist()
+    assert run("verify", model, table).exit_code == 0
+
+
+def test_libsvm_indices_mean_the_same_in_every_file(tmp_path):
+    """A file in which the first feature does not occur counts as the file of the fit did."""
+    data, other, model = (tmp_path / name for name in ("data.txt", "other.txt", "m.sx"))
+    data.write_text("".join(f"{1 if x > 4 else -1} 0:{x} 1:{(x * 7) % 3}\n" for x in range(10)))
+    other.write_text("-1 1:2\n-1 1:1\n")
+    assert run("fit", data, "--save", model).exit_code == 0
+    assert json.loads(run("predict", model, other, "--json").stdout)["prediction"] == [-1, -1]
+    decision = json.loads(run("predict", model, other, "--decision", "--json").stdout)["decision"]
+    fitted = separatrix.load(model)
+    np.testing.assert_allclose(decision, fitted.decision_function([[0.0, 2.0], [0.0, 1.0]]))
+    data.write_text(data.read_text().replace(" 1:", " 2:").replace(" 0:", " 1:"))
+    assert run("fit", data, "--save", model).exit_code == 0
+    other.write_text("-1 0:2\n")
+    assert "index 0" in run("predict", model, other).stderr
+
+
+def test_algorithms_are_found_and_told():
+    told = json.loads(run("algorithms", "--json").stdout)
+    assert {entry["name"] for entry in told} == {cls.__name__ for cls in CLASSIFIERS}
+    assert all(entry["description"].endswith(".") and "\n" not in entry["description"] for entry in told)
+    assert all(entry["source"] for entry in told if entry["name"] != "PerceptronLike")
+    assert "Freund & Schapire" in run("algorithms").output
+
+
+def test_compare(tmp_path):
+    rng = np.random.default_rng(0)
+    path, picture = tmp_path / "clouds.csv", tmp_path / "comparison.svg"
+    rows = [(*rng.normal(k * 6.0, 1.0, 2), f"c{k}") for k in (0, 1) for _ in range(20)]
+    path.write_text("a,b,label\n" + "".join(f"{a},{b},{label}\n" for a, b, label in rows))
+    result = run("compare", path, "-t", "label", "--cv", "2", "--plot", picture)
+    assert result.exit_code == 0
+    names = {cls.__name__ for cls in CLASSIFIERS} - {"PerceptronLike", "MaxMargin"} | {"MaxMargin (hard)"}
+    assert all(name in result.output for name in names)
+    assert picture.read_text().lstrip().startswith("<?xml")
+    told = json.loads(run("compare", path, "-t", "label", "--cv", "0", "--json").stdout)
+    assert told[0]["name"] == "MaxMargin (hard)"
+    assert told[0]["share"] == pytest.approx(1.0, abs=1e-6)
+    assert all(row["share"] is None or row["share"] <= 1.0 for row in told)
+    exact = separatrix.DynamicMargin().fit(*_table(path))
+    (ours,) = [row for row in told if row["name"] == "DynamicMargin"]
+    assert ours["updates"] == exact.n_updates_
+    assert ours["margin"] == pytest.approx(exact.directional_margin_)
+
+
+def _table(path):
+    table = separatrix.io.read_table(path, "label")
+    return table.X.to_numpy(), table.y
+
+
+def test_compare_where_nothing_separates(tmp_path):
+    path = tmp_path / "mixed.csv"
+    path.write_text(MIXED_UP)
+    result = run("compare", path, "-t", "label", "--cv", "0", "--max-time", "0.2")
+    assert result.exit_code == 0
+    assert "MaxMargin (hard): not applicable, the data are not separable" in result.output
 
 
 def test_help_imports_nothing_heavy():
-    code = "import sys, separatrix.cli; print([m for m in ('numba', 'sklearn', 'polars') if m in sys.modules])"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[]"
+    code = (
+        "import sys, separatrix.cli; "
+        "print([m for m in ('numba', 'sklearn', 'polars', 'numpy', 'matplotlib') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
-def test_help_shows_a_worked_example():
-    assert "Example: separatrix fit" in runner.invoke(app, ["fit", "--help"]).output
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_shows_a_worked_example(command):
+    assert f"Example: separatrix {command}" in run(command, "--help").output
+
+
+def test_version():
+    assert run("--version").output.strip() == f"separatrix {separatrix.__version__}"
+
+
+def test_progress_is_silent_without_a_terminal(capsys):
+    with Progress().stage("Anything") as stage:
+        assert stage.bar is None
+        assert stage.watch("an estimator") == "an estimator"
+    assert capsys.readouterr().err == ""
+
+
+def test_progress_shows_on_a_terminal_and_leaves_nothing(monkeypatch):
+    screen = io.StringIO()
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    shown = Progress()
+    shown.console, shown.seen = Console(file=screen, force_terminal=True, width=100), True
+    with shown.stage("Fitting") as stage:
+        model = stage.watch(separatrix.Perceptron(max_epochs=10))
+        assert stage in model._skl_callbacks
+        deadline = time.monotonic() + 10.0
+        while "12 updates" not in screen.getvalue() and time.monotonic() < deadline:
+            stage.update(0.5, "12 updates")
+            time.sleep(0.02)
+    assert "Fitting" in screen.getvalue()
+    assert "12 updates" in screen.getvalue()
+    assert screen.getvalue().endswith("\x1b[2K")  # the line is cleared
+
+
+def test_progress_tells_the_gap_and_the_updates():
+    class Bar:
+        def update(self, task, **fields):
+            self.fields = fields
+
+    class Context:
+        measures = {"gap": 1e-3}
+
+    stage = Stage(Bar(), 0, tol=1e-6)
+    stage.on_fit_task_end(separatrix.MaxMargin(), Context())
+    assert stage.bar.fields == {"completed": pytest.approx(0.5), "total": 1.0, "note": "gap 1.0e-03"}
+    Context.measures = {"updates": 1234, "epochs": 10, "gap": None}
+    stage.on_fit_task_end(separatrix.Perceptron(max_epochs=100), Context())
+    assert stage.bar.fields == {"completed": 0.1, "total": 1.0, "note": "1,234 updates"}

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 _HOMES = {
     "separatrix.certificate": ["Certificate", "Verification"],
-    "separatrix.errors": ["DataError", "NotSeparableError", "SeparatrixError", "UnavailableError"],
+    "separatrix.errors": [
+        "DataError",
+        "MissingExtraError",
+        "ModelError",
+        "NotSeparableError",
+        "SeparatrixError",
+        "UnavailableError",
+    ],
     "separatrix.estimators.corrections": ["ROMMA", "PassiveAggressive", "Relaxation"],
     "separatrix.estimators.kernel_max_margin": ["KernelMaxMargin"],
     "separatrix.estimators.kernel_perceptron": ["KernelPerceptron"],
@@ -32,11 +39,12 @@ _HOMES = {
     "separatrix.estimators.piecewise": ["PiecewiseLinearMachine"],
     "separatrix.estimators.squared_error": ["HoKashyap", "LeastSquares"],
     "separatrix.estimators.weighted": ["LMS", "BalancedWinnow", "FuzzyPerceptron", "RecursiveLeastSquares"],
+    "separatrix.io.models": ["load", "save"],
     "separatrix.quadratic": ["Quadric", "quadric"],
     "separatrix.separable": ["Separability", "separability"],
     "separatrix.space": ["Hyperplane", "Space", "best_gamma", "objective", "slacks", "soft_measures"],
 }
-_MODULES = ["callbacks", "datasets", "descent", "errors", "rules"]
+_MODULES = ["callbacks", "datasets", "descent", "errors", "io", "plot", "rules"]
 _WHERE = {name: home for home, names in _HOMES.items() for name in names}
 
 __version__ = version("separatrix")
@@ -62,6 +70,8 @@ if TYPE_CHECKING:
     from separatrix.certificate import Certificate as Certificate
     from separatrix.certificate import Verification as Verification
     from separatrix.errors import DataError as DataError
+    from separatrix.errors import MissingExtraError as MissingExtraError
+    from separatrix.errors import ModelError as ModelError
     from separatrix.errors import NotSeparableError as NotSeparableError
     from separatrix.errors import SeparatrixError as SeparatrixError
     from separatrix.errors import UnavailableError as UnavailableError
@@ -95,6 +105,8 @@ if TYPE_CHECKING:
     from separatrix.estimators.weighted import BalancedWinnow as BalancedWinnow
     from separatrix.estimators.weighted import FuzzyPerceptron as FuzzyPerceptron
     from separatrix.estimators.weighted import RecursiveLeastSquares as RecursiveLeastSquares
+    from separatrix.io.models import load as load
+    from separatrix.io.models import save as save
     from separatrix.quadratic import Quadric as Quadric
     from separatrix.quadratic import quadric as quadric
     from separatrix.separable import Separability as Separability

@@ -84,6 +84,17 @@ class Certificate:
         where = f", {self.categories} categories by one machine" if self.categories > 2 else ""
         return f"{verdict}: margin {lower}{reached}; {bound} ({self.space.describe()}{where})"
 
+    def _repr_html_(self) -> str:
+        """The bounds as a scale from 0 to the upper one, for notebooks."""
+        share = 100.0 * max(self.ratio or 0.0, 0.0)
+        words = str(self).replace("&", "&amp;").replace("<", "&lt;")
+        return (
+            '<div style="font-family:sans-serif;font-size:.9em;margin:.4em 0;max-width:36em"><div>'
+            f"{words}</div>"
+            '<div style="border:1px solid #777;height:.6em;margin-top:.2em" title="certified share of the best margin">'
+            f'<div style="background:#0072B2;height:100%;width:{share:.1f}%"></div></div></div>'
+        )
+
     def verify(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, exact: bool = False
     ) -> "Verification":

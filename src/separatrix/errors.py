@@ -24,3 +24,15 @@ class NotSeparableError(SeparatrixError, ValueError):
 
 class UnavailableError(SeparatrixError, AttributeError, ValueError):
     """This estimator, or this setting of it, does not offer the method; the message says what to use instead."""
+
+
+class ModelError(SeparatrixError, ValueError):
+    """A model cannot be saved, or a file holds none that can be loaded; nothing of such a file has been run."""
+
+
+class MissingExtraError(SeparatrixError, ImportError):
+    """An optional dependency is not installed; the message holds the line that installs it."""
+
+    @classmethod
+    def of(cls, package: str, extra: str, purpose: str) -> "MissingExtraError":
+        return cls(f"{purpose} needs {package}, which is not installed: pip install 'separatrix[{extra}]'")

@@ -1,39 +1,50 @@
-"""The command line. Heavy imports stay inside the commands, so that ``--help`` answers at once."""
+"""The command line. Heavy imports stay inside the commands, so that ``--help`` answers at once.
+
+Every command is a module of its own with a function that is registered here.
+"""
 
 import typer
 
+from separatrix.cli.algorithms import algorithms
+from separatrix.cli.check import check
+from separatrix.cli.compare import compare
+from separatrix.cli.fit import fit
+from separatrix.cli.predict import predict
+from separatrix.cli.program import INTERRUPTED, Program
+from separatrix.cli.show import show
+from separatrix.cli.verify import verify
+
 app = typer.Typer(
     name="separatrix",
-    help="Linear separators with proofs.",
+    cls=Program,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
 )
 
 
+def _print_version(asked: bool) -> None:
+    if asked:
+        import separatrix
+
+        typer.echo(f"separatrix {separatrix.__version__}")
+        raise typer.Exit
+
+
 @app.callback()
-def _program() -> None:
+def _program(
+    version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Print the version."),
+) -> None:
     """Linear separators with proofs: margins that are reached, bounds on the best one, and separability."""
 
 
-@app.command()
-def fit(
-    c: float = typer.Option(
-        float("inf"), "--C", min=1e-12, help="Price of slack of a soft margin; inf is the hard margin."
-    ),
-    tol: float = typer.Option(1e-6, min=0.0, max=1.0, help="Certified gap at which to stop."),
-) -> None:
-    """Fit the maximum margin on the breast cancer data that come with scikit-learn, and prove it.
-
-    The fit stops when 1 - (lower/upper)^2 <= TOL, where lower is the margin that the hyperplane reaches and upper one
-    that no hyperplane can exceed. Both are computed from the data.
-
-    Example: separatrix fit --C 1
-    """
-    from separatrix.cli.fit import fit_breast_cancer
-
-    fit_breast_cancer(c, tol)
+for _command in (fit, check, compare, predict, show, verify, algorithms):
+    app.command()(_command)
 
 
 def main() -> None:
-    app()
+    try:
+        app()
+    except KeyboardInterrupt:  # before a command had begun
+        raise SystemExit(INTERRUPTED) from None

@@ -1,43 +1,133 @@
-"""``separatrix fit``: the maximum margin of scikit-learn's breast cancer data, with its proof."""
+"""``separatrix fit``: the main job."""
 
-import time
+from typing import Annotated, Any
 
-import numpy as np
-from rich.console import Console
-from rich.table import Table
-from sklearn.datasets import load_breast_cancer
-from sklearn.preprocessing import StandardScaler
+import typer
 
-from separatrix.estimators.max_margin import MaxMargin
-from separatrix.separable import separability
+from separatrix.cli import options
+from separatrix.cli.program import INTERRUPTED
 
 
-def fit_breast_cancer(C: float, tol: float) -> None:
-    data = load_breast_cancer()
-    X, y = StandardScaler().fit_transform(data.data), data.target_names[data.target]
-    clock = time.perf_counter()
-    answer = separability(X, y)
-    model = MaxMargin(C, tol=tol).fit(X, y)
-    seconds = time.perf_counter() - clock
-    certificate = model.certificate_
-    verified = certificate.verify(X, y, exact=True)
+def fit(
+    data: options.MaybeData = None,
+    target: options.Target = None,
+    c: Annotated[
+        float | None,
+        typer.Option(
+            "--C",
+            min=1e-12,
+            help="Price of slack of a soft margin; inf is the hard margin.",
+            show_default="hard where separable, else by cross-validation",
+        ),
+    ] = None,
+    tol: Annotated[float, typer.Option(min=0.0, max=1.0, help="Certified gap at which to stop.")] = 1e-6,
+    algorithm: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Another separator than MaxMargin; `separatrix algorithms` lists them."),
+    ] = None,
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of --algorithm; repeatable.")
+    ] = None,
+    scale: options.Scale = None,
+    encode: options.Encode = False,
+    impute: options.Impute = False,
+    cv: options.Folds = 5,
+    max_time: options.MaxTime = None,
+    save: Annotated[str | None, typer.Option(metavar="FILE", help="Save the model, for example as model.sx.")] = None,
+    report: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE", help="Write a report: .html, .md or .json, by its ending; repeatable."),
+    ] = None,
+    plot: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE", help="Draw the boundary: .png, .svg or .pdf, by its ending; repeatable."),
+    ] = None,
+    export: Annotated[str | None, typer.Option(metavar="FILE", help="Export the model, as model.onnx.")] = None,
+    drop: options.Drop = None,
+    format: options.Format = None,
+    header: options.Header = None,
+    separator: options.Separator = None,
+    json: options.Json = False,
+) -> None:
+    """Fit the maximum margin, and prove it: the main job.
 
-    hard = np.isinf(C)
-    rows, features = X.shape
-    table = Table(
-        title=f"Breast cancer ({rows} rows, {features} standardised features): {' or '.join(model.classes_)}?",
-        show_header=False,
-    )
-    table.add_row("linearly separable", str(answer))
-    table.add_row("hyperplane", "maximum margin, hard" if hard else f"maximum margin, soft with C = {C:g}")
-    table.add_row("margin reached", f"{certificate.lower:.9g}")
-    table.add_row("no margin above", f"{certificate.upper:.9g}")
-    table.add_row("certified gap", f"{certificate.gap:.1e}")
-    table.add_row("space", certificate.space.describe())
-    table.add_row("geometric margin", f"{model.geometric_margin_:.9g}")
-    table.add_row("support vectors", str(len(model.support_)))
-    table.add_row("rows on their side", f"{round(model.score(X, y) * rows)} of {rows}")
-    table.add_row("certificate, recomputed from the data", "holds" if verified else f"FAILS: {verified}")
-    table.add_row("solver", model.solver_)
-    table.add_row("time", f"{seconds:.2f} s, {model.n_passes_:.0f} passes over the data")
-    Console().print(table)
+    Decides whether a hyperplane separates the classes; fits the hard maximum margin if one does, else the soft one
+    with C chosen by cross-validation; prints what was found with its proof.
+
+    The fit stops when 1 - (lower/upper)^2 <= TOL, where lower is the margin that the hyperplane reaches and upper one
+    that no hyperplane can exceed. Both are computed from the data. The soft margin minimises
+    |w|^2/2 + C sum max(0, 1 - l (w.x + b))^2 and stops when (P - D)/P <= TOL, P the value reached and D a lower bound.
+
+    Example: separatrix fit iris.csv --target species --scale --save iris.sx --report iris.html
+    """
+    from separatrix.io.models import check_writable
+
+    written = [path for path in [save, export, *(report or []), *(plot or [])] if path]
+    for path in written:
+        check_writable(path)
+    writers = _writers(report or [], plot or [])
+    if export:
+        from separatrix.io.onnx import require_onnx
+
+        require_onnx()
+    estimator = _estimator(algorithm, setting or [], c)
+
+    from separatrix.cli.job import Choices, provenance, run
+    from separatrix.cli.progress import Progress
+
+    progress = Progress(quiet=json)
+    with progress.stage("Reading"):
+        table = options.read(data, target, format, header, separator, drop)
+    scaled = data is None if scale is None else scale
+    choices = Choices(c, tol, scaled, encode, impute, cv, max_time, estimator)
+    summary = run(table, choices, progress)
+
+    if json:
+        options.print_json(summary.as_dict())
+    else:
+        from separatrix.report.text import print_summary
+
+        print_summary(options.console(), summary)
+    if save:
+        from separatrix.io.models import save as save_model
+
+        save_model(summary.model, save, provenance(summary))
+    if export:
+        from separatrix.io.onnx import export_onnx
+
+        export_onnx(summary.model, export)
+    with progress.stage("Reports and plots"):
+        for write, path in writers:
+            write(summary, path)
+    for path in written:
+        typer.echo(f"wrote {path}", err=True)
+    if summary.interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _writers(reports: list[str], plots: list[str]) -> list[Any]:
+    """What writes each file; endings are checked before the work."""
+    from separatrix.report.write import report_writer
+
+    found = [(report_writer(path), path) for path in reports]
+    if plots:
+        from separatrix.plot.style import check_ending
+        from separatrix.report.figures import write_boundary
+
+        for path in plots:
+            check_ending(path)
+            found.append((write_boundary, path))
+    return found
+
+
+def _estimator(name: str | None, settings: list[str], c: float | None) -> Any:
+    """The separator that --algorithm and --set describe, None for the maximum margin."""
+    if name is None:
+        if settings:
+            raise typer.BadParameter("--set belongs to --algorithm.")
+        return None
+    if c is not None:
+        raise typer.BadParameter("--C belongs to the maximum margin; with --algorithm use --set C=...")
+    from separatrix.report.registry import algorithm_named, with_settings
+
+    return with_settings(algorithm_named(name).make(), settings)

@@ -59,6 +59,11 @@ class LinearSeparator(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
+    def _html_repr(self):
+        """scikit-learn's diagram for notebooks, and the certificate of a fit below it."""
+        certificate = getattr(self, "certificate_", None)
+        return super()._html_repr() + ("" if certificate is None else certificate._repr_html_())
+
     def _space(self) -> Space:
         return Space(float(self.rho) if self.fit_intercept else 0.0, float(getattr(self, "delta", 0.0)))
 

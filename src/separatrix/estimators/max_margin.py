@@ -95,6 +95,10 @@ class MaxMargin(LinearSeparator):
     solver_ : str
         The solver and why it was taken.
 
+    References
+    ----------
+    Vapnik (1982); Boser, Guyon & Vapnik (1992); Cortes & Vapnik, Support-Vector Networks (1995).
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

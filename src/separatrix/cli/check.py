@@ -1,0 +1,64 @@
+"""``separatrix check``: separability and its proof, nothing else."""
+
+from typing import Annotated
+
+import typer
+
+from separatrix.cli import options
+
+SEPARABLE, NOT_SEPARABLE, UNDECIDED = 0, 1, 2
+
+
+def check(
+    data: options.Data,
+    target: options.Target = None,
+    through_origin: Annotated[
+        bool, typer.Option("--through-origin", help="Only hyperplanes through the origin: no bias.")
+    ] = False,
+    scale: options.Scale = None,
+    encode: options.Encode = False,
+    impute: options.Impute = False,
+    max_time: options.MaxTime = None,
+    drop: options.Drop = None,
+    format: options.Format = None,
+    header: options.Header = None,
+    separator: options.Separator = None,
+    json: options.Json = False,
+) -> None:
+    """Is there a separating hyperplane? Answers with a proof.
+
+    It stops when a hyperplane a with min a.y > 0 is found (separable), or rows whose combination with weights
+    lambda >= 0, sum lambda = 1, vanishes: sum lambda_k y_k = 0, in exact arithmetic (not separable: Gordan's theorem).
+    Here y = l (x, 1) with the label l = -1 or +1. Several classes are separable if one linear machine separates them.
+
+    Exit status: 0 separable, 1 not separable, 2 undecided, 3 error.
+
+    Example: separatrix check iris.csv --target species && echo separable
+    """
+    import numpy as np
+    from sklearn.pipeline import Pipeline
+
+    from separatrix.cli.progress import Progress
+    from separatrix.io.prepare import preparation
+    from separatrix.report.summary import separability_dict, separability_rows
+    from separatrix.separable import separability
+
+    progress = Progress(quiet=json)
+    with progress.stage("Reading"):
+        table = options.read(data, target, format, header, separator, drop)
+    steps = preparation(table, scale=bool(scale), encode=encode, impute=impute)
+    X = Pipeline(steps).fit_transform(table.X) if steps else table.X
+    with progress.stage("Is it separable?"):
+        answer = separability(X, table.y, fit_intercept=not through_origin, max_time=max_time or np.inf)
+    if json:
+        options.print_json(separability_dict(answer))
+    else:
+        from separatrix.report.text import print_rows
+
+        rows = separability_rows(answer)
+        if answer.gordan is not None and not answer.total:
+            rows.append(("the rows", f"{table.places(answer.gordan.rows, 20)} of {table.source}"))
+        elif answer.certificate is not None and answer.separable:
+            rows.append(("certificate", str(answer.certificate)))
+        print_rows(options.console(), None, rows)
+    raise typer.Exit({True: SEPARABLE, False: NOT_SEPARABLE, None: UNDECIDED}[answer.separable])

@@ -1,0 +1,71 @@
+"""``separatrix show``: what a model file holds."""
+
+from typing import Any
+
+from separatrix.cli import options
+
+
+def show(model: options.Model, json: options.Json = False) -> None:
+    """Show a model: weights, certificate, parameters, and where it comes from.
+
+    Example: separatrix show iris.sx
+    """
+    from separatrix.io.apply import separator_of
+    from separatrix.io.models import read_model
+    from separatrix.report.summary import certificate_rows, certificates_dict, largest_weights
+
+    file = read_model(model)
+    separator = separator_of(file.model)
+    steps = [type(step).__name__ for _, step in getattr(file.model, "steps", [])]
+    weights = largest_weights(file.model, most=20)
+    if json:
+        options.print_json(
+            {
+                "separator": type(separator).__name__,
+                "steps": steps,
+                "classes": [str(c) for c in separator.classes_],
+                "certificates": certificates_dict(separator),
+                "largest_weights": {name: dict(pairs) for name, pairs in weights},
+                "provenance": file.provenance,
+            }
+        )
+        return
+    from separatrix.report.text import print_rows, print_weights
+
+    console = options.console()
+    rows = [("steps", " → ".join(steps or [type(separator).__name__]))]
+    rows.append(("classes", ", ".join(str(c) for c in separator.classes_)))
+    rows.append(("parameters", _changed(separator)))
+    rows.append(("certificate", str(separator.certificate_)))
+    rows += certificate_rows(separator)
+    print_rows(console, f"{model}: {type(separator).__name__}", rows)
+    console.print()
+    print_weights(console, weights, len(weights) > 1)
+    console.print()
+    print_rows(console, "provenance", _told(file.provenance))
+
+
+def _changed(separator: Any) -> str:
+    """Parameters that are not the defaults."""
+    defaults = type(separator)().get_params()
+    changed = {k: v for k, v in separator.get_params().items() if repr(v) != repr(defaults.get(k))}
+    return ", ".join(f"{k}={v!r}" for k, v in changed.items()) or "the defaults"
+
+
+def _told(provenance: dict[str, Any]) -> list[tuple[str, str]]:
+    """What is worth a line: --json tells everything."""
+    data, versions = provenance.get("data") or {}, provenance.get("versions") or {}
+    rows = [("created", str(provenance.get("created", "")))]
+    if data:
+        rows.append(("data", f"{data.get('source')}, {data.get('rows')} rows, {data.get('features')} features"))
+        rows.append(("target", f"{data.get('target')}, classes {data.get('classes')}"))
+        rows.append(("sha256", str(data.get("sha256"))))
+    for key in ("prepared", "separability"):
+        value = provenance.get(key)
+        if value:
+            rows.append((key, str(value.get("explanation") if isinstance(value, dict) else value)))
+    accuracy = provenance.get("cross_validated_accuracy")
+    if isinstance(accuracy, dict):
+        rows.append(("cross-validated accuracy", str(accuracy.get("mean"))))
+    rows.append(("versions", ", ".join(f"{name} {version}" for name, version in versions.items())))
+    return rows

@@ -1,0 +1,21 @@
+"""Pictures of separators, on scikit-learn's display conventions: ``Display.from_estimator(...)`` draws.
+
+Every display keeps what it drew as attributes, with ``ax_`` and ``figure_``. They need matplotlib:
+``pip install 'separatrix[plot]'``.
+"""
+
+from separatrix.plot.boundary import BoundaryDisplay
+from separatrix.plot.bounds import BoundsDisplay
+from separatrix.plot.comparison import ComparisonDisplay
+from separatrix.plot.confusion import ConfusionDisplay
+from separatrix.plot.margins import MarginDisplay
+from separatrix.plot.path import PathDisplay
+
+__all__ = [
+    "BoundaryDisplay",
+    "BoundsDisplay",
+    "ComparisonDisplay",
+    "ConfusionDisplay",
+    "MarginDisplay",
+    "PathDisplay",
+]

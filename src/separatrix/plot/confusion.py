@@ -1,0 +1,39 @@
+"""Which classes are taken for which."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import ConfusionMatrixDisplay
+
+from separatrix.plot.style import axes_for, styled
+
+
+class ConfusionDisplay(ConfusionMatrixDisplay):
+    """scikit-learn's confusion matrix in the looks of the other pictures, with a title that tells the accuracy.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from separatrix import MaxMargin
+    >>> from separatrix.plot import ConfusionDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> display = ConfusionDisplay.from_estimator(MaxMargin().fit(X, y), X, y)
+    """
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, **options: Any) -> Any:
+        """Predict with a fitted estimator and draw; options as scikit-learn has them."""
+        return super().from_estimator(estimator, X, y, **{"cmap": "Blues", "colorbar": False, **options})
+
+    def plot(self, *, ax: Any = None, **options: Any) -> Any:
+        with styled():
+            ax = axes_for(ax, (4.6, 4.2))
+            super().plot(ax=ax, **options)
+            counts = np.asarray(self.confusion_matrix)
+            right, n = np.trace(counts), counts.sum()
+            if counts.dtype.kind == "i":
+                ax.set_title(f"{right:,} of {n:,} rows right ({100 * right / n:.1f}%)")
+            ax.set(xlabel="predicted", ylabel="true")
+            for side in ("top", "right"):
+                ax.spines[side].set_visible(True)
+        return self

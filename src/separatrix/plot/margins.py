@@ -1,0 +1,85 @@
+"""How far the rows lie on their sides."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from separatrix.plot.style import COLOURS, HATCHES, INK, axes_for, styled
+
+
+class MarginDisplay:
+    """The distribution of the margins: the distance of every row from the boundary, negative on the wrong side.
+
+    Of several classes the margin is the score of the true class minus the best of the others.
+
+    Parameters
+    ----------
+    margins : ndarray of shape (n,)
+    y, classes : ndarray
+    unit : str
+        What the margins are measured in.
+    band : float or None
+        The edge of the margin band.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from separatrix import MaxMargin
+    >>> from separatrix.plot import MarginDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> display = MarginDisplay.from_estimator(MaxMargin().fit(X, y), X, y)
+    """
+
+    def __init__(self, *, margins: np.ndarray, y: np.ndarray, classes: np.ndarray, unit: str, band: float | None):
+        self.margins, self.y, self.classes, self.unit, self.band = margins, y, classes, unit, band
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
+        """Measure the rows with a fitted separator, alone or at the end of a Pipeline, and draw."""
+        check_is_fitted(estimator)
+        steps = getattr(estimator, "steps", None)
+        separator = steps[-1][1] if steps else estimator
+        y, scores = np.asarray(y), np.asarray(estimator.decision_function(X))
+        unit, band = "decision value", None
+        codes = np.searchsorted(separator.classes_, y)
+        if scores.ndim == 1:
+            margins = np.where(codes == 1, scores, -scores)
+            if hasattr(separator, "coef_"):
+                length = float(np.linalg.norm(separator.coef_[0])) or 1.0
+                margins, unit = margins / length, "distance from the hyperplane"
+                band = 1.0 / length if hasattr(separator, "support_") else None
+        else:
+            rows = np.arange(len(y))
+            others = scores.copy()
+            others[rows, codes] = -np.inf
+            margins, unit = scores[rows, codes] - others.max(axis=1), "score of the true class above the others"
+        return cls(margins=margins, y=y, classes=separator.classes_, unit=unit, band=band).plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> Any:
+        with styled():
+            ax = axes_for(ax)
+            parts = [self.margins[self.y == c] for c in self.classes]
+            colours = [COLOURS[k % len(COLOURS)] for k in range(len(parts))]
+            _, _, bars = ax.hist(
+                parts,
+                bins=40,
+                stacked=True,
+                color=colours,
+                label=[str(c) for c in self.classes],
+                edgecolor="white",
+                lw=0.4,
+            )
+            for k, group in enumerate(bars if len(parts) > 1 else [bars]):
+                for bar in group:
+                    bar.set_hatch(HATCHES[k % len(HATCHES)])
+            ax.axvline(0.0, color=INK, lw=1.6)
+            if self.band is not None:
+                ax.axvline(self.band, color=INK, lw=1.0, ls="--", label="edge of the margin band")
+            wrong = int(np.sum(self.margins <= 0))
+            told = f"{wrong} of {len(self.margins)} rows on the wrong side" if wrong else "every row on its side"
+            ax.set_title(f"Margins: {told}, the smallest {self.margins.min():.3g}")
+            ax.set(xlabel=f"{self.unit} (right of 0: on its side)", ylabel="rows")
+            ax.legend(loc="upper right")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

@@ -1,0 +1,85 @@
+"""How all pictures look: colours that everybody can tell apart, and markers and hatches for black and white."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from separatrix.errors import DataError, MissingExtraError
+
+# Okabe & Ito's palette, in an order whose neighbours also differ in lightness.
+COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000"]
+MARKERS = ["o", "^", "s", "D", "v", "P", "X", "*"]
+HATCHES = ["", "////", "....", "xxxx", "\\\\\\\\", "++++", "oooo", "----"]
+INK = "#333333"
+FAINT = "#DDDDDD"
+ENDINGS = (".png", ".svg", ".pdf")
+MOST_POINTS = 5000  # rows that are drawn
+
+STYLE = {
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 11,
+    "axes.titlepad": 10,
+    "axes.labelsize": 10,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.labelsize": 9,
+    "ytick.labelsize": 9,
+    "legend.frameon": False,
+    "legend.fontsize": 9,
+    "font.family": "DejaVu Sans",
+    "svg.hashsalt": "separatrix",
+}
+
+
+def matplotlib() -> Any:
+    """The package, or an error with the line that installs it."""
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise MissingExtraError.of("matplotlib", "plot", "Drawing") from error
+    return matplotlib
+
+
+def styled() -> Any:
+    """A context in which pictures look alike; nothing is changed for other pictures."""
+    return matplotlib().rc_context(STYLE)
+
+
+def axes_for(ax: Any, size: tuple[float, float] = (6.4, 4.4)) -> Any:
+    """The given axes, or new ones as scikit-learn's displays make them."""
+    if ax is not None:
+        return ax
+    matplotlib()
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=size, layout="constrained")[1]
+
+
+def check_ending(path: str | Path) -> None:
+    """Raise before the work where a picture cannot be written."""
+    matplotlib()
+    if Path(path).suffix.lower() not in ENDINGS:
+        raise DataError(f"{path}: a picture ends with {', '.join(ENDINGS)}.")
+
+
+def look(k: int) -> dict[str, Any]:
+    """Colour and marker of class k."""
+    return {"color": COLOURS[k % len(COLOURS)], "marker": MARKERS[k % len(MARKERS)]}
+
+
+def thinned(n: int, always: np.ndarray) -> np.ndarray:
+    """Row numbers to draw: all of them, or a random part with those that always belong."""
+    if n <= MOST_POINTS:
+        return np.arange(n)
+    chosen = np.random.default_rng(0).choice(n, MOST_POINTS, replace=False)
+    return np.union1d(chosen, always).astype(np.int64)
+
+
+def dense(X: Any) -> np.ndarray:
+    """Rows as a float64 array."""
+    return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)

@@ -1,0 +1,1 @@
+"""What people read: summaries of fits as text, Markdown, HTML and JSON."""

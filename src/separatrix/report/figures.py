@@ -1,0 +1,68 @@
+"""The pictures of reports, drawn without a window and without touching the user's figures."""
+
+import base64
+import io
+from pathlib import Path
+from typing import Any
+
+from separatrix.io.models import write_atomically
+from separatrix.io.table import Table
+from separatrix.plot import BoundaryDisplay, ComparisonDisplay, ConfusionDisplay, MarginDisplay
+from separatrix.plot.style import matplotlib, styled
+from separatrix.report.summary import Summary
+
+
+def _axes(size: tuple[float, float]) -> Any:
+    with styled():
+        return _figure(size).subplots()
+
+
+def _figure(size: tuple[float, float]) -> Any:
+    matplotlib()
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def _bytes(figure: Any, ending: str) -> bytes:
+    buffer = io.BytesIO()
+    stamp = {"Date": None} if ending == "svg" else {"CreationDate": None} if ending == "pdf" else None
+    figure.savefig(buffer, format=ending, dpi=130, metadata=stamp)
+    return buffer.getvalue()
+
+
+def boundary(summary: Summary) -> Any:
+    return BoundaryDisplay.from_estimator(summary.model, summary.table.X, summary.table.y, ax=_axes((7.4, 4.6))).figure_
+
+
+def margins(summary: Summary) -> Any:
+    return MarginDisplay.from_estimator(summary.model, summary.table.X, summary.table.y, ax=_axes((7.4, 3.8))).figure_
+
+
+def confusion(summary: Summary) -> Any:
+    return ConfusionDisplay.from_estimator(
+        summary.model, summary.table.X, summary.table.y, ax=_axes((4.8, 4.2))
+    ).figure_
+
+
+def write_boundary(summary: Summary, path: str | Path) -> None:
+    write_atomically(path, _bytes(boundary(summary), _ending(path)))
+
+
+def write_comparison(rows: list[dict[str, Any]], table: Table, path: str | Path) -> None:
+    figure = _figure((9.0, 1.5 + 0.28 * len(rows)))
+    title = f"{Path(table.source).name}: {table.n:,} rows, {table.d} features, {len(rows)} algorithms"
+    ComparisonDisplay.from_results(rows, title=title, figure=figure)
+    write_atomically(path, _bytes(figure, _ending(path)))
+
+
+def embedded(figure: Any) -> str:
+    """The picture as a data URL, for pages in one file."""
+    return "data:image/png;base64," + base64.b64encode(_bytes(figure, "png")).decode()
+
+
+def _ending(path: str | Path) -> str:
+    return Path(path).suffix.lower()[1:]

@@ -1,0 +1,79 @@
+"""The algorithms that there are: every public classifier, told by its docstring."""
+
+import ast
+import re
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from typing import Any
+
+from separatrix.errors import DataError
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """A public classifier, with what its docstring says."""
+
+    name: str
+    cls: type
+    line: str
+    source: str
+
+    def make(self, **params: Any) -> Any:
+        return self.cls(**params)
+
+
+@cache
+def algorithms() -> list[Algorithm]:
+    """All of them, in alphabetical order."""
+    from sklearn.base import is_classifier
+
+    import separatrix
+
+    found = []
+    for name in sorted(separatrix.__all__, key=str.lower):
+        cls = getattr(separatrix, name)
+        if isinstance(cls, type) and hasattr(cls, "get_params") and is_classifier(cls()):
+            found.append(Algorithm(name, cls, _first_line(cls), _reference(cls)))
+    return found
+
+
+def algorithm_named(name: str) -> Algorithm:
+    table = {a.name: a for a in algorithms()}
+    for known in table:
+        if known.lower() == name.lower():
+            return table[known]
+    near = get_close_matches(name, list(table), 3, 0.4)
+    raise DataError(
+        f"There is no algorithm {name!r}."
+        + (f" Did you mean {' or '.join(near)}?" if near else "")
+        + " `separatrix algorithms` lists them."
+    )
+
+
+def with_settings(estimator: Any, settings: list[str]) -> Any:
+    """Set parameters given as NAME=VALUE."""
+    known = estimator.get_params()
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        if not equals or name not in known:
+            near = get_close_matches(name, list(known), 1, 0.5)
+            hint = f" Did you mean {near[0]}?" if near else f" It has {', '.join(sorted(known))}."
+            raise DataError(f"--set {setting}: {type(estimator).__name__} has no parameter {name!r}.{hint}")
+        try:
+            value = float(text) if text.lower() in ("inf", "-inf") else ast.literal_eval(text)
+        except (ValueError, SyntaxError):
+            value = text
+        estimator.set_params(**{name: value})
+    return estimator
+
+
+def _first_line(cls: type) -> str:
+    return (cls.__doc__ or "").strip().split("\n\n")[0].replace("\n", " ").strip()
+
+
+def _reference(cls: type) -> str:
+    """The paragraph under References, on one line."""
+    text = cls.__doc__ or ""
+    match = re.search(r"References\n\s*-+\n(.*?)(\n\s*\n|\Z)", text, re.S)
+    return " ".join(match.group(1).split()) if match else ""
