@@ -74,7 +74,7 @@ def test_skops_loads_every_estimator(cls):
     assert all(name.startswith("separatrix.") for name in unknown)
     again = skops.io.loads(content, trusted=unknown)
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
-    assert again.certificate_.upper == model.certificate_.upper
+    assert same(vars(again).get("certificate_"), vars(model).get("certificate_"))
 
 
 def test_the_certificate_still_proves(tmp_path):

@@ -67,8 +67,11 @@ def _predicts_otherwise(separator: Any) -> bool:
 
     cls = type(separator)
     plain = cls.predict is LinearSeparator.predict and cls.decision_function is LinearSeparator.decision_function
-    voting = getattr(separator, "multi_class_", "ovr") == "ovo" and len(separator.classes_) > 2
-    return voting or not (isinstance(separator, LinearSeparator) and plain)
+    if not (isinstance(separator, LinearSeparator) and plain):
+        return True
+    classes = len(separator.classes_)
+    voting = getattr(separator, "multi_class_", "ovr") == "ovo" and classes > 2
+    return voting or len(separator.coef_) != (1 if classes == 2 else classes)
 
 
 class _Graph:

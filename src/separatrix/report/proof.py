@@ -24,7 +24,7 @@ def problem_names(separator: Any) -> list[str]:
     classes, certificates = separator.classes_, separator.certificates_
     names = []
     for k, certificate in enumerate(certificates):
-        pair = getattr(certificate, "between", None) or (classes if len(classes) == 2 else None)
+        pair = certificate.between or (classes if len(classes) == 2 else None)
         if pair is not None:
             names.append(f"{pair[1]} against {pair[0]}")
         elif len(certificates) == len(classes):
