@@ -2,6 +2,8 @@
 
 import typer
 
+from separatrix.cli.reproduce import app as reproduce
+
 app = typer.Typer(
     name="separatrix",
     help="Linear separators with proofs.",
@@ -33,6 +35,9 @@ def fit(
     from separatrix.cli.fit import fit_breast_cancer
 
     fit_breast_cancer(c, tol)
+
+
+app.add_typer(reproduce, name="reproduce")
 
 
 def main() -> None:
