@@ -20,6 +20,7 @@ from separatrix.errors import DataError
 from separatrix.exact import LARGEST_SYSTEM, product_sign, vanishing_combination
 from separatrix.patterns import EPS, Patterns, check_structure
 from separatrix.space import Space, Vector, best_gamma, norm, objective, signs
+from separatrix.theory import Theory
 
 # A certificate claims its bounds with this many times the rounding error, `verify` asks for once: a proof survives
 # another order of summation.
@@ -37,6 +38,9 @@ class Certificate:
     none does, None if undecided. ``radius``: R = max |y_k|. ``direction``: the augmented vector (w, b/rho).
     ``alpha_index``, ``alpha``: rows and their multipliers, whose combination gives ``upper``; None where they were not
     kept. ``sample_weight``: rows of weight 0 do not take part; margins are never weighted.
+    ``theory``: what a theorem promised of the fit, beside what happened; None where none applies: after `partial_fit`
+    or a resumed fit, with weights other than 1, from a start of one's own, and for several classes together
+    (``certificates_[k].theory`` has it of each).
     """
 
     lower: float | None
@@ -48,6 +52,7 @@ class Certificate:
     alpha_index: np.ndarray | None = field(default=None, repr=False)
     alpha: Vector | None = field(default=None, repr=False)
     sample_weight: Vector | None = field(default=None, repr=False)
+    theory: Theory | None = field(default=None, repr=False)
 
     @property
     def ratio(self) -> float | None:

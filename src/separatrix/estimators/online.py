@@ -1,6 +1,6 @@
 """Everything that the online estimators share: validate -> space -> rule -> loop -> attributes."""
 
-from dataclasses import field
+from dataclasses import field, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -321,14 +321,11 @@ class OnlineClassifier(LinearSeparator):
             alphas = [None if alpha is None else _spread(alpha, trained, len(whole.codes)) for alpha in alphas]
         self._records_, self._mark_ = work.records, mark
         self._set_vectors(self._space(), vectors)
-        self._set_margins(
-            [
-                certify(
-                    p, a, alpha, predicts=self._direction_predicts, kept=whole.kept, sample_weight=whole.given_weight
-                )
-                for p, a, alpha in zip(patterns, vectors, alphas, strict=True)
-            ]
-        )
+        certificates = [
+            certify(p, a, alpha, predicts=self._direction_predicts, kept=whole.kept, sample_weight=whole.given_weight)
+            for p, a, alpha in zip(patterns, vectors, alphas, strict=True)
+        ]
+        self._set_margins([replace(c, theory=work.theory(k, c)) for k, c in enumerate(certificates)])
         self._measure_margins(patterns, vectors)
         self._set_counts()
         if not self.warm_start:  # the multipliers are in the certificate; a second copy serves resuming alone

@@ -1,7 +1,8 @@
 """CRAMMA tables 1-4: margins in all printed digits, updates to the last one.
 
 Claim (Tsampouka & Shawe-Taylor, section 5): near the maximum margin CRAMMA needs far fewer updates than the Perceptron
-with margin and ALMA_2, on sonar, on Wisconsin breast cancer without 11 patterns, and on all of it in the extended space.
+with margin and ALMA_2, on sonar, on Wisconsin breast cancer without 11 patterns, and on all of it in the extended
+space.
 
 Patterns are visited in file order, cyclically, until a cycle passes without update. The paper counts in three ways:
 CRAMMA's counter t, which starts at 1; ALMA's k, also updates + 1; and for the Perceptron updates in tables 1 and 3,
@@ -41,7 +42,7 @@ class PaperTable(NamedTuple):
     title: str
     load: Callable[[], Labelled]
     space: Space
-    cramma: dict[str, float]  # its parameters besides beta
+    cramma: dict[str, Any]  # its parameters besides beta
     scale: float  # the paper prints margins times this
     quantities: tuple[str, ...]
     perceptron_counts_one_more: bool
@@ -136,7 +137,7 @@ class Steps:
 
 def estimator_of(row: Row, table: PaperTable, radius2: float) -> Any:
     """The estimator of a row. The Perceptron runs on unscaled patterns: WBC has exact ties at the threshold b."""
-    common = {"rho": table.space.rho, "delta": table.space.delta, "shuffle": False, "max_epochs": 10**9}
+    common: dict[str, Any] = {"rho": table.space.rho, "delta": table.space.delta, "shuffle": False, "max_epochs": 10**9}
     if row.algorithm == "Perceptron":
         return Perceptron(margin=row.parameter * radius2, **common)
     if row.algorithm == "ALMA":
@@ -152,13 +153,12 @@ def run_row(row: Row, table: PaperTable, tell: Callable[[int], None], stop: thre
     counts_one_more = row.algorithm != "Perceptron" or table.perceptron_counts_one_more
     updates = model.n_updates_ + counts_one_more
     if table.space.delta == 0:
-        values, margin = (model.directional_margin_,), model.directional_margin_
+        values: tuple[float, ...] = (model.directional_margin_,)
     else:
         values = extended_values(model.certificate_, X, y)
-        margin = values[-1]
     digits = [len(text.partition(".")[2]) for text in row.printed]
     printed = tuple(f"{table.scale * v:.{n}f}" for v, n in zip(values, digits, strict=True))
-    return Outcome(row, printed, updates, margin)
+    return Outcome(row, printed, updates, values[-1])
 
 
 def extended_values(certificate: Any, X: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
@@ -228,10 +228,10 @@ def _report(tables: Sequence[PaperTable], outcomes: dict[tuple[int, Row], Outcom
     report = Report(
         "cramma",
         "CRAMMA, tables 1-4" if len(tables) == 4 else f"CRAMMA, table {', '.join(str(t.number) for t in tables)}",
-        "Tsampouka & Shawe-Taylor, section 5: near the maximum margin CRAMMA needs far fewer updates than the Perceptron "
-        "with margin and ALMA_2. Margins are compared in all digits that the paper prints, updates exactly. Patterns are "
-        "visited in file order, cyclically, until a cycle passes without update; CRAMMA's and ALMA's counts, and the "
-        "Perceptron's in table 4, are updates + 1.",
+        "Tsampouka & Shawe-Taylor, section 5: near the maximum margin CRAMMA needs far fewer updates than the "
+        "Perceptron with margin and ALMA_2. Margins are compared in all digits that the paper prints, updates exactly. "
+        "Patterns are visited in file order, cyclically, until a cycle passes without update; CRAMMA's and ALMA's "
+        "counts, and the Perceptron's in table 4, are updates + 1.",
     )
     for table in tables:
         done = [(row, outcomes[table.number, row]) for row in table.rows if (table.number, row) in outcomes]
