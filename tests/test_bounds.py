@@ -290,9 +290,7 @@ def fuzzy_factors(X, y, m, fuzz, c):
     l = oracle.labels(y)
     own, other = (np.array([X[l == s * k].mean(axis=0) for k in l]) for s in (1, -1))
     d1, d2 = np.linalg.norm(X - own, axis=1), np.linalg.norm(X - other, axis=1)
-    p = membership(d1, d2, np.linalg.norm(own[0] - other[0]), c)
-    assume(np.all(np.abs(np.abs(p - 0.5) - fuzz) > 1e-9))  # rounding decides which side of the boundary
-    return fuzzy_weights(p, m, fuzz)
+    return fuzzy_weights(membership(d1, d2, np.linalg.norm(own[0] - other[0]), c), m, fuzz)
 
 
 @many
@@ -303,6 +301,7 @@ def test_the_corrected_bound_of_the_fuzzy_perceptron(Xy, how, m, fuzz, c):
     X, y = Xy
     model = fitted(FuzzyPerceptron, X, y, {**how, "m": m, "fuzz": fuzz, "c": c, "max_epochs": 3000})
     factor = fuzzy_factors(X, y, m, fuzz, c)
+    assume(np.all(np.abs(factor ** (1 / m) - 2 * fuzz) > 1e-9))  # at the boundary rounding decides
     clear = factor > 0
     assume(clear.any())
     weighted = factor[clear, None] * oracle.patterns(X, y, rho_of(how))[clear]

@@ -8,6 +8,8 @@ _HOMES = {
     "separatrix.certificate": ["Certificate", "Verification"],
     "separatrix.errors": ["DataError", "NotSeparableError", "SeparatrixError", "UnavailableError"],
     "separatrix.estimators.corrections": ["ROMMA", "PassiveAggressive", "Relaxation"],
+    "separatrix.estimators.descent": ["BatchPerceptron", "BatchRelaxation", "GradientDescent"],
+    "separatrix.estimators.linear_program": ["LinearProgram"],
     "separatrix.estimators.margin_rules": [
         "ALMA",
         "CRAMMA",
@@ -25,12 +27,13 @@ _HOMES = {
         "Pocket",
         "VotedPerceptron",
     ],
+    "separatrix.estimators.squared_error": ["HoKashyap", "LeastSquares"],
     "separatrix.estimators.weighted": ["LMS", "BalancedWinnow", "FuzzyPerceptron", "RecursiveLeastSquares"],
     "separatrix.separable": ["Separability", "separability"],
     "separatrix.space": ["Hyperplane", "Space", "best_gamma", "objective", "slacks", "soft_measures"],
     "separatrix.theory": ["Theory"],
 }
-_MODULES = ["bounds", "callbacks", "datasets", "errors", "rules"]
+_MODULES = ["bounds", "callbacks", "datasets", "descent", "errors", "rules"]
 _WHERE = {name: home for home, names in _HOMES.items() for name in names}
 
 __version__ = version("separatrix")
@@ -62,6 +65,10 @@ if TYPE_CHECKING:
     from separatrix.estimators.corrections import ROMMA as ROMMA
     from separatrix.estimators.corrections import PassiveAggressive as PassiveAggressive
     from separatrix.estimators.corrections import Relaxation as Relaxation
+    from separatrix.estimators.descent import BatchPerceptron as BatchPerceptron
+    from separatrix.estimators.descent import BatchRelaxation as BatchRelaxation
+    from separatrix.estimators.descent import GradientDescent as GradientDescent
+    from separatrix.estimators.linear_program import LinearProgram as LinearProgram
     from separatrix.estimators.margin_rules import ALMA as ALMA
     from separatrix.estimators.margin_rules import CRAMMA as CRAMMA
     from separatrix.estimators.margin_rules import MICRA as MICRA
@@ -76,6 +83,8 @@ if TYPE_CHECKING:
     from separatrix.estimators.perceptrons import Perceptron as Perceptron
     from separatrix.estimators.perceptrons import Pocket as Pocket
     from separatrix.estimators.perceptrons import VotedPerceptron as VotedPerceptron
+    from separatrix.estimators.squared_error import HoKashyap as HoKashyap
+    from separatrix.estimators.squared_error import LeastSquares as LeastSquares
     from separatrix.estimators.weighted import LMS as LMS
     from separatrix.estimators.weighted import BalancedWinnow as BalancedWinnow
     from separatrix.estimators.weighted import FuzzyPerceptron as FuzzyPerceptron

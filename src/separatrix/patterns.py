@@ -13,6 +13,7 @@ from separatrix.kernels.rows import CSR, Dense, Rows
 from separatrix.space import Space, Vector
 
 EPS = float(np.finfo(np.float64).eps)
+CHUNK = 1_000_000  # values copied at a time where dense rows have to be scaled
 
 
 def as_rows(X: Any) -> Rows:
@@ -186,6 +187,24 @@ class Patterns:
         index = np.ascontiguousarray(index, dtype=np.int64)
         passes.combination()(self.rows, self.labels, self.space.rho, index, np.ascontiguousarray(alpha), out)
         return out
+
+    def outer_products(self, index: np.ndarray, c: Vector) -> NDArray[np.float64]:
+        """``sum c_k y_k y_k^t`` over some rows, its lower triangle; c >= 0."""
+        H = np.zeros((self.d + 1, self.d + 1))
+        if not isinstance(self.rows, Dense):
+            passes.outer_products()(self.rows, self.space.rho, index, c, H)
+            return H
+        d, rho = self.d, self.space.rho
+        root = np.sqrt(c)
+        step = max(1, CHUNK // max(d, 1))
+        for first in range(0, len(index), step):
+            part = slice(first, first + step)
+            Z = self.rows.data[index[part]].astype(np.float64)
+            Z *= root[part, None]
+            H[:d, :d] += Z.T @ Z
+            H[d, :d] += rho * (root[part] @ Z)
+        H[d, d] = rho * rho * c.sum()
+        return H
 
     def combination_error(self, alpha: Vector) -> float:
         """A bound on the norm of the rounding error of `combine` for ``alpha >= 0``."""

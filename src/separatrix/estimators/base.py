@@ -138,10 +138,14 @@ class LinearSeparator(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return scores_of(X, self.coef_, self.intercept_)
 
     def signed_distance(self, X):
-        """`decision_function` in units of length: the distance from the hyperplane, with its side as the sign."""
+        """`decision_function` in units of length: the distance from the hyperplane, with its side as the sign.
+
+        Infinite where all coefficients are 0 and the bias alone decides.
+        """
         scores = self.decision_function(X)
         lengths = np.linalg.norm(self.coef_, axis=1)
-        return scores / (lengths[0] if scores.ndim == 1 else lengths)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return scores / (lengths[0] if scores.ndim == 1 else lengths)
 
     def predict(self, X):
         """The class of each row."""
@@ -169,5 +173,6 @@ def fingerprint(data: Data) -> str:
     return digest.hexdigest()
 
 
-def warn_not_converged(name: str, reason: str, advice: str) -> None:
-    warnings.warn(f"{name} ended by {reason} before it converged. {advice}", ConvergenceWarning, stacklevel=5)
+def warn_not_converged(name: str, reason: str, advice: str, *, depth: int = 5) -> None:
+    """``depth``: frames up to the user's line."""
+    warnings.warn(f"{name} ended by {reason} before it converged. {advice}", ConvergenceWarning, stacklevel=depth)

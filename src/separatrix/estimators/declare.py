@@ -52,11 +52,43 @@ ATTRIBUTES = """classes_ : ndarray
         Rows that ``early_stopping`` held out. Certificates and margins speak of them too."""
 
 
+BATCH = """fit_intercept : bool, default=True
+        Learn a bias by augmenting every row with the constant ``rho``. False: a hyperplane through the origin.
+    rho : float, default=1.0
+        The augmenting constant (not LIBSVM's rho)."""
+
+EPOCHS = """max_epochs : int, default=1000
+        Iterations, each a pass over the data, per binary problem."""
+
+BATCH_ATTRIBUTES = """classes_ : ndarray
+        The labels; of two, the second is the positive class.
+    coef_, intercept_ : ndarray
+        The vectors, (1, d) for two classes and (c, d) for c (one-vs-rest), and their biases.
+    certificate_ : Certificate
+        What the fit proves: lower and upper bound of the margin, separability. ``certificates_``: one per problem.
+    directional_margin_, geometric_margin_ : float
+        min u.y_k in the augmented space, and the smallest distance from the hyperplane (negative: an error).
+    converged_ : bool
+        The procedure came to its end. ``stop_reason_`` says how the fit ended.
+    criterion_values_ : ndarray
+        The criterion at each epoch, or at the end of a direct solution; a list of them if there are several problems.
+    n_updates_, n_visits_, n_epochs_ : int
+        Corrections of the vector, rows looked at, passes over the data."""
+
+_MARKS = {
+    "{shared}": SHARED,
+    "{delta}": DELTA,
+    "{attributes}": ATTRIBUTES,
+    "{batch}": BATCH,
+    "{epochs}": EPOCHS,
+    "{batch_attributes}": BATCH_ATTRIBUTES,
+}
+
+
 @dataclass_transform(eq_default=False)
 def estimator(cls: type[T]) -> type[T]:
     """Make the annotated fields of a class the parameters of an estimator."""
     cls = dataclass(eq=False, repr=False)(cls)
-    cls.__doc__ = (
-        (cls.__doc__ or "").replace("{shared}", SHARED).replace("{delta}", DELTA).replace("{attributes}", ATTRIBUTES)
-    )
+    for mark, text in _MARKS.items():
+        cls.__doc__ = (cls.__doc__ or "").replace(mark, text)
     return cls

@@ -1,5 +1,6 @@
 """Everything that the online estimators share: validate -> space -> rule -> loop -> attributes."""
 
+from collections.abc import Sequence
 from dataclasses import field, replace
 from numbers import Integral, Real
 from typing import Any
@@ -17,6 +18,7 @@ from separatrix.estimators.base import Data, LinearSeparator, fingerprint, warn_
 from separatrix.estimators.callbacks import Progress, with_callbacks
 from separatrix.estimators.declare import estimator
 from separatrix.estimators.patience import hold_out
+from separatrix.estimators.starts import starting_vectors
 from separatrix.estimators.work import Facts, Record, Work
 from separatrix.kernels.epochs import EPOCHS, UPDATES, VISITS
 from separatrix.multiclass.one_vs_rest import binary_labels
@@ -265,25 +267,15 @@ class OnlineClassifier(LinearSeparator):
 
     def _starts(
         self, data: Data, coef_init: Any, intercept_init: Any, records: list[Record] | None
-    ) -> list[Vector | None]:
+    ) -> Sequence[Vector | None]:
         """The vector each problem starts from, None for the rule's own start."""
         problems = 1 if len(data.classes) == 2 else len(data.classes)
-        space, d = self._space(), data.width
+        space = self._space()
         if coef_init is None and intercept_init is None:
             if records is None:
                 return [None] * problems
             return [space.join(*self._last_plane(k)) for k in range(problems)]
-        coef = np.zeros((problems, d)) if coef_init is None else np.asarray(coef_init, dtype=np.float64)
-        intercept = np.zeros(problems) if intercept_init is None else np.asarray(intercept_init, dtype=np.float64)
-        shaped = coef.shape == (problems, d) or (problems == 1 and coef.shape == (d,))
-        if not shaped or intercept.size != problems:
-            raise ValueError(
-                f"coef_init has shape {coef.shape} and intercept_init {intercept.shape}; expected {(problems, d)} and "
-                f"{(problems,)}."
-            )
-        if not (np.all(np.isfinite(coef)) and np.all(np.isfinite(intercept))):
-            raise ValueError("coef_init and intercept_init must be finite.")
-        return [space.join(w, float(b)) for w, b in zip(coef.reshape(problems, d), intercept.ravel(), strict=True)]
+        return starting_vectors(data, space, coef_init, intercept_init)
 
     def _last_plane(self, k: int) -> tuple[Vector, float]:
         """Coefficients and intercept from which a fit on other data starts."""

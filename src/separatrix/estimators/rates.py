@@ -27,3 +27,12 @@ class RateTable:
 def amplitude_and_power(eta: Any) -> tuple[float, float]:
     """eta(k) = amplitude k^power, for everything but functions."""
     return (1.0, POWERS[eta]) if isinstance(eta, str) else (float(eta), 0.0)
+
+
+def rate_function(eta: Any) -> Callable[[int], float]:
+    """eta(k) as a function, checked."""
+    if callable(eta):
+        table = RateTable(eta)
+        return lambda k: float(table(k, 1)[0])
+    amplitude, power = amplitude_and_power(eta)
+    return lambda k: amplitude * float(k) ** power

@@ -18,15 +18,18 @@ PAIRS = 20  # patterns of each class that join where vertices are pairs
 NOTHING_LEFT = 1e-14  # a distance below this, as a fraction of R, is rounding error
 
 
-def solve(problem: Problem) -> None:
-    (_solve_free if problem.free else _solve_augmented)(problem)
+def solve(problem: Problem, start: Vector | None = None) -> None:
+    """``start``: a vector near whose boundary the tight patterns are expected; a free bias has no use for it."""
+    if problem.free:
+        _solve_free(problem)
+    else:
+        _solve_augmented(problem, start)
 
 
-def _solve_augmented(problem: Problem) -> None:
+def _solve_augmented(problem: Problem, start: Vector | None) -> None:
     patterns = problem.patterns
     n, width = patterns.n, patterns.d + 1
-    everything = np.arange(n)
-    a = problem.combine(everything, np.full(n, 1.0 / n))
+    a = problem.combine(np.arange(n), np.full(n, 1.0 / n)) if start is None else start
     working = np.zeros(0, np.int64)
     while True:
         m = problem.margins(a)

@@ -45,7 +45,7 @@ def check(problem: Problem, name: str) -> None:
 def solve(problem: Problem, name: str, start: Vector | None = None) -> None:
     """Run a solver; what it found is in the problem."""
     runs: dict[str, Callable[[], None]] = {
-        "active-set": lambda: active_set.solve(problem),
+        "active-set": lambda: active_set.solve(problem, start),
         "newton": lambda: newton.follow(problem, start),
         "dual-coordinates": lambda: dual_coordinates.solve(problem, start),
     }

@@ -13,12 +13,10 @@ import scipy.linalg as la
 from numpy.typing import NDArray
 
 from separatrix.kernels import passes
-from separatrix.kernels.rows import Dense
 from separatrix.optimum.problem import Problem
 from separatrix.space import Vector
 
 LARGEST_HESSIAN = 3000  # columns up to which the Hessian is formed
-CHUNK = 1_000_000  # values copied at a time while it is
 STRIDE, ROUGH = 10.0, 0.3  # factor between the C of a path, and the gap to which it is followed
 EASY = 10.0  # C |y|^2 below which there is no need of one
 
@@ -92,22 +90,8 @@ def hessian(problem: Problem, index: np.ndarray, penalty: Vector) -> NDArray[np.
     """diag(penalty) + 2 C Y_A^t c Y_A, its lower triangle."""
     patterns = problem.patterns
     problem.passes += len(index) / max(patterns.n, 1)
-    curvature = 2.0 * problem.C * problem.weight[index]
-    d, rho = patterns.d, patterns.space.rho
-    H = np.zeros((d + 1, d + 1))
-    if isinstance(patterns.rows, Dense):
-        root = np.sqrt(curvature)
-        step = max(1, CHUNK // max(d, 1))
-        for first in range(0, len(index), step):
-            part = slice(first, first + step)
-            Z = patterns.rows.data[index[part]].astype(np.float64)
-            Z *= root[part, None]
-            H[:d, :d] += Z.T @ Z
-            H[d, :d] += rho * (root[part] @ Z)
-        H[d, d] = rho * rho * curvature.sum()
-    else:
-        passes.outer_products()(patterns.rows, rho, index, curvature, H)
-    H[np.diag_indices(d + 1)] += penalty
+    H = patterns.outer_products(index, 2.0 * problem.C * problem.weight[index])
+    H[np.diag_indices(patterns.d + 1)] += penalty
     return H
 
 

@@ -1,0 +1,84 @@
+"""Separation by linear programming."""
+
+from collections.abc import Sequence
+from dataclasses import field
+from numbers import Real
+from typing import Any
+
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from separatrix.estimators.base import Data
+from separatrix.estimators.batch import DirectClassifier, row_values
+from separatrix.estimators.declare import estimator
+from separatrix.optimum import linear_program
+from separatrix.patterns import Patterns
+from separatrix.space import Vector
+
+POSITIVE = Interval(Real, 0, None, closed="neither")
+
+
+@estimator
+class LinearProgram(DirectClassifier):
+    """Separation by a linear program, solved by HiGHS.
+
+    ``"perceptron"``: minimise ``sum c_k tau_k`` subject to ``a.y_k + tau_k >= margin``, tau >= 0, which is the smallest
+    value of the Perceptron criterion J'_p; useful also where nothing separates. ``"minimax"``: minimise one tau with
+    ``a.y_k + tau >= margin``, a test of separability: where nothing separates, its minimum is the margin itself and
+    a = 0 is a solution.
+
+    Both reach 0 exactly where a hyperplane separates; of the vectors that do, the one with the smallest sum |a_i| is
+    taken. Otherwise the dual variables give the combination of patterns that proves it. Sparse data stay sparse.
+
+    A sample weight c is the same as c copies.
+
+    Parameters
+    ----------
+    criterion : {"perceptron", "minimax"}, default="perceptron"
+        What is minimised.
+    margin : float or array-like of shape (n,), default=1.0
+        The b that ``a.y`` is to reach, positive.
+    max_time : float or None, default=None
+        Seconds for each program, at most.
+    {batch}
+
+    Attributes
+    ----------
+    {batch_attributes}
+    n_iter_ : int
+        Iterations of HiGHS.
+
+    References
+    ----------
+    Duda, Hart & Stork, sections 5.10.2 and 5.10.3; Huangfu & Hall (2018).
+
+    Examples
+    --------
+    >>> from separatrix import LinearProgram
+    >>> X = [[1.0, 2.0], [2.0, -4.0], [-3.0, -1.0], [2.0, 4.0], [-1.0, -5.0], [5.0, 0.0]]
+    >>> model = LinearProgram("minimax").fit(X, [1, 1, 1, 2, 2, 2])  # DHS problem 25
+    >>> model.certificate_.separable, model.criterion_values_.round(9).tolist()
+    (False, [1.0])
+    """
+
+    criterion: str = "perceptron"
+    margin: Any = 1.0
+    max_time: float | None = field(default=None, kw_only=True)
+
+    _parameter_constraints = {
+        **DirectClassifier._parameter_constraints,
+        "criterion": [StrOptions(set(linear_program.CRITERIA))],
+        "margin": [POSITIVE, "array-like"],
+        "max_time": [POSITIVE, None],
+    }
+
+    def _advice(self) -> str:
+        return "Raise max_time or scale your features."
+
+    def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
+        b = row_values(self.margin, "margin", data)
+        seconds = None if self.max_time is None else float(self.max_time)
+        return [linear_program.LinearProgram(p, data.weight, b, self.criterion, seconds) for p in patterns]
+
+    def _finish(self, solvers: list[Any], reasons: list[str], data: Data) -> None:
+        super()._finish(solvers, reasons, data)
+        self.n_iter_ = int(sum(s.iterations for s in solvers))

@@ -1,0 +1,119 @@
+"""Factorisations behind the pseudo-inverse, of the size of Y's shorter side; Y itself is only passed over.
+
+Rows carry weights c: with Z = sqrt(c) Y, ``Z^dagger = (Z^t Z)^dagger Z^t = Z^t (Z Z^t)^dagger``. Tall data are reduced
+to a triangle R, Z = QR, by QR factorisations of blocks, which lose nothing of the accuracy of Y; large sparse data by
+the matrix Z^t Z, which costs less and squares the condition number.
+"""
+
+import copy
+
+import numpy as np
+import scipy.linalg as la
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from separatrix.errors import DataError
+from separatrix.kernels.rows import Dense
+from separatrix.patterns import CHUNK, EPS, Patterns
+from separatrix.space import Vector
+
+LARGEST = 5000  # shorter side up to which a matrix is factorised
+CHEAP = 2e9  # multiplications up to which sparse rows are worth a QR factorisation
+Matrix = NDArray[np.float64]
+
+
+def width_of(patterns: Patterns) -> int:
+    """Columns of Y: without a bias the last one is nothing."""
+    return patterns.d + (1 if patterns.space.rho else 0)
+
+
+def factorable(patterns: Patterns) -> bool:
+    return min(patterns.n, width_of(patterns)) <= LARGEST
+
+
+def worth_a_triangle(patterns: Patterns) -> bool:
+    return isinstance(patterns.rows, Dense) or patterns.n * float(width_of(patterns)) ** 2 <= CHEAP
+
+
+def triangle(patterns: Patterns, weight: Vector, target: Vector | None = None) -> Matrix:
+    """R of the QR factorisation of sqrt(c) Y, or of sqrt(c) [Y, target]; at most as many rows as columns."""
+    width = width_of(patterns)
+    columns = width + (0 if target is None else 1)
+    root = np.sqrt(weight)
+    R = np.zeros((0, columns))
+    step = max(4 * columns, CHUNK // columns)
+    for first in range(0, patterns.n, step):
+        rows = np.arange(first, min(first + step, patterns.n))
+        block = patterns.dense_rows(rows)[:, :width]
+        if target is not None:
+            block = np.column_stack([block, target[rows]])
+        block *= root[rows, None]
+        R = la.qr(np.vstack([R, block]), mode="r", overwrite_a=True, check_finite=False)[0][:columns]
+    return R
+
+
+class PseudoInverse:
+    """Y^dagger, weighted, as ``H H^t`` around passes over the data: factorised once, applied often."""
+
+    def __init__(self, patterns: Patterns, weight: Vector):
+        self.patterns, self.weight, self.root = patterns, weight, np.sqrt(weight)
+        self.wide = patterns.n < width_of(patterns)
+        if not factorable(patterns):
+            raise DataError(
+                f"A pseudo-inverse needs a factorisation of size {min(patterns.n, width_of(patterns))}; at most "
+                f'{LARGEST} is supported. HoKashyap(variant="descent") needs none.'
+            )
+        self.half = self._half_wide() if self.wide else self._half_tall()
+
+    def relabelled(self, patterns: Patterns) -> "PseudoInverse":
+        """That of the same rows with other labels, which only change signs."""
+        other = copy.copy(self)
+        other.patterns = patterns
+        if self.wide:
+            other.half = (patterns.labels * self.patterns.labels)[:, None] * self.half
+        return other
+
+    def _half_tall(self) -> Matrix:
+        patterns, width = self.patterns, width_of(self.patterns)
+        if worth_a_triangle(patterns):
+            R = triangle(patterns, self.weight)
+            _, s, Vt = la.svd(R, full_matrices=False)
+            half, empty = _scaled(Vt.T, s, EPS * max(patterns.n, width)), ~np.any(R, axis=0)
+            half[empty] = 0.0  # a column of zeros gets a coefficient of exactly 0
+            return half
+        lower = patterns.outer_products(np.arange(patterns.n), self.weight)[:width, :width]
+        squares, V = la.eigh(lower)
+        half = _scaled(V, np.sqrt(np.maximum(squares, 0.0)), np.sqrt(EPS * width))
+        half[np.diag(lower) == 0] = 0.0
+        return half
+
+    def _half_wide(self) -> Matrix:
+        patterns, everything = self.patterns, np.arange(self.patterns.n)
+        if worth_a_triangle(patterns):
+            Z = self.root[:, None] * patterns.dense_rows(everything)
+            U, s, _ = la.svd(Z, full_matrices=False)
+            return _scaled(U, s, EPS * max(Z.shape))
+        signed = self.root * patterns.labels
+        Z = sp.diags(signed) @ patterns.sparse_rows(everything)
+        gram = (Z @ Z.T).toarray() + patterns.space.rho**2 * np.outer(signed, signed)
+        squares, U = la.eigh(gram)
+        return _scaled(U, np.sqrt(np.maximum(squares, 0.0)), np.sqrt(EPS * patterns.n))
+
+    def solve(self, residual: Vector, gradient: Vector | None = None) -> Vector:
+        """Y^dagger residual; ``gradient`` is Y^t (c residual), where it is known."""
+        everything = np.arange(self.patterns.n)
+        if self.wide:
+            inner = self.half @ (self.half.T @ (self.root * residual))
+            return self.patterns.combine(everything, self.root * inner)
+        if gradient is None:
+            gradient = self.patterns.combine(everything, self.weight * residual)
+        a = np.zeros(self.patterns.d + 1)
+        width = len(self.half)
+        a[:width] = self.half @ (self.half.T @ gradient[:width])
+        return a
+
+
+def _scaled(V: Matrix, s: Vector, cutoff: float) -> Matrix:
+    """V/s with the directions left out in which s is as good as 0."""
+    kept = s > cutoff * s.max(initial=0.0)
+    return np.ascontiguousarray(V[:, kept] / s[kept])

@@ -1,0 +1,156 @@
+"""Ho-Kashyap: minimise |Y a - b|^2 over a and over b > 0 (DHS 5.9).
+
+    e = Y a - b,   b <- b + eta (e + |e|),   a <- Y^dagger b                                   algorithm 11
+    e = Y a - b,   b <- b + (e + |e|),       a <- a + eta R Y^t |e|                            eq. 90
+
+Algorithm 12 (eq. 88), ``a <- a + eta Y^dagger |e|``, is the first iteration written otherwise, because
+``Y^dagger e = 0``. Rows carry weights c, as if each were repeated: Y^t stands for Y^t c.
+
+It ends with ``Y a > 0``, which separates; or with multipliers lambda >= 0 that combine the patterns to 0, which proves
+that nothing does (Gordan): lambda = -e in the first form, where Y^t e = 0 and b changes until e <= 0; lambda = |e| in
+the second. How near lambda is to that is measured in every iteration by |Y^t lambda| / sum lambda, and where it falls
+below ``tol`` R the caller's ``refuted(a, lambda)`` has to find the exact proof; if it finds none the iteration goes on.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.certificate import plain_margin, separates_exactly
+from separatrix.kernels.ho_kashyap import correct
+from separatrix.patterns import Patterns
+from separatrix.space import Vector, norm
+from separatrix.squared_error.factor import PseudoInverse
+
+STRICTER = 1e-2  # factor on tol after evidence that led to no proof
+FRESH = 50  # iterations after which margins are computed from scratch: a sum of steps drifts
+
+Rate = Callable[[int], float]
+
+
+class _Iteration:
+    """What both forms share. ``outcome``: "separable", "not separable", or "undecided" while neither is proved."""
+
+    alpha: Vector | None = None
+
+    def __init__(
+        self, patterns: Patterns, weight: Vector, b: Vector, *, tol: float, refuted: Callable[[Vector, Vector], bool]
+    ):
+        self.patterns, self.weight, self.b = patterns, weight, b.copy()
+        self.tol, self.refuted = tol, refuted
+        self.a = np.zeros(patterns.d + 1)
+        self.outcome = "undecided"
+        self.epochs = self.updates = 0
+        self.values: list[float] = []
+
+    def _separates(self, smallest: float) -> bool:
+        if smallest > 0 and (plain_margin(self.patterns, self.a) > 0 or separates_exactly(self.patterns, self.a)):
+            self.outcome = "separable"
+        return self.outcome == "separable"
+
+    def _refutes(self, evidence: float, multipliers: Callable[[], Vector]) -> bool:
+        if evidence <= self.tol * self.patterns.radius:
+            alpha = multipliers()
+            if self.refuted(self.a, alpha):
+                self.alpha, self.outcome = alpha, "not separable"
+            self.tol *= STRICTER
+        return self.outcome == "not separable"
+
+    def running_upper(self) -> float:
+        return np.inf
+
+
+class HoKashyap(_Iteration):
+    """Algorithms 11 and 12, by a factorisation of Y that is made once."""
+
+    def __init__(
+        self, patterns: Patterns, weight: Vector, b: Vector, rate: Rate, inverse: PseudoInverse, **options: Any
+    ):
+        super().__init__(patterns, weight, b, **options)
+        self.rate, self.inverse = rate, inverse
+        self.a = self.inverse.solve(self.b)
+        self.residual, self.gradient = np.empty(patterns.n), np.empty(patterns.d + 1)
+        self.following = b.copy()
+
+    def step(self) -> str | None:
+        eta, patterns = self.rate(self.updates + 1), self.patterns
+        np.copyto(self.following, self.b)
+        smallest, largest, behind, squares = correct()(
+            patterns.rows,
+            patterns.labels,
+            patterns.space.rho,
+            self.a,
+            self.weight,
+            eta,
+            self.following,
+            self.residual,
+            self.gradient,
+        )
+        self.epochs += 1
+        self.values.append(squares)
+        if self._separates(smallest):
+            return "converged"
+        # Y^t residual = 2 eta Y^t e+ = 2 eta Y^t e-, because Y^t e = 0
+        evidence = norm(self.gradient) / (2.0 * eta) / behind if behind > 0 else np.inf
+        if largest <= 0 or self._refutes(evidence, self._multipliers):
+            if self.outcome == "undecided":
+                self._refutes(0.0, self._multipliers)
+            return "converged"  # without a positive e nothing changes any more
+        # Not Y^dagger b but the correction of a by what is left: the same, and rounding errors do not add up.
+        self.a += self.inverse.solve(self.residual, self.gradient)
+        self.b, self.following = self.following, self.b
+        self.updates += 1
+        return None
+
+    def _multipliers(self) -> Vector:
+        e = self.patterns.margins(self.a) - self.b
+        return self.weight * np.maximum(-e, 0.0)
+
+
+class HoKashyapDescent(_Iteration):
+    """Eq. 90, by passes alone. ``rate`` None: the optimal step of eqs. 94 and 95. ``R`` None: the identity."""
+
+    def __init__(
+        self,
+        patterns: Patterns,
+        weight: Vector,
+        b: Vector,
+        rate: Rate | None,
+        R: NDArray[np.float64] | None = None,
+        start: Vector | None = None,
+        **options: Any,
+    ):
+        super().__init__(patterns, weight, b, **options)
+        self.rate, self.R = rate, R
+        if start is not None:
+            self.a = start.copy()
+        self.margins = np.empty(0)
+
+    def step(self) -> str | None:
+        patterns, everything = self.patterns, np.arange(self.patterns.n)
+        if self.epochs % FRESH == 0:
+            self.margins = patterns.margins(self.a)
+        self.epochs += 1
+        e = self.margins - self.b
+        size = np.abs(e)
+        self.values.append(float(np.sum(self.weight * e * e)))
+        if self._separates(float(self.margins.min())):
+            return "converged"
+        gradient = patterns.combine(everything, self.weight * size)
+        total = float(np.sum(self.weight * size))
+        if self._refutes(norm(gradient) / total if total > 0 else np.inf, lambda: self.weight * size):
+            return "converged"
+        change = gradient if self.R is None else self.R @ gradient
+        slope = patterns.margins(change)
+        eta = self._optimal(gradient, change, slope) if self.rate is None else self.rate(self.updates + 1)
+        self.b += np.maximum(2.0 * e, 0.0)
+        self.a += eta * change
+        self.margins = self.margins + eta * slope
+        self.updates += 1
+        return None
+
+    def _optimal(self, gradient: Vector, change: Vector, slope: Vector) -> float:
+        bend = float(np.sum(self.weight * slope * slope))
+        return float(gradient @ change) / bend if bend > 0 else 0.0

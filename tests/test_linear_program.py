@@ -1,0 +1,112 @@
+"""Separation by linear programming, against the book's own formulation."""
+
+import numpy as np
+import oracle
+import oracle_batch
+import pytest
+import scipy.sparse as sp
+from dhs import PAIRS, PROBLEM_25, categories
+from problems import PROBLEMS
+from sklearn.exceptions import ConvergenceWarning
+
+from separatrix import DataError, LinearProgram, separability
+from separatrix.optimum import linear_program
+
+LAYOUTS = {"dense": np.asarray, "csr": sp.csr_matrix, "float32": lambda X: X.astype(np.float32)}
+each_criterion = pytest.mark.parametrize("criterion", ["minimax", "perceptron"])
+
+
+def weights(y):
+    return np.random.default_rng(len(y)).integers(1, 4, len(y)).astype(float)
+
+
+@each_criterion
+@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_minimum(problem, layout, criterion, intercept):
+    X, y = problem()
+    c, b = weights(y), 0.5 + np.random.default_rng(1).random(len(y))
+    seen = X.astype(np.float32).astype(np.float64) if layout == "float32" else X
+    Y = oracle.patterns(seen, y, 2.0 if intercept else 0.0)
+    model = LinearProgram(criterion, b, rho=2.0, fit_intercept=intercept)
+    model.fit(LAYOUTS[layout](X), y, sample_weight=c)
+    minimum = oracle_batch.linear_program(Y, c, b, criterion == "minimax")
+    assert model.criterion_values_[0] == pytest.approx(minimum, rel=1e-6, abs=1e-7)
+    m = Y @ np.append(model.coef_[0], model.intercept_[0] / 2.0)
+    short = np.maximum(b - m, 0.0)
+    assert (short.max() if criterion == "minimax" else c @ short) == pytest.approx(minimum, rel=1e-5, abs=1e-6)
+    answer = separability(LAYOUTS[layout](X), y, fit_intercept=intercept)
+    assert model.certificate_.separable is answer.separable
+    assert model.certificate_.verify(LAYOUTS[layout](X), y, sample_weight=c)
+    assert model.converged_
+    assert model.n_iter_ > 0
+
+
+@each_criterion
+@pytest.mark.parametrize("pair", PAIRS)
+def test_the_table(pair, criterion):
+    X, y = categories(*pair)
+    model = LinearProgram(criterion).fit(X, y)
+    assert model.certificate_.separable is (pair != (1, 3))
+    assert separability(X, y).separable is (pair != (1, 3))
+    assert model.certificate_.verify(X, y)
+    assert (model.criterion_values_[0] < 1e-7) == (pair != (1, 3))
+    if criterion == "minimax" and pair == (1, 3):
+        assert model.criterion_values_[0] == pytest.approx(1.0)  # 0 or exactly the margin
+
+
+@each_criterion
+def test_problem_25(criterion):
+    model = LinearProgram(criterion).fit(*PROBLEM_25)
+    assert model.certificate_.separable is False
+    assert model.certificate_.verify(*PROBLEM_25)
+
+
+def test_the_duals_are_the_gordan_vector():
+    X, y = categories(1, 3)
+    from separatrix.patterns import Patterns
+    from separatrix.space import Space
+
+    patterns = Patterns(X, oracle.labels(y), Space(1.0))
+    for criterion in linear_program.CRITERIA:
+        solver = linear_program.LinearProgram(patterns, np.ones(20), np.ones(20), criterion)
+        assert solver.step() == "converged"
+        assert np.all(solver.alpha >= 0)
+        assert solver.alpha.sum() == pytest.approx(solver.values[0])  # duality, b = 1
+        np.testing.assert_allclose(solver.alpha @ oracle.patterns(X, y), 0.0, atol=1e-9)
+
+
+@each_criterion
+def test_of_all_separating_vectors_the_one_with_the_smallest_sum(criterion):
+    """So the order of rows, repeated rows and weights change nothing."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(12, 30))
+    y = np.arange(12) % 2
+    model = LinearProgram(criterion).fit(X, y)
+    a = np.append(model.coef_[0], model.intercept_[0])
+    order = rng.permutation(np.repeat(np.arange(12), rng.integers(1, 3, 12)))
+    again = LinearProgram(criterion).fit(X[order], y[order], sample_weight=1.0 + rng.random(len(order)))
+    np.testing.assert_allclose(np.append(again.coef_[0], again.intercept_[0]), a, atol=1e-7)
+    from separatrix import MaxMargin
+
+    shortest = MaxMargin(C=np.inf).fit(X, y)
+    assert np.abs(a).sum() < np.abs(np.append(shortest.coef_[0], shortest.intercept_[0])).sum()
+    assert np.count_nonzero(np.abs(a) > 1e-9) <= 12
+    assert (oracle.patterns(X, y) @ a).min() > 1 - 1e-6
+
+
+def test_a_limit_of_time():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(2000, 20)), rng.integers(0, 2, 2000)
+    with pytest.warns(ConvergenceWarning, match="LinearProgram ended by max_time .* Raise max_time"):
+        model = LinearProgram(max_time=1e-6).fit(X, y)
+    assert model.stop_reason_ == "max_time"
+    assert model.certificate_.verify(X, y)
+
+
+def test_margins_that_are_none():
+    X, y = categories(1, 2)
+    for margin in (-np.ones(20), np.full(20, np.inf)):
+        with pytest.raises(DataError, match="margin of row 0"):
+            LinearProgram(margin=margin).fit(X, y)
