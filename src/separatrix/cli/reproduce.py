@@ -48,6 +48,30 @@ def _cramma(tables: list[int], full: bool, jobs: int) -> "Report":
         return reproduce(tables, float("inf") if full else DEFAULT_LIMIT, jobs, watch)
 
 
+@app.command()
+def greedy(output: Output = None, plots: Plots = True) -> None:
+    """The greedy Perceptron: figure 3.4 in numbers, and the figures of the dissertation.
+
+    Example: separatrix reproduce greedy --output reports
+    """
+    from separatrix.experiments.greedy import reproduce
+
+    _ready(output, plots)
+    _finish([reproduce()], output, plots)
+
+
+@app.command()
+def margin_perceptron(output: Output = None, plots: Plots = True) -> None:
+    """The margin Perceptron's guarantee of a quarter of the maximum margin, on twenty data sets.
+
+    Example: separatrix reproduce margin-perceptron
+    """
+    from separatrix.experiments.margin_perceptron import reproduce
+
+    _ready(output, plots)
+    _finish([reproduce()], output, plots)
+
+
 @contextmanager
 def _progress() -> Iterator[Any]:
     """Bars on standard error, one for each row that runs: ``watch(name, total)`` returns a function of steps done."""

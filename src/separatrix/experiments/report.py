@@ -65,15 +65,19 @@ class Report:
     def say(self, text: str) -> None:
         self.parts.append(Words(text))
 
+    def claims(self, what: str, holds: bool) -> None:
+        """A statement of the source without a number: it holds here or it does not."""
+        self.checks.append(Check(what, "holds", "holds" if holds else "fails"))
+
     def verdict(self) -> str:
         """One sentence on the checks."""
         if not self.checks:
-            return "The source prints no numbers to compare with."
+            return "The source prints nothing to compare with."
         wrong = [c for c in self.checks if not c.agrees]
         if not wrong:
-            return f"All {len(self.checks)} numbers that the source prints come out the same."
+            return f"All {len(self.checks)} checks against the source agree."
         named = "; ".join(f"{c.what}: {c.source} in the source, {c.here} here" for c in wrong)
-        return f"{len(wrong)} of {len(self.checks)} numbers of the source come out differently: {named}."
+        return f"{len(wrong)} of {len(self.checks)} checks against the source differ: {named}."
 
     def markdown(self, pictures: str | None, level: int = 1) -> str:
         """The report as Markdown; ``pictures`` is the folder of the figures, None leaves them out."""
