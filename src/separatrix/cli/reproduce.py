@@ -72,6 +72,35 @@ def margin_perceptron(output: Output = None, plots: Plots = True) -> None:
     _finish([reproduce()], output, plots)
 
 
+@app.command()
+def dhs(
+    exercise: Annotated[int | None, typer.Option(min=1, max=12, help="One computer exercise.")] = None,
+    output: Output = None,
+    plots: Plots = True,
+) -> None:
+    """Duda, Hart & Stork, chapter 5: computer exercises, examples and problems, answered in words.
+
+    Example: separatrix reproduce dhs --exercise 9
+    """
+    from separatrix.experiments.dhs import reproduce
+
+    _ready(output, plots)
+    _finish([reproduce(exercise)], output, plots)
+
+
+@app.command(name="all")
+def everything(full: Full = False, jobs: Jobs = CORES, output: Output = None, plots: Plots = True) -> None:
+    """Everything above in one report, reproductions.md.
+
+    Example: separatrix reproduce all --full --output docs
+    """
+    from separatrix.experiments import dhs, greedy, margin_perceptron
+
+    _ready(output, plots)
+    reports = [_cramma([1, 2, 3, 4], full, jobs), greedy.reproduce(), margin_perceptron.reproduce(), dhs.reproduce()]
+    _finish(reports, output, plots, stem="reproductions")
+
+
 @contextmanager
 def _progress() -> Iterator[Any]:
     """Bars on standard error, one for each row that runs: ``watch(name, total)`` returns a function of steps done."""
@@ -105,7 +134,7 @@ def _finish(reports: list["Report"], output: Path | None, plots: bool, stem: str
     from rich.console import Console
     from rich.table import Table as Grid
 
-    from separatrix.experiments.report import Table, Words, write
+    from separatrix.experiments.report import Heading, Table, Words, write
 
     console = Console()
     for report in reports:
@@ -113,6 +142,8 @@ def _finish(reports: list["Report"], output: Path | None, plots: bool, stem: str
         for part in report.parts:
             if isinstance(part, Words):
                 console.print(part.text, highlight=False)
+            elif isinstance(part, Heading):
+                console.print(f"\n[bold]{part.text}[/bold]", highlight=False)
             elif isinstance(part, Table):
                 grid = Grid(*part.columns, title=part.title)
                 for row in part.rows:

@@ -79,7 +79,7 @@ def reproduce() -> Report:
         Figure("greedy-3.1", "Figure 3.1: a rate too small leaves (4, 0) misclassified, one too large misclassifies "
                "(-4, 1). Data as the text names them.", figures.figure_31, (7.2, 3.7)),
         Figure("greedy-3.3", "Figure 3.3: (2, 0) is misclassified; of three rates the greedy Perceptron takes the one "
-               "that leaves no error. Generated data around the point of the text.", figures.figure_33, (5.2, 4.6)),
+               "that leaves no error. Generated data around the point of the text.", figures.figure_33, (6.4, 4.2)),
         Figure("greedy-4.1", "Figure 4.1: the most restrictive case of the fuzzy Perceptron: any boundary within the "
                "angle 2 asin(gamma*/R) separates what is not fuzzy. Generated data.", figures.figure_41, (5.2, 4.6)),
         Figure("greedy-5.1", "Figure 5.1: the smallest band that holds all overlapping data, and a wider one. "

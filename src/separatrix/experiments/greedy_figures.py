@@ -67,7 +67,7 @@ def figure_23(figure: Any) -> None:
 
 
 def figure_31(figure: Any) -> None:
-    X = np.array([[4.0, 0.0], [-4.0, 1.0], [1.0, 3.0], [-2.0, 3.0], [0.0, -3.0], [2.5, -4.0], [-3.0, -3.0]])
+    X = np.array([[4.0, 0.0], [-4.0, 1.0], [1.0, 3.0], [3.0, 2.5], [0.0, -3.0], [-1.0, -4.0], [-3.0, -3.0]])
     y = np.array([1, 1, 1, 1, -1, -1, -1])
     w = np.array([-1.5, 2.0])
     for ax, eta, word in zip(figure.subplots(1, 2), (0.2, 2.0), ("too small", "too large"), strict=True):
@@ -81,12 +81,12 @@ def figure_31(figure: Any) -> None:
 
 
 def figure_33(figure: Any) -> None:
-    X = np.array([[2.0, 0.0], [-1.0, 2.0], [1.0, 2.0], [2.0, 1.5], [-2.0, -1.0], [-1.0, -2.0], [1.0, -2.0]])
+    X = np.array([[2.0, 0.0], [-1.0, 2.0], [1.0, 2.0], [2.0, 1.5], [-2.0, -2.0], [-1.0, -2.0], [1.0, -2.0]])
     y = np.array([1, 1, 1, 1, -1, -1, -1])
     w = np.array([-1.0, 1.5])
     axes = figure.subplots()
     points(axes, X, y, size=34)
-    boundary(axes, w, label=f"before: {_errors(X, y, w)} error")
+    boundary(axes, w, label="before: 1 error")
     rates = (0.25, 1.0, 2.5)
     losses = [_errors(X, y, w + eta * X[0]) for eta in rates]
     for k, (eta, loss) in enumerate(zip(rates, losses, strict=True)):
@@ -95,7 +95,7 @@ def figure_33(figure: Any) -> None:
                  label=f"rate {eta:g}: {loss} error{'s' * (loss != 1)}{', taken' if chosen else ''}")  # fmt: skip
         normal(axes, (w + eta * X[0]) / 1.5, color=PALETTE[k])
     window(axes, X)
-    axes.legend(frameon=True, framealpha=0.9, fontsize=8, loc="lower left")
+    axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
 def _errors(X: np.ndarray, y: np.ndarray, w: np.ndarray) -> int:
@@ -148,7 +148,7 @@ def _band(axes: Any, u: np.ndarray, width: float, **style: Any) -> None:
 def figure_51(figure: Any) -> None:
     X, y = overlapping()
     u, width = smallest_band(X, y)
-    for ax, epsilon, name in zip(figure.subplots(1, 2), (width, 1.8 * width), ("gamma*", "epsilon"), strict=True):
+    for ax, epsilon, name in zip(figure.subplots(1, 2), (width, 3.0 * width), ("gamma*", "epsilon"), strict=True):
         _band(ax, u, epsilon)
         boundary(ax, u)
         points(ax, X, y)

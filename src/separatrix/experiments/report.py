@@ -29,6 +29,10 @@ class Words(NamedTuple):
     text: str
 
 
+class Heading(NamedTuple):
+    text: str
+
+
 class Table(NamedTuple):
     title: str
     columns: Sequence[str]
@@ -44,7 +48,7 @@ class Figure(NamedTuple):
     size: tuple[float, float] = (6.4, 4.0)
 
 
-Part = Words | Table | Figure
+Part = Words | Heading | Table | Figure
 
 
 @dataclass
@@ -64,6 +68,9 @@ class Report:
 
     def say(self, text: str) -> None:
         self.parts.append(Words(text))
+
+    def head(self, text: str) -> None:
+        self.parts.append(Heading(text))
 
     def claims(self, what: str, holds: bool) -> None:
         """A statement of the source without a number: it holds here or it does not."""
@@ -85,6 +92,8 @@ class Report:
         for part in self.parts:
             if isinstance(part, Words):
                 lines += [part.text, ""]
+            elif isinstance(part, Heading):
+                lines += [f"{'#' * (level + 1)} {part.text}", ""]
             elif isinstance(part, Table):
                 lines += [f"**{part.title}**", "", *_markdown_rows(part), ""]
             elif pictures is not None:
