@@ -93,4 +93,6 @@ def _draw(figure: Any, slow: Any, newton: Any, optimal: Any, rates: Any, times: 
     right.plot(rates, times, color=PALETTE[0], marker="o")
     right.axvline(largest, color="black", linestyle="--", linewidth=1)
     right.set(xlabel="learning rate", ylabel="iterations", yscale="log", title="Time to converge")
+    right.set_yticks([300, 1000, 3000], ["300", "1000", "3000"], minor=False)
+    right.minorticks_off()
     right.ticklabel_format(axis="x", style="sci", scilimits=(0, 0))

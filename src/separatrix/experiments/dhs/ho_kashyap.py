@@ -36,5 +36,5 @@ def _draw(figure: Any, curves: dict[str, list[float]]) -> None:
     axes = figure.subplots()
     for k, (name, values) in enumerate(curves.items()):
         axes.plot(values, color=PALETTE[k], marker="o", markersize=2.5, label=f"categories {name}")
-    axes.set(xlabel="step", ylabel="$|Ya - b|^2$", xscale="symlog")
+    axes.set(xlabel="step", ylabel="$|Ya - b|^2$")
     axes.legend(frameon=False)
