@@ -241,8 +241,8 @@ def _explain_differences(
             counts = list(pool.map(run, lengths))
         report.data[f"rounding, {_name(table, row)}"] = dict(zip(map(str, lengths), counts, strict=True))
         report.say(
-            f"Rounding decides in {_name(table, row)}: {row.updates:,} in the paper, {outcome.updates:,} here. The same "
-            "algorithm with u divided after every update, so that its length stays "
+            f"Rounding decides in {_name(table, row)}: {row.updates:,} in the paper, {outcome.updates:,} here. The "
+            "same algorithm with u divided after every update, so that its length stays "
             f"{', '.join(f'{v:g}' for v in lengths)}, takes {', '.join(f'{c:,}' for c in counts)}."
         )
 
