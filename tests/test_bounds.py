@@ -257,6 +257,7 @@ def test_equation_13_is_solved(power, beta):
     assert math.isinf(t_b) or D(t_b).ln() == pytest.approx((D(beta) / g).ln() / eps + log_grown, rel=D(1e-9))
 
 
+@many
 @given(st.floats(1e-3, 1.0), st.floats(1e-3, 1e3), st.floats(0.01, 0.99))
 def test_the_closed_form_for_one_half(gamma, beta, part):
     eta = part * 0.5 * (math.sqrt(1 + 8 * gamma) - 1)
@@ -265,6 +266,7 @@ def test_the_closed_form_for_one_half(gamma, beta, part):
     )
 
 
+@many
 @given(st.floats(0.05, 1.0), st.sampled_from([0.2, 0.3, 0.5, 0.7, 1.0]))
 def test_dynamic_margin_bound_solves_its_recurrence(gamma, epsilon):
     """The last t with n_t >= gamma^2 t^2, step by step."""
