@@ -6,9 +6,9 @@ from separatrix import DataError
 from separatrix.datasets import load_sonar, load_wbc
 
 
-def _or_skip(load):
+def _or_skip(load, **how):
     try:
-        return load()
+        return load(**how, download=False)
     except DataError as error:
         pytest.skip(str(error))
 
@@ -25,4 +25,4 @@ def wbc():
 
 @pytest.fixture(scope="session")
 def separable_wbc():
-    return _or_skip(lambda: load_wbc(separable=True))
+    return _or_skip(load_wbc, separable=True)

@@ -43,8 +43,9 @@ _HOMES = {
     "separatrix.quadratic": ["Quadric", "quadric"],
     "separatrix.separable": ["Separability", "separability"],
     "separatrix.space": ["Hyperplane", "Space", "best_gamma", "objective", "slacks", "soft_measures"],
+    "separatrix.theory": ["Theory"],
 }
-_MODULES = ["callbacks", "datasets", "descent", "errors", "io", "plot", "rules"]
+_MODULES = ["bounds", "callbacks", "datasets", "descent", "errors", "io", "plot", "rules"]
 _WHERE = {name: home for home, names in _HOMES.items() for name in names}
 
 __version__ = version("separatrix")
@@ -117,3 +118,4 @@ if TYPE_CHECKING:
     from separatrix.space import objective as objective
     from separatrix.space import slacks as slacks
     from separatrix.space import soft_measures as soft_measures
+    from separatrix.theory import Theory as Theory

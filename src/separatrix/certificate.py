@@ -22,6 +22,7 @@ from separatrix.gram import Kernel, KernelPatterns
 from separatrix.kesler import KeslerPatterns
 from separatrix.patterns import EPS, Patterns, as_rows, check_structure
 from separatrix.space import Space, Vector, best_gamma, norm, objective, signs
+from separatrix.theory import Theory
 
 # A certificate claims its bounds with this many times the rounding error, `verify` asks for once: a proof survives
 # another order of summation.
@@ -44,6 +45,9 @@ class Certificate:
     ``between``: the labels of the two classes of which it speaks where there are more; other rows do not take part.
     ``kernel``: the inner product, where it is not that of the features; then the direction holds the multiples of the
     rows that take part, and a bias.
+    ``theory``: what a theorem promised of the fit, beside what happened; None where none applies: after `partial_fit`
+    or a resumed fit, with weights other than 1, from a start of one's own, for machines and kernels, and for several
+    classes together (``certificates_[k].theory`` has it of each).
     """
 
     lower: float | None
@@ -58,6 +62,7 @@ class Certificate:
     categories: int = 2
     between: tuple[Any, Any] | None = None
     kernel: Kernel | None = None
+    theory: Theory | None = field(default=None, repr=False)
 
     @property
     def ratio(self) -> float | None:

@@ -120,9 +120,13 @@ def slacks(margins: Vector, gamma: float) -> Vector:
 
 
 def objective(margins: Vector, gamma: float, delta: float | Vector) -> float:
-    """J = 1/gamma^2 + (D/gamma)^2/Delta^2 (CRAMMA eq. 20); J^(-1/2) <= Gamma_opt for every u and gamma."""
-    d = slacks(margins, gamma) / gamma / delta  # in this order a huge gamma overflows nothing
-    return float((1.0 / gamma) ** 2 + np.sum(d * d))
+    """J = 1/gamma^2 + (D/gamma)^2/Delta^2 (CRAMMA eq. 20); J^(-1/2) <= Gamma_opt for every u and gamma.
+
+    A gamma so small that its square vanishes gives inf, which proves nothing.
+    """
+    with np.errstate(over="ignore"):
+        d = slacks(margins, gamma) / gamma / delta  # in this order a huge gamma overflows nothing
+        return float(np.float64(1.0 / gamma) ** 2 + np.sum(d * d))
 
 
 def best_gamma(margins: Vector, delta: float | Vector) -> float:

@@ -11,6 +11,7 @@ from separatrix.cli.compare import compare
 from separatrix.cli.fit import fit
 from separatrix.cli.predict import predict
 from separatrix.cli.program import INTERRUPTED, Program
+from separatrix.cli.reproduce import app as reproduce
 from separatrix.cli.show import show
 from separatrix.cli.verify import verify
 
@@ -41,6 +42,9 @@ def _program(
 
 for _command in (fit, check, compare, predict, show, verify, algorithms):
     app.command()(_command)
+
+
+app.add_typer(reproduce, name="reproduce")
 
 
 def main() -> None:

@@ -410,13 +410,13 @@ class OnlineClassifier(LinearSeparator):
         self._records_, self._mark_ = work.records, mark
         self._set_vectors(self._space(), vectors)
         certificates = []
-        for record, p, a, multipliers in zip(self._records_, patterns, vectors, alphas, strict=True):
+        for k, (p, a, multipliers) in enumerate(zip(patterns, vectors, alphas, strict=True)):
             certificate = certify(
                 p, a, multipliers, predicts=self._direction_predicts, kept=whole.kept, sample_weight=whole.given_weight
             )
             if multipliers is None:  # the multipliers were too many to keep: their sum still bounds the margin
-                certificate = replace(certificate, upper=self._accumulated_upper(record))
-            certificates.append(certificate)
+                certificate = replace(certificate, upper=self._accumulated_upper(self._records_[k]))
+            certificates.append(replace(certificate, theory=work.theory(k, certificate)))
         self._set_margins(certificates)
         self._measure_margins(patterns, vectors)
         self._set_counts()

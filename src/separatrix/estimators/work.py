@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from separatrix.certificate import lower_bound
+from separatrix.certificate import Certificate, lower_bound
 from separatrix.estimators.base import Data
 from separatrix.estimators.callbacks import Progress
 from separatrix.estimators.parallel import run_each
@@ -17,6 +17,7 @@ from separatrix.estimators.patience import Patience
 from separatrix.kernels.epochs import EPOCHS, UPDATES, VISITS, State
 from separatrix.patterns import Patterns
 from separatrix.space import Space, Vector
+from separatrix.theory import Setting, Theory, theory_of
 from separatrix.training import Training
 
 
@@ -55,6 +56,7 @@ class Work:
         self.trainings: list[Training] = []
         self.records: list[Record] = []
         self.clock, self.stop = time.perf_counter(), threading.Event()
+        self.fresh: list[bool] = []
 
     def begin(self, k: int, record: Record | None, start: Vector | None) -> None:
         """Set problem k up: afresh, from ``start``, or where ``record`` stands."""
@@ -70,6 +72,7 @@ class Work:
         record.state, record.reason = training.state, "interrupted"
         self.trainings.append(training)
         self.records.append(record)
+        self.fresh.append(fresh)
 
     def run(self, k: int, held: Patterns | None) -> str:
         """Train problem k; returns how it ended."""
@@ -97,6 +100,19 @@ class Work:
         for record in self.records:
             if record.reason == "interrupted":
                 record.reason = reason
+
+    def theory(self, k: int, certificate: Certificate) -> Theory | None:
+        """What theory says of problem k: of a run from the rule's own start, on patterns of weight 1."""
+        training = self.trainings[k]
+        if certificate.categories > 2 or certificate.kernel is not None:
+            return None
+        if not (self.fresh[k] and training.from_zero and np.all(training.weight == 1.0)):
+            return None
+        facts, updates = self.records[k].facts, int(training.state.counts[UPDATES])
+        setting = Setting(facts.radius, facts.peak, facts.d + (facts.space.rho > 0))
+        direction = certificate.direction
+        assert direction is not None
+        return theory_of(training.rule, setting, certificate.lower, certificate.upper, direction, updates)
 
     def _pause(self, k: int, patience: Patience | None) -> Callable[[Training], str | None]:
         def pause(training: Training) -> str | None:

@@ -1,0 +1,431 @@
+"""Theorems as functions: how many updates a rule makes at most, and which part of the maximum margin it reaches.
+
+``radius`` is R = max |y_k| and ``gamma`` the maximum directional margin gamma_d, both in the space in which the rule
+runs: augmented, reflected, extended where delta > 0. With the geometric margin the bounds are false: 101 (+) against
+99 (-) on a line with rho = 1 takes 20,002 updates, and (R/gamma)^2 is 10,202. A bound that its conditions do not allow
+is inf, a fraction 0. Bounds decrease with gamma: a lower bound on gamma_d gives a bound that certainly holds.
+
+"Derived here" marks what the sources do not state; the derivation stands in the docstring.
+"""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+
+def novikoff(radius: float, gamma: float) -> float:
+    """The Perceptron makes at most (R/gamma)^2 updates, in any order, for any constant increment.
+
+    From a = 0, margin 0, separable data (gamma > 0). PERC theorem 1, GREEDY theorems 9 and 14, DHS eq. 26.
+
+    >>> novikoff(2.0, 0.5)
+    16.0
+    """
+    return (radius / gamma) ** 2 if gamma > 0 else math.inf
+
+
+def any_start(start: ArrayLike, solution: ArrayLike, gamma: float, beta: float, alpha: float | None = None) -> float:
+    """The Perceptron started from a_1 makes at most k_0 = |a_1 - alpha a^|^2 / (2 alpha gamma - beta^2) corrections.
+
+    ``solution``: any a^ with min a^.y_k = ``gamma`` > 0 (here not normalised); ``beta`` = max |y_k|. It holds for every
+    ``alpha`` > beta^2/(2 gamma) (DHS problem 14; eq. 25 takes beta^2/gamma, the best one for a_1 = 0). None takes the
+    best, which is derived here: with s = 2 alpha gamma - beta^2 the bound is c_0/s + c_1 + c_2 s, so
+    s = sqrt(c_0/c_2) = 2 gamma |a_1 - beta^2/(2 gamma) a^| / |a^|.
+
+    >>> round(any_start([0.0, 0.0], [3.0, 4.0], gamma=2.5, beta=2.0), 9)  # (beta |a^| / gamma)^2
+    16.0
+    """
+    a, solved = np.asarray(start, dtype=np.float64), np.asarray(solution, dtype=np.float64)
+    if not gamma > 0:
+        return math.inf
+    if alpha is None:
+        nearest = float(np.linalg.norm(a - beta**2 / (2.0 * gamma) * solved))
+        alpha = (2.0 * gamma * nearest / float(np.linalg.norm(solved)) + beta**2) / (2.0 * gamma)
+    below = 2.0 * alpha * gamma - beta**2
+    if below <= 0:
+        return math.inf
+    return float(np.sum((a - alpha * solved) ** 2) / below)
+
+
+def freund_schapire(radius: float, gamma: float, deviation: float) -> float:
+    """In one pass the Perceptron makes at most ((R + D)/gamma)^2 mistakes, on any data, for any unit u and gamma > 0.
+
+    D = ``deviation`` = (sum_k max(0, gamma - u.y_k)^2)^(1/2) over the sequence presented. PERC theorem 2.
+
+    >>> freund_schapire(2.0, 0.5, 0.5)
+    25.0
+    """
+    return ((radius + deviation) / gamma) ** 2 if gamma > 0 else math.inf
+
+
+def deviation(margins: ArrayLike, gamma: float) -> float:
+    """D of `freund_schapire`, from the margins u.y_k of a unit vector.
+
+    >>> deviation([1.0, 0.6, -0.3], 1.0)
+    1.36...
+    """
+    return float(np.linalg.norm(np.maximum(0.0, gamma - np.asarray(margins, dtype=np.float64))))
+
+
+def with_margin(radius: float, gamma: float, margin: float, eta: float = 1.0) -> float:
+    """The Perceptron with margin b, ``a.y <= b``: ``a += eta y``, makes at most (R^2 + 2b/eta)/gamma^2 updates.
+
+    Derived here: each update adds at most eta^2 R^2 + 2 eta b to |a|^2 and at least eta gamma to a.u, so
+    (k eta gamma)^2 <= k (eta^2 R^2 + 2 eta b).
+
+    >>> with_margin(2.0, 0.5, margin=0.0), with_margin(2.0, 0.5, margin=4.0)
+    (16.0, 48.0)
+    """
+    return (radius**2 + 2.0 * margin / eta) / gamma**2 if gamma > 0 else math.inf
+
+
+def with_margin_fraction(radius: float, margin: float, eta: float = 1.0) -> float:
+    """The Perceptron with margin b reaches at least 1/(2 + eta R^2/b) of gamma_d.
+
+    Derived here: the last a has a.y > b, and |a| <= (eta R^2 + 2b)/gamma_d by the proof of `with_margin`.
+
+    >>> with_margin_fraction(2.0, margin=4.0)
+    0.333...
+    """
+    return 1.0 / (2.0 + eta * radius**2 / margin) if margin > 0 else 0.0
+
+
+def bounded_increments(radius: float, gamma: float, smallest: float, largest: float, margin: float = 0.0) -> float:
+    """Increments within [eta_a, eta_b] and margin b: at most (eta_b R^2 + 2b)/(eta_a gamma^2) updates.
+
+    Derived here (DHS problem 15 asks for convergence only): gamma^2 (sum eta)^2 <= R^2 sum eta^2 + 2b sum eta, and
+    sum eta^2 <= eta_b sum eta, so k eta_a <= sum eta <= (eta_b R^2 + 2b)/gamma^2. For the greedy Perceptron it is
+    eta_max/eta_min times better than `greedy`.
+
+    >>> bounded_increments(2.0, 0.5, 0.5, 4.0)
+    128.0
+    """
+    return (largest * radius**2 + 2.0 * margin) / (smallest * gamma**2) if gamma > 0 else math.inf
+
+
+def greedy(radius: float, gamma: float, smallest: float, largest: float) -> float:
+    """The greedy Perceptron makes at most (eta_max/eta_min)^2 (R/gamma)^2 updates. GREEDY theorem 18.
+
+    >>> greedy(2.0, 0.5, 0.5, 4.0)
+    1024.0
+    """
+    return (largest / smallest) ** 2 * novikoff(radius, gamma)
+
+
+def greedy_effective_updates(etas: ArrayLike) -> float:
+    """(sum eta)^2 / sum eta^2 of the increments that were used: at most (R/gamma)^2 (GREEDY theorem 15).
+
+    It is at least k (eta_min/eta_max)^2 after k updates (theorem 16, corollary 17).
+
+    >>> greedy_effective_updates([1.0, 1.0, 1.0]), greedy_effective_updates([0.5, 4.0])
+    (3.0, 1.246...)
+    """
+    etas = np.asarray(etas, dtype=np.float64)
+    return float(etas.sum() ** 2 / np.sum(etas**2)) if len(etas) else 0.0
+
+
+def fixed_directional_margin(radius: float, gamma: float, beta: float, eta: float) -> float:
+    """``u.y <= beta`` with the effective rate eta: at most 1/(eta [gamma/R - (1 + eta)(eta/2 + beta/R)]) updates.
+
+    Where the bracket is positive; for small eta that is beta < gamma. The margin is then above beta. CRAMMA eq. 9.
+
+    >>> round(fixed_directional_margin(1.0, 0.5, 0.25, 0.01))
+    412
+    """
+    bracket = gamma / radius - (1.0 + eta) * (eta / 2.0 + beta / radius)
+    return 1.0 / (eta * bracket) if bracket > 0 else math.inf
+
+
+def margin_perceptron(radius: float, gamma: float, guess: float) -> float:
+    """The margin Perceptron with a guess g <= gamma makes at most 12 R^2/gamma^2 updates. TAO 18; the margin is >= g/2.
+
+    >>> margin_perceptron(2.0, 0.5, 0.25), margin_perceptron(2.0, 0.5, 0.75)
+    (192.0, inf)
+    """
+    return 12.0 * novikoff(radius, gamma) if guess <= gamma else math.inf
+
+
+def incremental_margin_perceptron(radius: float, gamma: float) -> float:
+    """All stages of the search from g = R: at most 4 (4^(j+1) - 1) updates, j the first with R/2^j <= gamma.
+
+    TAO 21 says O(R^2/gamma^2); the constant is derived here: stage j has 12 4^j updates, and one with g <= gamma ends
+    by itself. The margin is at least gamma/4.
+
+    >>> incremental_margin_perceptron(2.0, 0.5)
+    252.0
+    """
+    return 12.0 * _quartered_stages(radius, gamma)
+
+
+def _quartered_stages(first: float, target: float) -> float:
+    """1 + 4 + ... + 4^j with j the first for which first/2^j <= target; inf where target <= 0."""
+    if not target > 0:
+        return math.inf
+    stages = max(0, math.ceil(math.log2(first) - math.log2(target) - 1e-12)) + 1
+    return (4.0**stages - 1.0) / 3.0 if stages < 500 else math.inf
+
+
+def alma(radius: float, gamma: float, alpha: float) -> float:
+    """ALMA_2 makes at most (2/g^2)(2/alpha - 1)^2 + 8/alpha - 4 corrections, g = gamma/R; its margin: (1-alpha) gamma.
+
+    Gentile (2001), theorem 3 with p = 2, the separable case, B = sqrt(8)/alpha, C = sqrt(2), patterns divided by R.
+
+    >>> alma(2.0, 0.5, 1.0)
+    36.0
+    """
+    return 2.0 * novikoff(radius, gamma) * (2.0 / alpha - 1.0) ** 2 + 8.0 / alpha - 4.0
+
+
+def dynamic_margin(radius: float, gamma: float, epsilon: float) -> float:
+    """The Perceptron with dynamic margin makes at most t_b updates; its margin is at least (1 - epsilon) gamma.
+
+    Derived here. An update has 2 a.y <= c |a|^2/t with c = 2(1 - epsilon), so |a|^2 <= n_t with n_1 = R^2,
+    n_{t+1} = n_t (1 + c/t) + R^2. The sum has a closed form, n_t = R^2 (t - Gamma(t + c)/(Gamma(t) Gamma(c)))/(1 - c),
+    R^2 t (1 + 1/2 + ... + 1/t) at c = 1, and |a| >= gamma t: t_b solves n_t = gamma^2 t^2. It is (R/gamma)^2 at
+    epsilon = 1 and grows like (R/gamma)^(1/epsilon) for epsilon < 1/2.
+
+    >>> round(dynamic_margin(2.0, 0.5, 1.0), 9)
+    16.0
+    >>> round(dynamic_margin(2.0, 0.5, 0.5))  # t/16 = 1 + 1/2 + ... + 1/t
+    79
+    """
+    if not gamma > 0 or epsilon <= 0:
+        return math.inf
+    goal, c = novikoff(radius, gamma), 2.0 * (1.0 - epsilon)
+
+    def excess(log_t: float) -> float:  # log of n_t/(gamma t)^2, positive up to t_b
+        return math.log(_dynamic_growth(math.exp(log_t), c)) + math.log(goal) - log_t
+
+    high = 1.0
+    while excess(high) > 0:
+        high *= 2.0
+        if high > 500.0:
+            return math.inf
+    return math.exp(_bisect(lambda log_t: -excess(log_t), 0.0, high))
+
+
+def _dynamic_growth(t: float, c: float) -> float:
+    """n_t/(R^2 t): the mean of 1 + c/s over the steps, in closed form."""
+    if c == 0.0:
+        return 1.0
+    if abs(c - 1.0) < 1e-7:  # between the closed form's cancellation and the harmonic number H_t
+        from scipy.special import digamma
+
+        return float(digamma(t + 1.0)) + 0.5772156649015329
+    if t < 1e6:
+        log_ratio = math.lgamma(t + c) - math.lgamma(t + 1.0) - math.lgamma(c)
+    else:  # Stirling's series: the difference of two large lgammas loses all digits
+        log_ratio = (c - 1.0) * (math.log(t) + c / (2.0 * t)) - math.lgamma(c)
+    return -math.expm1(log_ratio) / (1.0 - c)
+
+
+def _bisect(increasing: Callable[[float], float], low: float, high: float) -> float:
+    """The point up to which a function is negative, with increasing(high) >= 0."""
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        if increasing(middle) < 0:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def relaxation(radius: float, gamma: float, eta: float, tol: float) -> float:
+    """Single-sample relaxation makes at most (R/gamma)^2 / (eta (2 - eta) tol^2) updates, 0 < eta < 2, from a = 0.
+
+    Derived here: with a^ = (b/gamma) u every step shortens |a - a^|^2 by at least eta (2 - eta) (b - a.y)^2/R^2, and
+    b - a.y >= tol b. It starts at (b/gamma)^2.
+
+    >>> round(relaxation(2.0, 0.5, eta=1.0, tol=0.1))
+    1600
+    """
+    square = eta * (2.0 - eta) * tol**2
+    return novikoff(radius, gamma) / square if square > 0 else math.inf
+
+
+def passive_aggressive(radius: float, gamma: float, C: float, variant: str = "I", loss: float = 1.0) -> float:
+    """Passive-aggressive I and II: at most so many updates with a hinge loss of at least ``loss``.
+
+    ``loss`` = 1 counts mistakes, the estimator's ``tol`` all updates. Derived here from lemma 1 of Crammer et al.
+    (2006): sum tau (2 l - tau |y|^2) <= 1/gamma^2, and tau |y|^2 <= l. PA-I has tau l >= min(C l, l^2/R^2), PA-II
+    tau l = l^2/(|y|^2 + 1/(2C)). With C = inf and loss 1 both are (R/gamma)^2, their theorem 2.
+
+    >>> [passive_aggressive(2.0, 0.5, C, variant) for C, variant in ((math.inf, "I"), (0.1, "I"), (0.1, "II"))]
+    [16.0, 40.0, 36.0]
+    """
+    if not gamma > 0 or not loss > 0:
+        return math.inf
+    gain = min(C * loss, loss**2 / radius**2) if variant == "I" else loss**2 / (radius**2 + 0.5 / C)
+    return 1.0 / (gamma**2 * gain)
+
+
+def romma(radius: float, gamma: float, shortfall: float = 1.0) -> float:
+    """ROMMA makes at most (R/gamma)^2 / shortfall^2 updates, corrected patterns having a.y <= 1 - ``shortfall``.
+
+    1 for mistakes (Li & Long 2002), tol for the aggressive form. Derived here for both: a' is at least shortfall/R away
+    from a and a'.a >= |a|^2, so |a|^2 grows by that square; |a| never exceeds 1/gamma.
+
+    >>> romma(2.0, 0.5)
+    16.0
+    """
+    return novikoff(radius, gamma) / shortfall**2 if shortfall > 0 else math.inf
+
+
+def winnow(peak: float, gamma1: float, eta: float, dimensions: int) -> float:
+    """Balanced Winnow makes at most ln(2d)/(eta g - eta^2 X^2/2) updates, where that is positive: eta < 2g/X^2.
+
+    eta = ln alpha, X = ``peak`` = max |y_ki|, g = ``gamma1`` = max over |u|_1 = 1 of min u.y_k, d = ``dimensions`` with
+    the bias. Derived here: the 2d weights sum to at most 2d e^(k eta^2 X^2/2) after k updates, since cosh(x) <=
+    e^(x^2/2), and one of them is at least e^(k eta g).
+
+    >>> round(winnow(1.0, 0.5, 0.5, dimensions=10), 3)  # eta = g/X^2, the best: 2 X^2 ln(2d)/g^2
+    23.966
+    """
+    below = eta * gamma1 - 0.5 * eta**2 * peak**2
+    return math.log(2.0 * dimensions) / below if below > 0 else math.inf
+
+
+def winnow_search(peak: float, gamma1: float, dimensions: int) -> float:
+    """Winnow that halves its guess g = X, ..., each with ceil(2 ln(2d)) (X/g)^2 updates: at most so many in all.
+
+    Derived here: a stage with g <= gamma1 ends by itself, by `winnow` with eta = g/X^2.
+
+    >>> winnow_search(1.0, 0.5, dimensions=10)
+    30.0
+    """
+    return math.ceil(2.0 * math.log(2.0 * dimensions)) * _quartered_stages(peak, gamma1)
+
+
+def fuzzy(weighted_radius: float, weighted_gamma: float) -> float:
+    """The fuzzy Perceptron makes at most (max c_k |y_k| / gamma')^2 updates.
+
+    c_k = |p_1 - p_2|^m over the patterns that are not fuzzy, gamma' the maximum margin of the c_k y_k. GREEDY
+    theorem 22 states (R/gamma*)^2 without the weights, and is wrong: four points take 17,174 updates against 13.5.
+
+    >>> fuzzy(2.0, 0.5)
+    16.0
+    """
+    return novikoff(weighted_radius, weighted_gamma)
+
+
+def fuzzy_angle(radius: float, gamma: float) -> float:
+    """The boundaries that separate the non-fuzzy patterns span an angle of at least 2 asin(gamma/R). GREEDY theorem 23.
+
+    >>> round(fuzzy_angle(2.0, 1.0) / math.pi, 6)
+    0.333333
+    """
+    return 2.0 * math.asin(gamma / radius)
+
+
+def margin_fuzzy_angle(half_width: float, half_height: float, epsilon: float) -> float:
+    """The angle by which the margin-fuzzy boundary can vary: pi - 2 acos(l/r) - 2 acos(epsilon/r). GREEDY theorem 25.
+
+    The overlapping data lie in a blanket of width 2l = 2 ``half_width`` and height 2 gamma* = 2 ``half_height``,
+    r = (l^2 + gamma*^2)^(1/2), gamma* <= epsilon <= r.
+
+    >>> abs(round(margin_fuzzy_angle(3.0, 1.0, 1.0), 12))
+    0.0
+    """
+    r = math.hypot(half_width, half_height)
+    if not half_height <= epsilon <= r:
+        raise ValueError(f"epsilon = {epsilon:g} must lie between gamma* = {half_height:g} and r = {r:g}.")
+    return math.pi - 2.0 * math.acos(half_width / r) - 2.0 * math.acos(epsilon / r)
+
+
+class CrammaBound(NamedTuple):
+    """``updates``: t_b of eq. 15; ``fraction``: f_b of eq. 16, the part of gamma_d that is reached at least."""
+
+    updates: float
+    fraction: float
+
+
+def cramma_converges(radius: float, gamma: float, eta: float) -> bool:
+    """CRAMMA converges if eta_eff < (sqrt(1 + 8 gamma/R) - 1)/2: sufficient, not necessary. CRAMMA theorem 1.
+
+    >>> cramma_converges(1.0, 0.1, 0.1), cramma_converges(1.0, 0.1, 0.2)
+    (True, False)
+    """
+    return gamma > 0 and eta < 0.5 * (math.sqrt(1.0 + 8.0 * gamma / radius) - 1.0)
+
+
+def cramma(radius: float, gamma: float, beta: float, power: float, eta: float) -> CrammaBound:
+    """CRAMMA^eps makes at most t_b updates and reaches at least the fraction f_b of gamma_d. CRAMMA theorem 1.
+
+    ``beta`` is beta/R, ``power`` eps > 0, ``eta`` the effective rate; the condition is `cramma_converges`. tau_b solves
+    eq. 13 as an equality. With s = ln(1 + tau) and both sides divided by e^s no term overflows, and eps = 1 is the
+    limit (e^((1 - eps) s) - 1)/(1 - eps) -> s.
+
+    >>> cramma(1.0, 0.1, beta=1.0, power=0.5, eta=0.01)
+    CrammaBound(updates=1858..., fraction=0.231...)
+    """
+    if not cramma_converges(radius, gamma, eta):
+        return CrammaBound(math.inf, 0.0)
+    g, chi, omega = _cramma_terms(radius, gamma, eta)
+    log_left = -math.log(eta) - math.log(beta) / power + (1.0 / power - 1.0) * math.log(g) + math.log1p(omega)
+
+    def right_minus_left(s: float) -> float:
+        rest = 1.0 - power
+        grown = s * math.exp(-s) if rest == 0.0 else (math.exp(-power * s) - math.exp(-s)) / rest
+        left = math.exp(min(log_left - s, 700.0))
+        return -chi * math.expm1(-s) - (1.0 + eta) * grown - left
+
+    low = math.log((1.0 + eta) / chi) / power  # tau_min, where the right side is smallest
+    high = low + 1.0
+    while right_minus_left(high) < 0:
+        high = low + 2.0 * (high - low)
+    s = _bisect(right_minus_left, low, high)
+    log_updates = (math.log(beta) - math.log(g)) / power + s
+    return CrammaBound(math.exp(log_updates) if log_updates < 700.0 else math.inf, math.exp(-power * s))
+
+
+def cramma_half(radius: float, gamma: float, beta: float, eta: float) -> CrammaBound:
+    """`cramma` for eps = 1/2, by the closed form of CRAMMA eq. 19.
+
+    >>> closed, solved = cramma_half(1.0, 0.1, 1.0, 0.01), cramma(1.0, 0.1, 1.0, 0.5, 0.01)
+    >>> all(math.isclose(*pair, rel_tol=1e-12) for pair in zip(closed, solved))
+    True
+    """
+    if not cramma_converges(radius, gamma, eta):
+        return CrammaBound(math.inf, 0.0)
+    g, chi, omega = _cramma_terms(radius, gamma, eta)
+    first = (1.0 + eta) / chi
+    root = first + math.sqrt((first - 1.0) ** 2 + g * (1.0 + omega) / (eta * beta**2 * chi))
+    return CrammaBound((beta / g * root) ** 2, 1.0 / root)
+
+
+def _cramma_terms(radius: float, gamma: float, eta: float) -> tuple[float, float, float]:
+    """gamma/R, chi and omega of CRAMMA eq. 11."""
+    g = gamma / radius
+    return g, 1.0 - 0.5 * eta * (1.0 + eta) / g, eta * (1.0 + eta) * g
+
+
+def extended_floor(delta: float, n: int) -> float:
+    """The maximum margin of the extended space is at least |Delta|/sqrt(n). CRAMMA eq. 27.
+
+    >>> extended_floor(1.0, 4)
+    0.5
+    """
+    return abs(delta) / math.sqrt(n)
+
+
+def extended_margin(J: float) -> float:
+    """Every J(u, gamma, Delta) of `separatrix.objective` proves Gamma_opt >= J^(-1/2). CRAMMA theorem 2, eq. 20.
+
+    With u and gamma of a solution of margin Gamma in the extended space, Gamma <= J^(-1/2) (eq. 21).
+
+    >>> extended_margin(4.0)
+    0.5
+    """
+    return J**-0.5
+
+
+def leave_one_out(support_vectors: float, n: int) -> float:
+    """The expected error rate is at most E[number of support vectors]/n. DHS eq. 107.
+
+    >>> leave_one_out(29, 569)
+    0.050...
+    """
+    return support_vectors / n

@@ -1,0 +1,157 @@
+"""``separatrix reproduce``: the tables, figures and exercises of the sources, computed anew."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from separatrix.experiments.report import Report
+
+app = typer.Typer(
+    help="The tables, figures and exercises of the sources, computed anew. Exit status 1 where a number differs.",
+    no_args_is_help=True,
+)
+
+Output = Annotated[Path | None, typer.Option(help="Folder for the report as Markdown, JSON and PNG.")]
+Plots = Annotated[bool, typer.Option("--plots/--no-plots", help="Draw the figures (with --output).")]
+Full = Annotated[bool, typer.Option("--full", help="All rows, also those of more than 30 million updates.")]
+Jobs = Annotated[int, typer.Option(min=1, help="Rows at a time.")]
+CORES = os.cpu_count() or 1
+
+
+@app.command()
+def cramma(
+    table: Annotated[list[int] | None, typer.Option(min=1, max=4, help="1, 2, 3 or 4; may be repeated.")] = None,
+    full: Full = False,
+    jobs: Jobs = CORES,
+    output: Output = None,
+    plots: Plots = True,
+) -> None:
+    """CRAMMA tables 1-4: margins in all printed digits, updates to the last one.
+
+    Rows of at most 30 million updates, in less than a minute on two cores; with --full all of them.
+
+    Example: separatrix reproduce cramma --table 1
+    """
+    _ready(output, plots)
+    _finish([_cramma(sorted(set(table or (1, 2, 3, 4))), full, jobs)], output, plots)
+
+
+def _cramma(tables: list[int], full: bool, jobs: int) -> "Report":
+    from separatrix.experiments.cramma import DEFAULT_LIMIT, reproduce
+
+    with _progress() as watch:
+        return reproduce(tables, float("inf") if full else DEFAULT_LIMIT, jobs, watch)
+
+
+@app.command()
+def greedy(output: Output = None, plots: Plots = True) -> None:
+    """The greedy Perceptron: figure 3.4 in numbers, and the figures of the dissertation.
+
+    Example: separatrix reproduce greedy --output reports
+    """
+    from separatrix.experiments.greedy import reproduce
+
+    _ready(output, plots)
+    _finish([reproduce()], output, plots)
+
+
+@app.command()
+def margin_perceptron(output: Output = None, plots: Plots = True) -> None:
+    """The margin Perceptron's guarantee of a quarter of the maximum margin, on twenty data sets.
+
+    Example: separatrix reproduce margin-perceptron
+    """
+    from separatrix.experiments.margin_perceptron import reproduce
+
+    _ready(output, plots)
+    _finish([reproduce()], output, plots)
+
+
+@app.command()
+def dhs(
+    exercise: Annotated[int | None, typer.Option(min=1, max=12, help="One computer exercise.")] = None,
+    output: Output = None,
+    plots: Plots = True,
+) -> None:
+    """Duda, Hart & Stork, chapter 5: computer exercises, examples and problems, answered in words.
+
+    Example: separatrix reproduce dhs --exercise 9
+    """
+    from separatrix.experiments.dhs import reproduce
+
+    _ready(output, plots)
+    _finish([reproduce(exercise)], output, plots)
+
+
+@app.command(name="all")
+def everything(full: Full = False, jobs: Jobs = CORES, output: Output = None, plots: Plots = True) -> None:
+    """Everything above in one report, reproductions.md.
+
+    Example: separatrix reproduce all --full --output docs
+    """
+    from separatrix.experiments import dhs, greedy, margin_perceptron
+
+    _ready(output, plots)
+    reports = [_cramma([1, 2, 3, 4], full, jobs), greedy.reproduce(), margin_perceptron.reproduce(), dhs.reproduce()]
+    _finish(reports, output, plots, stem="reproductions")
+
+
+@contextmanager
+def _progress() -> Iterator[Any]:
+    """Bars on standard error, one for each row that runs: ``watch(name, total)`` returns a function of steps done."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+
+        def watch(name: str, total: int) -> Any:
+            task = bars.add_task(name, total=total)
+
+            def tell(done: int) -> None:
+                bars.update(task, completed=min(done, total), visible=done < total)
+
+            return tell
+
+        yield watch
+
+
+def _ready(output: Path | None, plots: bool) -> None:
+    """Complain of a missing extra before the work, not after it."""
+    if output is not None and plots:
+        from separatrix.experiments.report import blank_figure
+
+        blank_figure((1.0, 1.0))
+
+
+def _finish(reports: list["Report"], output: Path | None, plots: bool, stem: str | None = None) -> None:
+    """Show the reports, write them, and exit with 1 where a number differs."""
+    from rich.console import Console
+    from rich.table import Table as Grid
+
+    from separatrix.experiments.report import Heading, Table, Words, write
+
+    console = Console()
+    for report in reports:
+        console.print(f"\n[bold]{report.title}[/bold]\n{report.claim}", highlight=False)
+        for part in report.parts:
+            if isinstance(part, Words):
+                console.print(part.text, highlight=False)
+            elif isinstance(part, Heading):
+                console.print(f"\n[bold]{part.text}[/bold]", highlight=False)
+            elif isinstance(part, Table):
+                grid = Grid(*part.columns, title=part.title)
+                for row in part.rows:
+                    grid.add_row(*(str(cell) for cell in row))
+                console.print(grid)
+        console.print(report.verdict(), style="green" if report.agrees else "red", highlight=False)
+    if output is not None:
+        written = write(reports, output, stem or reports[0].name, plots)
+        console.print("Written: " + ", ".join(str(path) for path in written), highlight=False)
+    if not all(report.agrees for report in reports):
+        raise typer.Exit(1)

@@ -1,0 +1,50 @@
+"""Duda, Hart & Stork, chapter 5: computer exercises 1-12, examples 1 and 2, problems 11, 13, 25, 29 and 32.
+
+Claim: the procedures of the chapter do on its own data what the text says, and the exercises have these answers. Where
+the text leaves something open (a criterion, a rate, blanks), the report says what was taken. Misprints are corrected.
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+
+from separatrix.experiments.report import Report
+
+WHERE = {
+    "example 1": "squared_error.example_1",
+    "example 2": "svm.example_2",
+    "1": "descent.exercise_1",
+    "2": "perceptron.exercise_2",
+    "3": "perceptron.exercise_3",
+    "4": "perceptron.exercise_4",
+    "5": "perceptron.exercise_5",
+    "6": "winnow.exercise_6",
+    "7": "relaxation.exercise_7",
+    "8": "relaxation.exercise_8",
+    "9": "ho_kashyap.exercise_9",
+    "10": "squared_error.exercise_10",
+    "11": "svm.exercise_11",
+    "12": "multicategory.exercise_12",
+    "problem 11": "svm.problem_11",
+    "problem 13": "squared_error.problem_13",
+    "problem 25": "squared_error.problem_25",
+    "problem 29": "svm.problem_29",
+    "problem 32": "squared_error.problem_32",
+}
+
+
+def part(name: str) -> Callable[[Report], None]:
+    module, function = WHERE[name].split(".")
+    return getattr(import_module(f"separatrix.experiments.dhs.{module}"), function)
+
+
+def reproduce(exercise: int | None = None) -> Report:
+    """All parts, or one computer exercise."""
+    report = Report(
+        "dhs",
+        "Duda, Hart & Stork, chapter 5",
+        "Computer exercises 1-12 on the table of the book, examples 1 and 2, and problems 11, 13, 25, 29 and 32. The "
+        "answers are computed; where the text leaves something open, it is said what was taken.",
+    )
+    for name in WHERE if exercise is None else [str(exercise)]:
+        part(name)(report)
+    return report

@@ -1,0 +1,240 @@
+"""What theory promised of a run, beside what happened: the theorem of `separatrix.bounds` that applies to a rule."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from separatrix import bounds
+from separatrix.rules.alma import AlmaRule
+from separatrix.rules.cramma import CrammaRule
+from separatrix.rules.dynamic_margin import DynamicMarginRule
+from separatrix.rules.fixed_margin import FixedMarginRule
+from separatrix.rules.greedy import GreedyRule
+from separatrix.rules.margin_fuzzy import MarginFuzzyRule
+from separatrix.rules.margin_perceptron import IncrementalMarginRule, MarginPerceptronRule
+from separatrix.rules.passive_aggressive import PassiveAggressiveRule
+from separatrix.rules.perceptron import PerceptronRule
+from separatrix.rules.relaxation import RelaxationRule
+from separatrix.rules.romma import RommaRule
+from separatrix.rules.winnow import WinnowRule
+
+
+@dataclass(frozen=True)
+class Theory:
+    """The bound on updates that a theorem gives, over the certified interval of the margin, and the updates made.
+
+    ``gamma``: the certified interval of the margin that the theorem speaks of, in the space of the rule. ``bound``:
+    with the lower end of it, so it certainly holds; inf where the theorem's condition is not certain. ``least_bound``:
+    with the upper end; the theorem's own value lies between the two. ``fraction``: a run that converged has at least
+    this part of the lower end, and for all rules but CRAMMA of gamma_d itself; None where nothing is promised.
+    """
+
+    theorem: str
+    statement: str
+    updates: int
+    gamma: tuple[float, float]
+    bound: float
+    least_bound: float
+    fraction: float | None = None
+
+    @property
+    def share(self) -> float:
+        """updates / bound: how much of what theory allows was needed; 0 where it allows everything."""
+        return self.updates / self.bound if self.bound > 0 else math.inf
+
+    def __str__(self) -> str:
+        if math.isinf(self.bound):
+            why = "its condition is not certain to hold" if self.gamma[0] > 0 else "no margin is certified"
+            return f"{self.theorem} ({self.statement}): no bound, as {why}; {self.updates:,} updates were made"
+        promise = "" if self.fraction is None else f", and at least {100 * self.fraction:.3g}% of the maximum margin"
+        return (
+            f"{self.theorem} ({self.statement}): at most {self.bound:,.0f} updates{promise}; "
+            f"{self.updates:,} were made, {100 * self.share:.3g}% of that"
+        )
+
+
+class Theorem(NamedTuple):
+    """``updates`` and ``fraction`` are functions of gamma; ``norm``: 1 where gamma is the margin of |u|_1 = 1."""
+
+    name: str
+    statement: str
+    updates: Callable[[float], float]
+    fraction: Callable[[float], float] | None = None
+    norm: int = 2
+
+
+class Setting(NamedTuple):
+    """What a theorem needs besides the rule and the margin."""
+
+    radius: float
+    peak: float  # max |y_ki|
+    dimensions: int
+
+
+def theory_of(
+    rule: Any, setting: Setting, lower: float | None, upper: float, direction: np.ndarray, updates: int
+) -> Theory | None:
+    """The theorem of a rule at work, None where none applies. ``direction``: the unit vector that reaches ``lower``."""
+    theorem = theorem_of(rule, setting)
+    if theorem is None:
+        return None
+    certain = max(lower or 0.0, 0.0)
+    if theorem.norm == 1:  # the margin of u/|u|_1; and |u|_1 >= |u|_2, so upper stays an upper bound
+        size = float(np.abs(direction).sum())
+        certain = certain / size if size > 0 else 0.0
+    fraction = theorem.fraction(certain) if theorem.fraction is not None and certain > 0 else None
+    return Theory(
+        theorem.name,
+        theorem.statement,
+        updates,
+        (certain, upper),
+        theorem.updates(certain) if certain > 0 else math.inf,
+        theorem.updates(upper) if 0 < upper < math.inf else math.inf,
+        fraction,
+    )
+
+
+@singledispatch
+def theorem_of(rule: Any, setting: Setting) -> Theorem | None:
+    """The theorem about a rule that starts as the sources say, on patterns of weight 1."""
+    return None
+
+
+def _constant(value: float) -> Callable[[float], float]:
+    return lambda gamma: value
+
+
+@theorem_of.register
+def _(rule: PerceptronRule, setting: Setting) -> Theorem | None:
+    R, b, eta = setting.radius, rule.margin, rule.eta
+    if rule.power != 0:
+        return None
+    if b == 0:
+        return Theorem("Novikoff", "(R/gamma)^2", lambda gamma: bounds.novikoff(R, gamma))
+    return Theorem(
+        "Perceptron with margin",
+        "(R^2 + 2b/eta)/gamma^2",
+        lambda gamma: bounds.with_margin(R, gamma, b, eta),
+        _constant(bounds.with_margin_fraction(R, b, eta)),
+    )
+
+
+@theorem_of.register
+def _(rule: MarginFuzzyRule, setting: Setting) -> Theorem:
+    return Theorem("Novikoff", "(R/gamma)^2", lambda gamma: bounds.novikoff(setting.radius, gamma))
+
+
+@theorem_of.register
+def _(rule: GreedyRule, setting: Setting) -> Theorem:
+    smallest, largest = float(rule.etas.min()), float(rule.etas.max())
+    return Theorem(
+        "increments within bounds",
+        "(eta_max/eta_min) (R/gamma)^2",
+        lambda gamma: bounds.bounded_increments(setting.radius, gamma, smallest, largest),
+    )
+
+
+@theorem_of.register
+def _(rule: DynamicMarginRule, setting: Setting) -> Theorem:
+    return Theorem(
+        "dynamic margin",
+        f"t_b for epsilon = {rule.epsilon:g}",
+        lambda gamma: bounds.dynamic_margin(setting.radius, gamma, rule.epsilon),
+        _constant(1.0 - rule.epsilon),
+    )
+
+
+@theorem_of.register
+def _(rule: CrammaRule, setting: Setting) -> Theorem:
+    def bound(gamma: float) -> bounds.CrammaBound:
+        return bounds.cramma(setting.radius, gamma, rule.beta, rule.power, rule.eta)
+
+    return Theorem(
+        "CRAMMA, theorem 1", "t_b of eq. 15", lambda gamma: bound(gamma).updates, lambda gamma: bound(gamma).fraction
+    )
+
+
+@theorem_of.register
+def _(rule: AlmaRule, setting: Setting) -> Theorem:
+    return Theorem(
+        "ALMA_2",
+        "(2R^2/gamma^2)(2/alpha - 1)^2 + 8/alpha - 4",
+        lambda gamma: bounds.alma(setting.radius, gamma, rule.alpha),
+        _constant(1.0 - rule.alpha),
+    )
+
+
+@theorem_of.register
+def _(rule: FixedMarginRule, setting: Setting) -> Theorem:
+    R = setting.radius
+    return Theorem(
+        "fixed directional margin",
+        "1/(eta [gamma/R - (1 + eta)(eta/2 + beta/R)])",
+        lambda gamma: bounds.fixed_directional_margin(R, gamma, rule.beta * R, rule.eta),
+    )
+
+
+@theorem_of.register
+def _(rule: MarginPerceptronRule, setting: Setting) -> Theorem:
+    return Theorem(
+        "margin Perceptron",
+        "12 R^2/gamma^2 for a guess of at most gamma",
+        lambda gamma: bounds.margin_perceptron(setting.radius, gamma, rule.guess),
+    )
+
+
+@theorem_of.register
+def _(rule: IncrementalMarginRule, setting: Setting) -> Theorem:
+    return Theorem(
+        "incremental margin Perceptron",
+        "12 + 48 + ... up to the first guess of at most gamma",
+        lambda gamma: bounds.incremental_margin_perceptron(rule.radius, gamma),
+        _constant(0.25),
+    )
+
+
+@theorem_of.register
+def _(rule: RelaxationRule, setting: Setting) -> Theorem:
+    return Theorem(
+        "relaxation",
+        "(R/gamma)^2 / (eta (2 - eta) tol^2)",
+        lambda gamma: bounds.relaxation(setting.radius, gamma, rule.eta, rule.tol),
+    )
+
+
+@theorem_of.register
+def _(rule: PassiveAggressiveRule, setting: Setting) -> Theorem:
+    variant, C = ("I", rule.cap) if rule.soften == 0 else ("II", 0.5 / rule.soften)
+    return Theorem(
+        f"passive-aggressive {variant}",
+        "sum of squared losses",
+        lambda gamma: bounds.passive_aggressive(setting.radius, gamma, C, variant, rule.tol),
+    )
+
+
+@theorem_of.register
+def _(rule: RommaRule, setting: Setting) -> Theorem:
+    shortfall = 1.0 - rule.threshold
+    return Theorem("ROMMA", "(R/gamma)^2 / shortfall^2", lambda gamma: bounds.romma(setting.radius, gamma, shortfall))
+
+
+@theorem_of.register
+def _(rule: WinnowRule, setting: Setting) -> Theorem:
+    X, d = setting.peak, setting.dimensions
+    if rule.stage_updates > 0:
+        return Theorem(
+            "balanced Winnow, halved guesses",
+            "2 ln(2d) (1 + 4 + ... up to the first guess of at most gamma)",
+            lambda gamma: bounds.winnow_search(X, gamma, d),
+            norm=1,
+        )
+    return Theorem(
+        "balanced Winnow",
+        "ln(2d)/(eta gamma - eta^2 X^2/2), gamma for |u|_1 = 1",
+        lambda gamma: bounds.winnow(X, gamma, rule.rate, d),
+        norm=1,
+    )
