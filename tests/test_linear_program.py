@@ -101,3 +101,19 @@ def test_margins_that_are_none():
     for margin in (-np.ones(20), np.full(20, np.inf)):
         with pytest.raises(DataError, match="margin of row 0"):
             LinearProgram(margin=margin).fit(X, y)
+
+
+@each_criterion
+def test_a_working_set_finds_the_same(criterion, monkeypatch):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(400, 3))
+    for y in (X[:, 0] > 0.1, X[:, 0] + rng.normal(size=400) > 0):
+        whole = LinearProgram(criterion).fit(X, y)
+        with monkeypatch.context() as patch:
+            patch.setattr(linear_program, "FEW", 10)
+            patch.setattr(linear_program, "ADD", 5)
+            part = LinearProgram(criterion).fit(X, y)
+        np.testing.assert_allclose(part.coef_, whole.coef_, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(part.criterion_values_, whole.criterion_values_, rtol=1e-9)
+        assert part.certificate_.separable is whole.certificate_.separable
+        assert part.certificate_.verify(X, y)

@@ -28,6 +28,8 @@ class LinearProgram(DirectClassifier):
 
     Both reach 0 exactly where a hyperplane separates; of the vectors that do, the one with the smallest sum |a_i| is
     taken. Otherwise the dual variables give the combination of patterns that proves it. Sparse data stay sparse.
+    The question of separability is settled on a working set of rows; a minimum of ``"perceptron"`` above 0 needs a
+    program over all of them, which may take minutes for 100,000 dense rows: see ``max_time``.
 
     A sample weight c is the same as c copies.
 

@@ -9,7 +9,8 @@ Solved are their duals, which have as many constraints as there are columns inst
 
 with a as the multipliers of the equations. The value is 0 exactly where a hyperplane separates; otherwise lambda is the
 Gordan vector. Where one separates, every a with ``Y a >= b`` will do: of these the one with the smallest sum |a_i| is
-taken (dual: ``|Y^t lambda| <= 1``), which depends neither on the order of rows nor on their weights.
+taken (dual: ``|Y^t lambda| <= 1``), which depends neither on the order of rows nor on their weights. Few rows decide
+that question, so it is asked on a working set first; only a minimum above 0 may need a program over all rows.
 """
 
 from typing import Any
@@ -19,12 +20,14 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 from separatrix.kernels.rows import Dense
+from separatrix.optimum.problem import worst
 from separatrix.patterns import Patterns
 from separatrix.space import Vector, norm
 
 CRITERIA = ("minimax", "perceptron")
 NOISE = 1e-12  # margins below this, as a fraction of b, are rounding errors
 NOTHING = 1e-7  # what HiGHS leaves of constraints, as a fraction of the margins
+FEW, ADD = 2000, 500  # rows that are taken all at once; rows that join a working set
 ENDS = {0: "converged", 1: "max_time"}
 
 
@@ -41,32 +44,67 @@ class LinearProgram:
     def step(self) -> str:
         """Solve; "max_time" if HiGHS was stopped, "failed" if its arithmetic broke down."""
         Yt = self._transposed()
-        width, n = Yt.shape
-        equations = {"A_eq": Yt, "b_eq": np.zeros(width)}
+        ended = self._separate(Yt)
+        if ended is not None:
+            return ended
         if self.criterion == "minimax":
-            found = self._solve(**equations, A_ub=np.ones((1, n)), b_ub=[1.0], bounds=(0.0, None))
+            found = self._minimax(Yt, self.b)
+            scale = self.b.max()
         else:
-            shares = self.weight / self.weight.max()
-            found = self._solve(**equations, bounds=np.column_stack([np.zeros(n), shares]))
+            n = self.patterns.n
+            shares, scale = self.weight / self.weight.max(), self.b.max() * self.weight.max()
+            found = self._solve(
+                self.b, A_eq=Yt, b_eq=np.zeros(Yt.shape[0]), bounds=np.column_stack([np.zeros(n), shares])
+            )
         if found.x is None or found.eqlin.marginals is None:
             return ENDS.get(found.status, "failed")
-        ended = self._take(found, -found.eqlin.marginals)
-        value = -float(found.fun)
-        if value <= NOTHING:
-            both = sp.vstack([Yt, -Yt], format="csc")
-            best = self._solve(A_ub=both, b_ub=np.ones(2 * width), bounds=(0.0, None))
-            if best.x is not None and best.ineqlin.marginals is not None:
-                plus, minus = np.split(-best.ineqlin.marginals, 2)  # a = a+ - a- (eqs. 99-101)
-                ended = self._take(best, plus - minus)
-        scale = self.b.max() * (1.0 if self.criterion == "minimax" else self.weight.max())
-        self.values.append(float(max(value, 0.0) * scale))
-        return ended
+        self.values.append(float(max(-found.fun, 0.0) * scale))
+        return self._take(found, -found.eqlin.marginals, np.arange(self.patterns.n))
 
-    def _take(self, found: Any, a: Vector) -> str:
+    def _separate(self, Yt: sp.csc_matrix) -> str | None:
+        """The vector with the smallest sum that separates; None if there is none, or nothing to be had so.
+
+        Few rows are tight in it: a working set grows by those that its solution violates most.
+        """
+        patterns, n = self.patterns, self.patterns.n
+        everything = np.arange(n)
+        rows = everything
+        if n > FEW:
+            rows = worst(patterns.margins(patterns.combine(everything, np.full(n, 1.0 / n))), ADD)
+        while True:
+            part, b = Yt[:, rows], self.b[rows]
+            test = self._minimax(part, b)
+            if test.x is None:
+                return None
+            if -test.fun > NOTHING:
+                if self.criterion == "perceptron" or np.ptp(self.b) > 0:
+                    return None
+                self.values.append(float(self.b[0]))  # with equal b the minimum is b, and a = 0 reaches it
+                return self._take(test, np.zeros(Yt.shape[0]), rows)
+            both = sp.vstack([part, -part], format="csc")
+            best = self._solve(b, A_ub=both, b_ub=np.ones(2 * Yt.shape[0]), bounds=(0.0, None))
+            if best.x is None or best.ineqlin.marginals is None:
+                return ENDS.get(best.status, "failed") if best.status == 1 else None
+            plus, minus = np.split(-best.ineqlin.marginals, 2)  # a = a+ - a- (eqs. 99-101)
+            ended = self._take(best, plus - minus, rows)
+            m = patterns.margins(self.a)
+            size = len(rows)
+            if np.any(m < self.b * (1.0 - 10.0 * NOTHING)):
+                rows = np.union1d(rows, worst(m / self.b, ADD))
+            if len(rows) == size:
+                self.values.append(0.0)
+                return ended
+
+    def _minimax(self, Yt: sp.csc_matrix, b: Vector) -> Any:
+        one = np.ones((1, Yt.shape[1]))
+        return self._solve(b, A_eq=Yt, b_eq=np.zeros(Yt.shape[0]), A_ub=one, b_ub=[1.0], bounds=(0.0, None))
+
+    def _take(self, found: Any, a: Vector, rows: np.ndarray) -> str:
         a = a * (self.b.max() / self.size)
         noise = norm(a) * self.patterns.radius <= NOISE * self.b.max()
         self.a[: len(a)] = 0.0 if noise else a
-        self.alpha = np.maximum(found.x, 0.0)
+        self.alpha = np.zeros(self.patterns.n)
+        self.alpha[rows] = np.maximum(found.x, 0.0)
         self.iterations += int(found.nit)
         return ENDS.get(found.status, "failed")
 
@@ -80,9 +118,9 @@ class LinearProgram:
             Y = sp.hstack([patterns.sparse_rows(everything).multiply(signs), patterns.space.rho * signs], format="csr")
         return (Y if patterns.space.rho else Y[:, :-1]).T.tocsc() / self.size
 
-    def _solve(self, **constraints: Any) -> Any:
+    def _solve(self, b: Vector, **constraints: Any) -> Any:
         options = {} if self.max_time is None else {"time_limit": float(self.max_time)}
-        return linprog(-self.b / self.b.max(), method="highs-ds", options=options, **constraints)
+        return linprog(-b / self.b.max(), method="highs-ds", options=options, **constraints)
 
     def running_upper(self) -> float:
         return np.inf
