@@ -253,7 +253,7 @@ def test_max_updates(case, max_updates):
     assert not model.converged_
 
 
-@pytest.mark.parametrize("eta", ["1/k", slow], ids=str)
+@pytest.mark.parametrize("eta", ["1/k", slow], ids=["1/k", "callable"])
 def test_lms_schedules(eta):
     X, y = blobs_2d()
     X = X / 10
