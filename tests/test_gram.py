@@ -68,15 +68,18 @@ def test_values_of_the_kernels(sparse):
         np.testing.assert_allclose(kernel.diagonal(left), np.diag(pairwise_kernels(A, metric=name, **options)))
 
 
-RULES = [
-    Perceptron(0.3), Perceptron(eta="1/k", margin=0.1), Perceptron(eta=lambda k: 1 / k), DynamicMargin(0.3),
-    CRAMMA(0.7), MICRA(), ALMA(), FixedMargin(), MarginPerceptron(), Relaxation(), PassiveAggressive(),
-    ROMMA(aggressive=True),
+RULES = [Perceptron(0.3), Perceptron(eta="1/k", margin=0.1), DynamicMargin(0.3), CRAMMA(0.7), ROMMA(aggressive=True)]
+OTHERS = [  # each compiles a loop of its own
+    Perceptron(eta=lambda k: 1 / k), MICRA(), ALMA(), FixedMargin(), MarginPerceptron(), Relaxation(),
+    PassiveAggressive(),
 ]  # fmt: skip
 
 
 @quiet
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: repr(rule)[:30])
+@pytest.mark.nojit
+@pytest.mark.parametrize(
+    "rule", [*RULES, *(pytest.param(rule, marks=pytest.mark.slow) for rule in OTHERS)], ids=lambda rule: repr(rule)[:30]
+)
 @pytest.mark.parametrize("delta", [0.0, 0.6])
 def test_a_rule_in_dual_form_is_the_rule(rule, delta):
     X, y = MOONS

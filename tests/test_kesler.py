@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 
@@ -75,8 +75,12 @@ RULES = {
 }  # fmt: skip
 
 
+COSTLY = ("micra", "fixed", "guess", "table")  # each compiles a loop of its own, like one that is there
+
+
 @quiet
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.nojit
+@pytest.mark.parametrize("name", [pytest.param(r, marks=pytest.mark.slow) if r in COSTLY else r for r in RULES])
 @pytest.mark.parametrize("rivals", ["strongest", "all"])
 @pytest.mark.parametrize("delta", [0.0, 0.8])
 def test_every_rule_is_that_of_two_categories_on_keslers_patterns(name, rivals, delta):
@@ -247,9 +251,15 @@ def test_multipliers_are_left_out_above_a_limit(monkeypatch):
     assert Perceptron(multi_class="kesler", delta=1.0).fit(X, y).certificate_.alpha is not None
 
 
+def letters(return_X_y):
+    """26 classes of 16 integer features from 0 to 15, as in the letter recognition data."""
+    X, y = make_blobs(2600, 16, centers=26, center_box=(3, 12), cluster_std=1.5, random_state=0)
+    return np.clip(np.round(X), 0, 15), np.array([*"ABCDEFGHIJKLMNOPQRSTUVWXYZ"])[y]
+
+
 @quiet
 def test_real_data():
-    for load, least in ((load_iris, 0.95), (load_wine, 0.99), (load_digits, 0.98)):
+    for load, least in ((load_iris, 0.95), (load_wine, 0.99), (load_digits, 0.98), (letters, 0.98)):
         X, y = load(return_X_y=True)
         X = scale(X)
         for layout in (np.asarray, sp.csr_matrix):

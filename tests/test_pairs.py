@@ -44,6 +44,17 @@ def test_pairs_are_estimators_of_two_classes(cls):
     np.testing.assert_array_equal(model.predict(X), model.classes_[model.decision_function(X).argmax(axis=1)])
 
 
+@quiet
+@pytest.mark.parametrize("cls", [Perceptron, MaxMargin])
+def test_weights_of_pairs(cls):
+    X, y = clouds(spread=1.5)
+    weight = np.where(np.arange(len(y)) % 7 == 0, 0.0, 2.0)
+    model = cls(multi_class="ovo").fit(X, y, weight)
+    without = cls(multi_class="ovo").fit(X[weight > 0], y[weight > 0], weight[weight > 0])
+    np.testing.assert_array_equal(model.coef_, without.coef_)
+    assert all(c.verify(X, y) for c in model.certificates_)
+
+
 def test_votes_are_those_of_scikit_learn():
     X, y = load_iris(return_X_y=True)
     ours = MaxMargin(multi_class="ovo").fit(X, y)

@@ -37,6 +37,7 @@ def test_random_starts_find_parity_too(monkeypatch):
     assert model.converged_
 
 
+@pytest.mark.nojit
 def test_the_rule_by_hand():
     """One epoch in row order against the definition."""
     rng = np.random.default_rng(0)
