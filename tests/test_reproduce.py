@@ -52,6 +52,7 @@ def test_a_count_that_differs_is_marked_and_fails(data, monkeypatch):
     assert result.exit_code == 1
     assert "DIFFERS" in result.output
     assert "70,799 in the source, 70,798 here" in result.output
+    assert "what rounding alone does" in result.output
     report = cramma.reproduce([2])
     assert not report.agrees
 

@@ -220,6 +220,8 @@ def reproduce(
     report = _report([TABLES[k] for k in tables], outcomes)
     if limit == np.inf:
         _explain_differences(report, outcomes, jobs)
+    elif not report.agrees:
+        report.say("`--full` also shows what rounding alone does to rows of CRAMMA that differ.")
     return report
 
 
