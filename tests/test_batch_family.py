@@ -297,6 +297,7 @@ WRONG = {
     "method": ["steepest", None],
     "variant": ["III", None],
     "target": ["two", None, 1.0],
+    "loss": ["0/1", 1.0],
     "R": ["I", 1.0],
 }
 
