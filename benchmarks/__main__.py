@@ -23,6 +23,8 @@ GOALS = {
     "hard_margin": "Hard margin, dense",
     "soft_margin": "Soft margin",
     "separability": "Separability, decided and proved",
+    "ho_kashyap": "Ho-Kashyap",
+    "multiclass": "Many categories",
     "best_rule": "To 99% of the maximum margin",
     "first_call": "Cold and warm",
     "memory": "Memory",
