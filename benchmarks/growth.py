@@ -16,7 +16,7 @@ def exponent(sizes, timings):
 
 def measure(small):
     ns = (500, 1000, 2000) if small else (10_000, 30_000, 100_000, 300_000, 1_000_000)
-    ds = (5, 10, 20) if small else (10, 30, 100, 300, 1000)
+    ds = (5, 10, 20) if small else (10, 30, 100, 300)
     n, d = (500, 10) if small else (20_000, 20)
     models = {
         "MaxMargin(C=inf)": (lambda: MaxMargin(np.inf, tol=1e-6), separable),

@@ -35,7 +35,7 @@ def cases(small):
 
 
 def measure(small):
-    limit = 2.0 if small else 20.0
+    limit = 2.0 if small else 10.0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         MaxMargin(np.inf).fit(*separable(1000, 5))  # compiles
