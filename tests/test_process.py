@@ -283,3 +283,28 @@ def test_fork_and_spawn(tmp_path):
     path = tmp_path / "workers.py"
     path.write_text(textwrap.dedent(WORKERS))
     assert run("", path=str(path)) == [True] * 16
+
+
+def test_fits_in_threads_leave_the_process_as_it_was():
+    import threading
+    import warnings
+
+    from threadpoolctl import threadpool_info
+
+    from separatrix import MaxMargin
+
+    def blas():
+        return sorted(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 5))
+    y = X[:, 0] > 0.1
+    MaxMargin().fit(X, y)
+    before, filters = blas(), list(warnings.filters)
+    threads = [threading.Thread(target=lambda: [MaxMargin().fit(X, y) for _ in range(10)]) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert blas() == before
+    assert list(warnings.filters) == filters

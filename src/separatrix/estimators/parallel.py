@@ -1,12 +1,12 @@
 """Several problems at once, in threads: the kernels let go of the interpreter."""
 
 import threading
-import warnings
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
 from joblib import effective_n_jobs
-from threadpoolctl import threadpool_limits
+
+from separatrix.optimum.calm import one_blas_thread
 
 
 def run_each(task: Callable[[int], None], count: int, n_jobs: int | None, stop: threading.Event) -> None:
@@ -21,7 +21,7 @@ def run_each(task: Callable[[int], None], count: int, n_jobs: int | None, stop: 
             if stop.is_set():
                 return
         return
-    with warnings.catch_warnings(), threadpool_limits(1), ThreadPoolExecutor(threads) as pool:
+    with one_blas_thread, ThreadPoolExecutor(threads) as pool:
         futures = [pool.submit(task, k) for k in range(count)]
         try:
             waiting = set(futures)

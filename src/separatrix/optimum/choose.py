@@ -1,19 +1,19 @@
 """Which solver for which problem, and why."""
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from separatrix.kernels.rows import CSR, Dense
 from separatrix.optimum import active_set, dual_coordinates, newton
+from separatrix.optimum.calm import calm
 from separatrix.optimum.problem import Problem
 from separatrix.space import Vector
 
 WIDE = 3000  # columns from which a matrix of columns by columns is too much
 LARGE_BLAS = 1000  # dense columns from which more threads pay; below, they only wait for each other on a busy machine
 
+NEARLY_HARD = 1e4  # C |y|^2 of a soft margin whose vector is near the hard one
 EXTREME = 1e8  # C R^2 from which a soft margin may be beyond arithmetic
 
 SOLVERS = ("active-set", "newton", "dual-coordinates")
@@ -45,21 +45,29 @@ def check(problem: Problem, name: str) -> None:
 def solve(problem: Problem, name: str, start: Vector | None = None) -> None:
     """Run a solver; what it found is in the problem."""
     runs: dict[str, Callable[[], None]] = {
-        "active-set": lambda: active_set.solve(problem, start),
+        "active-set": lambda: active_set.solve(problem, _near(problem) if start is None else start),
         "newton": lambda: newton.follow(problem, start),
         "dual-coordinates": lambda: dual_coordinates.solve(problem, start),
     }
     large = isinstance(problem.patterns.rows, Dense) and problem.patterns.d >= LARGE_BLAS
-    threads = None if large else 1
-    with (
-        _controller().limit(limits=threads, user_api="blas"),
-        np.errstate(over="ignore", under="ignore"),
-        warnings.catch_warnings(),
-    ):
-        warnings.simplefilter("ignore")  # of linear algebra; the certificate is the judge
+    with calm(one_thread=not large):
         runs[name]()
         if not problem.hard and problem.gap > problem.tol and problem.C * problem.patterns.radius2 > EXTREME:
             _as_hard(problem)
+
+
+def _near(problem: Problem) -> Vector | None:
+    """A soft margin's vector as the start of a hard one, where rows are cheap: it saves most of the exact solves."""
+    patterns = problem.patterns
+    if patterns.categories > 2 or isinstance(patterns.rows, Dense) or problem.free or patterns.d >= WIDE:
+        return None
+    scale = float(np.mean(patterns.squares)) + patterns.space.rho**2
+    if not scale > 0:
+        return None
+    soft = problem.softer(NEARLY_HARD / scale, 1e-2)
+    newton.follow(soft)
+    problem.passes = soft.passes
+    return soft.a
 
 
 def _as_hard(problem: Problem) -> None:
@@ -81,12 +89,3 @@ def _as_hard(problem: Problem) -> None:
         margins = problem.margins(hard.a)
         problem.primal(hard.a / margins.min(), margins / margins.min())
         problem.dual(hard.alpha_index, hard.alpha, problem.combine(hard.alpha_index, hard.alpha))
-
-
-_controllers: list[ThreadpoolController] = []
-
-
-def _controller() -> ThreadpoolController:
-    if not _controllers:
-        _controllers.append(ThreadpoolController())
-    return _controllers[0]

@@ -1,0 +1,67 @@
+"""One thread for BLAS and no warnings of linear algebra while solvers run.
+
+Both are settings of the whole process, and fits run in several threads. Interleaved contexts would restore each other's
+settings: only one thread at a time makes them, and the same one takes them back; to others they are given for as long
+as it lasts.
+"""
+
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import cache
+from typing import Any
+
+import numpy as np
+from scipy.linalg import LinAlgWarning
+from threadpoolctl import ThreadpoolController
+
+
+class _Shared:
+    """A context of the whole process: the thread that finds it free enters it, all others pass by."""
+
+    def __init__(self, make: Callable[[], AbstractContextManager[Any]]):
+        self.make, self.lock, self.owner, self.depth, self.stack = make, threading.Lock(), 0, 0, ExitStack()
+
+    def __enter__(self) -> None:
+        me = threading.get_ident()
+        with self.lock:
+            if self.depth == 0:
+                self.owner = me
+                self.stack.enter_context(self.make())
+            if self.owner == me:
+                self.depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self.lock:
+            if self.depth > 0 and self.owner == threading.get_ident():
+                self.depth -= 1
+                if self.depth == 0:
+                    self.stack.close()
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()  # looks through the libraries of the process, once
+
+
+@contextmanager
+def _without_warnings() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LinAlgWarning)
+        yield
+
+
+one_blas_thread = _Shared(lambda: _controller().limit(limits=1, user_api="blas"))
+_no_warnings = _Shared(_without_warnings)
+
+
+@contextmanager
+def calm(*, one_thread: bool = True) -> Iterator[None]:
+    """For a solver: the certificate is the judge of its numbers, warnings on the way say nothing of the result."""
+    with ExitStack() as stack:
+        stack.enter_context(_no_warnings)
+        if one_thread:
+            stack.enter_context(one_blas_thread)
+        stack.enter_context(np.errstate(all="ignore"))
+        yield
