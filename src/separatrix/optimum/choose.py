@@ -13,7 +13,7 @@ from separatrix.space import Vector
 WIDE = 3000  # columns from which a matrix of columns by columns is too much
 LARGE_BLAS = 1000  # dense columns from which more threads pay; below, they only wait for each other on a busy machine
 
-NEARLY_HARD = 1e4  # C |y|^2 of a soft margin whose vector is near the hard one
+NEARLY_HARD = 1e5  # C |y|^2 of a soft margin whose vector is near the hard one
 EXTREME = 1e8  # C R^2 from which a soft margin may be beyond arithmetic
 
 SOLVERS = ("active-set", "newton", "dual-coordinates")
