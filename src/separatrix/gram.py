@@ -123,13 +123,13 @@ class Definiteness(NamedTuple):
 
 
 def definiteness(K: NDArray[np.float64]) -> Definiteness:
-    """Is K positive semi-definite, up to rounding errors of double or else of single precision?
+    """Is K positive semi-definite, up to rounding errors between those of double and those of single precision?
 
     Cholesky's method comes to its end only on a matrix without an eigenvalue below -(n + 2) eps trace (Rump 2006).
     """
     n, diagonal = len(K), np.diag(K)
     peak, skew = float(np.abs(diagonal).max(initial=0.0)), float(np.abs(K - K.T).max(initial=0.0))
-    for eps in (EPS, float(np.finfo(np.float32).eps)):
+    for eps in np.geomspace(EPS, np.finfo(np.float32).eps, 5).tolist():
         shift = 16.0 * np.sqrt(n) * eps * peak + float(np.finfo(np.float64).tiny)
         if not skew <= shift:
             continue
