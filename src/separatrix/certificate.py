@@ -44,7 +44,7 @@ class Certificate:
     the c vectors one after the other, and pattern k (c - 1) + r is row k against the r-th of its rivals.
     ``between``: the labels of the two classes of which it speaks where there are more; other rows do not take part.
     ``kernel``: the inner product, where it is not that of the features; then the direction holds the multiples of the
-    rows that take part, and a bias.
+    rows that take part, and a bias. ``upper`` is inf where it is not known to be an inner product on these rows.
     ``theory``: what a theorem promised of the fit, beside what happened; None where none applies: after `partial_fit`
     or a resumed fit, with weights other than 1, from a start of one's own, for machines and kernels, and for several
     classes together (``certificates_[k].theory`` has it of each).
@@ -222,6 +222,9 @@ def _check_upper(judge: _Judge, claim: Certificate, patterns: Patterns, kept: np
     if not (np.all(np.isfinite(alpha)) and np.all(alpha >= 0) and alpha.sum() > 0):
         judge.settle("upper", False, "the multipliers are not non-negative numbers with a positive sum")
         return
+    if not patterns.definite:
+        judge.settle("upper", patterns.definite, "the kernel is not known to be positive semi-definite on these rows")
+        return
     found = upper_bound(patterns, np.searchsorted(kept, index), alpha, slack=1.0)
     judge.settle("upper", found <= claim.upper, f"{claim.upper:.6g}, the multipliers give {found:.6g}")
 
@@ -294,7 +297,7 @@ def lower_bound(patterns: Patterns, a: Vector, slack: float = SLACK, margins: Ve
 def upper_bound(patterns: Patterns, index: np.ndarray, alpha: Vector, slack: float = SLACK) -> float:
     """A certain upper bound on the best margin: |sum alpha_k y_k^ext| / sum alpha_k, inf without multipliers."""
     largest = float(alpha.max(initial=0.0))
-    if not 0 < largest < np.inf:
+    if not (0 < largest < np.inf and patterns.definite):
         return np.inf
     alpha = np.ldexp(alpha, -int(np.frexp(largest)[1]))  # the bound does not depend on the scale, its squares do
     total = float(alpha.sum())

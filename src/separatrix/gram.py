@@ -3,6 +3,10 @@
 A vector is a combination of the rows, ``a = sum beta_k (phi(x_k), rho)``, and is written as ``(beta, b)``; b is an
 unpenalised bias and otherwise 0. Bounds are about the kernel's values as floating point computes them; they allow for
 what another order of summation makes of these values.
+
+That multipliers bound a margin rests on |u|.|a| >= u.a, which needs a positive semi-definite matrix of inner products.
+Linear, Gaussian and ordinary polynomial kernels have one; of all others the matrix is factored, and where this fails or
+there are too many rows, nothing is said to bound the margin.
 """
 
 from collections.abc import Callable
@@ -10,6 +14,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.linalg as la
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
@@ -19,6 +24,7 @@ from separatrix.patterns import EPS, Patterns
 from separatrix.space import Space, Vector
 
 BLOCK = 8_000_000  # values of the Gram matrix that are computed at a time
+LARGEST_CHECKED = 4000  # rows up to which the Gram matrix of an unknown kernel is factored
 
 Matrix = Any  # dense or CSR, n rows
 
@@ -41,6 +47,8 @@ class Kernel(NamedTuple):
                     f"The kernel gave a matrix of shape {out.shape} for {A.shape[0]} and {B.shape[0]} rows: it has to "
                     "take two matrices and return the inner products of their rows."
                 )
+            if not np.all(np.isfinite(out)):
+                raise DataError("The kernel gave a value that is not finite. Scale your features, or mend the kernel.")
             return out
         products = _dense(A @ B.T)
         if self.name == "linear":
@@ -52,8 +60,7 @@ class Kernel(NamedTuple):
             np.maximum(products, 0.0, out=products)
             products *= -self.gamma
             return np.exp(products, out=products)
-        argument = self.gamma * products + self.coef0
-        return argument**self.degree if self.name == "poly" else np.tanh(argument)
+        return self._of_products(products)
 
     def diagonal(self, A: Matrix) -> Vector:
         """K(x, x) of each row."""
@@ -66,8 +73,26 @@ class Kernel(NamedTuple):
         squares = _squares(A)
         if self.name == "linear":
             return squares
-        argument = self.gamma * squares + self.coef0
-        return argument**self.degree if self.name == "poly" else np.tanh(argument)
+        return self._of_products(squares)
+
+    def _of_products(self, products: NDArray[np.float64]) -> NDArray[np.float64]:
+        argument = self.gamma * products + self.coef0
+        if self.name == "sigmoid":
+            return np.tanh(argument)
+        smallest = float(argument.min(initial=0.0))
+        if smallest < 0 and not float(self.degree).is_integer():
+            raise DataError(
+                f"gamma x.z + coef0 is {smallest:.3g} for some rows, and a negative number has no power of "
+                f"{self.degree:g}: use an integer for degree, or a larger coef0."
+            )
+        return argument**self.degree
+
+    @property
+    def mercer(self) -> bool:
+        """Is it known to be an inner product, whatever the data?"""
+        if self.name == "poly":
+            return float(self.degree).is_integer() and self.gamma >= 0 and self.coef0 >= 0
+        return self.name == "linear" or (self.name == "rbf" and self.gamma >= 0)
 
     def rounding(self, largest: float, width: int) -> float:
         """How far two ways of computing a value may differ, rows being of a squared length up to ``largest``."""
@@ -79,8 +104,50 @@ class Kernel(NamedTuple):
         base = abs(self.gamma) * largest + abs(self.coef0)
         slip = abs(self.gamma) * product + 2.0 * EPS * base
         if self.name == "poly":
-            return abs(self.degree) * base ** (self.degree - 1.0) * slip + 4.0 * EPS * base**self.degree
+            if self.degree < 1:  # |s^p - t^p| <= |s - t|^p: near 0 a root is as steep as can be
+                return (slip**self.degree if self.degree > 0 else 0.0) + 4.0 * EPS * max(base, 1.0)
+            return self.degree * base ** (self.degree - 1.0) * slip + 4.0 * EPS * base**self.degree
         return slip + 4.0 * EPS
+
+
+class Definiteness(NamedTuple):
+    """Is a matrix of inner products positive semi-definite? None: nobody knows.
+
+    ``shift``: what its diagonal may lack for that, and ``skew``: by how much K(x, z) and K(z, x) differ, both as
+    rounding errors make them; bounds allow for them.
+    """
+
+    holds: bool | None
+    shift: float = 0.0
+    skew: float = 0.0
+
+
+def definiteness(K: NDArray[np.float64]) -> Definiteness:
+    """Is K positive semi-definite, up to rounding errors between those of double and those of single precision?
+
+    Cholesky's method comes to its end only on a matrix without an eigenvalue below -(n + 2) eps trace (Rump 2006).
+    """
+    n, diagonal = len(K), np.diag(K)
+    peak, skew = float(np.abs(diagonal).max(initial=0.0)), float(np.abs(K - K.T).max(initial=0.0))
+    for eps in np.geomspace(EPS, np.finfo(np.float32).eps, 5).tolist():
+        shift = 16.0 * np.sqrt(n) * eps * peak + float(np.finfo(np.float64).tiny)
+        if not skew <= shift:
+            continue
+        A = (K + K.T) / 2.0
+        A[np.diag_indices(n)] += shift
+        trace = float(np.trace(A))
+        try:
+            la.cholesky(A, lower=True, overwrite_a=True, check_finite=False)
+        except la.LinAlgError:
+            continue
+        return Definiteness(True, shift + (n + 2) * EPS * trace, skew)
+    return Definiteness(False)
+
+
+def indefinite(why: str) -> DataError:
+    return DataError(
+        f"The kernel is not positive semi-definite on these data: {why}. Use another kernel or other parameters of it."
+    )
 
 
 def _dense(products: Any) -> NDArray[np.float64]:
@@ -120,6 +187,7 @@ class KernelPatterns(Patterns):
         self.kernel, self.columns = kernel, columns
         self.matrix = as_matrix(self.rows)
         self.centres = self if centres is None else centres
+        self._like: KernelPatterns | None = None  # patterns of the same rows
 
     def in_space(self, space: Space) -> "KernelPatterns":
         return self._again(self.labels, space)
@@ -129,7 +197,7 @@ class KernelPatterns(Patterns):
 
     def _again(self, labels: Vector, space: Space) -> "KernelPatterns":
         other = KernelPatterns(self.rows, labels, space, self.kernel, self.weight, self.columns)
-        other.matrix, other.squares = self.matrix, self.squares
+        other.matrix, other.squares, other._like = self.matrix, self.squares, self
         return other
 
     @property
@@ -150,7 +218,7 @@ class KernelPatterns(Patterns):
         """K(x_k, x_k)."""
         if self.precomputed:
             assert self.columns is not None
-            return np.ascontiguousarray(self.matrix[np.arange(self.n), self.columns])
+            return np.array(self.matrix[np.arange(self.n), self.columns], dtype=np.float64).ravel()
         return np.ascontiguousarray(self.kernel.diagonal(self.matrix))
 
     @cached_property
@@ -159,12 +227,28 @@ class KernelPatterns(Patterns):
         return _squares(self.matrix)
 
     @cached_property
+    def definiteness(self) -> Definiteness:
+        """Of the rows' Gram matrix; it does not depend on labels and space."""
+        if self.kernel.mercer:
+            return Definiteness(True)
+        if self._like is not None:
+            return self._like.definiteness
+        if self.centres is not self or self.n > LARGEST_CHECKED:
+            return Definiteness(None)
+        return definiteness(self.gram(np.arange(self.n)))
+
+    @property
+    def definite(self) -> bool | None:
+        return self.definiteness.holds
+
+    @cached_property
     def value_error(self) -> float:
         """What is uncertain about a value of the kernel."""
+        skew = self.centres.definiteness.skew
         if self.precomputed or callable(self.kernel.name):
-            return 4.0 * EPS * self.peak()
+            return 4.0 * EPS * self.peak() + skew
         longest = max(float(p._row_squares.max(initial=0.0)) for p in (self, self.centres))
-        return self.kernel.rounding(longest, self.features)
+        return self.kernel.rounding(longest, self.features) + skew
 
     def peak(self) -> float:
         return max(float(np.abs(self.squares).max(initial=0.0)), float(np.abs(self.centres.squares).max(initial=0.0)))
@@ -175,7 +259,7 @@ class KernelPatterns(Patterns):
         if self.precomputed:
             assert centres.columns is not None
             chosen = self.matrix if among is None else self.matrix[among]
-            return np.ascontiguousarray(np.asarray(chosen[:, centres.columns[index]], dtype=np.float64).T)
+            return np.ascontiguousarray(_dense(chosen[:, centres.columns[index]]).T)
         matrix, squares = self.matrix, self._row_squares
         if among is not None:
             matrix, squares = matrix[among], squares[among]
@@ -211,7 +295,8 @@ class KernelPatterns(Patterns):
 
     def margin_error(self, a: Vector) -> float:
         size, terms = float(np.abs(a[:-1]).sum()), np.count_nonzero(a) + 8
-        return size * (self.value_error + terms * EPS * (self.peak() + self._rho2)) + 4.0 * EPS * abs(a[-1])
+        shifted = self.centres.definiteness.shift * float(np.abs(a[:-1]).max(initial=0.0))
+        return size * (self.value_error + terms * EPS * (self.peak() + self._rho2)) + 4.0 * EPS * abs(a[-1]) + shifted
 
     def length(self, a: Vector) -> float:
         return self.length_range(a)[1]
@@ -221,12 +306,9 @@ class KernelPatterns(Patterns):
         centres, beta = self.centres, a[:-1]
         support = np.flatnonzero(beta)
         square = float(beta[support] @ centres._products(beta, support))
-        error = float(np.abs(beta).sum()) * self.margin_error(np.append(beta, 0.0))
+        error = float(np.abs(beta).sum()) * self.margin_error(np.append(beta, 0.0))  # >= shift sum beta_k^2
         if square < -4.0 * error:
-            raise DataError(
-                f"The kernel is not positive definite on these data: a combination of rows has the squared length "
-                f"{square:.3g}. Use another kernel or other parameters of it."
-            )
+            raise indefinite(f"a combination of rows has the squared length {square:.3g}")
         return float(np.sqrt(max(square - error, 0.0))), float(np.sqrt(max(square + error, 0.0)))
 
     def unit(self, a: Vector) -> Vector:

@@ -1,5 +1,6 @@
 """Training in the dual form: a rule, patterns that are known by their kernel, and a cache of Gram rows."""
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,17 @@ class KernelTraining(Training):
 
     def __init__(self, patterns: KernelPatterns, rule: Any, weight: np.ndarray, *, megabytes: float, **options: Any):
         super().__init__(patterns, rule, weight, **options)
-        self.gram = GramRows(patterns, megabytes, self.frame.scale**2)
+        self.megabytes = megabytes
+
+    @cached_property
+    def gram(self) -> GramRows:
+        return GramRows(self.patterns, self.megabytes, self.frame.scale**2)
+
+    def train(self, *limits: Any, **options: Any) -> str:
+        try:
+            return super().train(*limits, **options)
+        finally:
+            vars(self).pop("gram", None)  # problems that wait for others hold no rows
 
     def start(self, a: np.ndarray | None = None) -> None:
         if a is not None:
@@ -32,7 +43,7 @@ class KernelTraining(Training):
             return
         i = int(usable[0])
         q = 1.0 / np.sqrt(self.norms2[i])
-        state.v[:-1] = q * self.gram.row(i)
+        state.v[:-1] = q * GramRows(self.patterns, 0.0, self.frame.scale**2).row(i)
         state.v[-1] = q * self.patterns.labels[i] * self.frame.scale * self.frame.rho
         state.alpha[i] = state.real[TOTAL] = q
         state.real[SPREAD] = q * q if self.frame.delta2 > 0 else 0.0
@@ -62,6 +73,9 @@ class KernelTraining(Training):
     def vector(self) -> np.ndarray:
         beta = self.state.alpha * self.patterns.labels * (self.state.real[FACTOR] * self.frame.scale)
         return np.append(beta, 0.0)
+
+    def running_upper(self) -> float:
+        return super().running_upper() if self.patterns.definite else float("inf")
 
     def visit_cost(self) -> float:
         """An update is a pass over a row, rarely one that has to be computed."""

@@ -182,6 +182,11 @@ class Patterns:
         size = float(longest * np.linalg.norm(a[:-1]) + self.space.rho * abs(a[-1]))
         return (self.longest_row + 4) * EPS * size + np.finfo(np.float64).tiny
 
+    @property
+    def definite(self) -> bool | None:
+        """Is |u|.|a| >= u.a here, so that multipliers bound margins? None: nobody knows."""
+        return True
+
     def numbering(self, kept: np.ndarray) -> np.ndarray:
         """The patterns' numbers in the user's data, of which the rows ``kept`` take part."""
         return kept

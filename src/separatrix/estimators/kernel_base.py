@@ -17,15 +17,16 @@ NAMES = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 
 KERNEL = """kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
         The inner product; a function takes two matrices and returns those of their rows. Precomputed: X holds them,
-        (n, n) for `fit` and (m, n) for `predict`.
+        (n, n) for `fit` and (m, n) for `predict`. Sigmoid, own and precomputed kernels and poly with a negative coef0
+        need not be inner products: up to 4,000 rows this is looked at, and beyond nothing bounds the margin.
     gamma : {"scale", "auto"} or float, default="scale"
         Of rbf, poly and sigmoid: 1/(d var(X)), 1/d, or a number.
     degree : float, default=3
-        Of poly.
+        Of poly. One that is no integer needs gamma x.z + coef0 >= 0.
     coef0 : float, default=0.0
         Of poly and sigmoid.
     cache_size : float, default=500
-        Megabytes for rows of the Gram matrix, which is never held as a whole."""
+        Megabytes for rows of the Gram matrix, in all problems together."""
 
 SUPPORT = """support_ : ndarray
         Rows that support a vector, in all problems together; ``support_vectors_`` are these rows of X.

@@ -17,9 +17,10 @@ from separatrix.estimators.callbacks import Progress, with_callbacks
 from separatrix.estimators.declare import estimator
 from separatrix.estimators.kernel_base import CONSTRAINTS, KERNEL, SUPPORT, KernelMixin
 from separatrix.estimators.pairs import fit_members, members_of
-from separatrix.estimators.parallel import run_each
+from separatrix.estimators.parallel import run_each, threads_for
 from separatrix.estimators.prices import soft_space, with_class_weight
-from separatrix.gram import KernelPatterns
+from separatrix.gram import LARGEST_CHECKED, KernelPatterns, indefinite
+from separatrix.multiclass.one_vs_one import pairs
 from separatrix.multiclass.one_vs_rest import binary_labels
 from separatrix.optimum.kernelised import KernelProblem, solve
 from separatrix.space import Space
@@ -132,17 +133,22 @@ class KernelMaxMargin(KernelMixin, LinearSeparator):
         progress = Progress(self, X, y)
         data = with_class_weight(self.class_weight, self._check_training_data(X, y, sample_weight))
         if self.multi_class == "ovo" and len(data.classes) > 2:
-            members = members_of(self, len(data.classes), gamma=self._kernel(data).gamma, class_weight=None)
+            megabytes = self.cache_size / threads_for(self.n_jobs, len(pairs(len(data.classes))))
+            own = {"gamma": self._kernel(data).gamma, "cache_size": megabytes, "class_weight": None}
+            members = members_of(self, len(data.classes), **own)
             fit_members(self, members, data, progress, [{} for _ in members])
         else:
             self._fit_data(data, progress)
         progress.end()
         if not self.converged_:
-            warn_not_converged(
-                type(self).__name__,
-                f"a gap of {self.certificate_.gap:.1e} > tol={self.tol:g}",
-                "Raise max_time, or scale your features.",
-            )
+            advice = "Raise max_time, or scale your features."
+            if np.isinf(self.certificate_.upper) and not self._kernel_.mercer and len(data.codes) > LARGEST_CHECKED:
+                advice = (
+                    f"Whether this kernel is positive semi-definite is looked at up to {LARGEST_CHECKED} rows; beyond "
+                    "nothing bounds the margin."
+                )
+            reason = f"a gap of {self.certificate_.gap:.1e} > tol={self.tol:g}"
+            warn_not_converged(type(self).__name__, reason, advice)
         return self
 
     def _fit_data(self, data: Data, progress: Any, idle: str = "") -> None:
@@ -150,8 +156,12 @@ class KernelMaxMargin(KernelMixin, LinearSeparator):
         labels = binary_labels(data.codes, len(data.classes))
         patterns: list[Any] = self._kernel_patterns(data, labels, self._space(), data.weight)
         self._check_scale(patterns[0], data.kept)
+        if patterns[0].definite is False:
+            raise indefinite("its matrix has a negative eigenvalue or is not symmetric, so its space has no margins")
         stop = getattr(self, "_stop_", None) or threading.Event()
-        problems = [self._problem(p, data, k, progress, stop) for k, p in enumerate(patterns)]
+        jobs = None if progress.watched else self.n_jobs
+        megabytes = float(self.cache_size) / threads_for(jobs, len(patterns))
+        problems = [self._problem(p, data, k, progress, stop, megabytes) for k, p in enumerate(patterns)]
 
         def task(k: int) -> None:
             solve(problems[k])
@@ -160,7 +170,7 @@ class KernelMaxMargin(KernelMixin, LinearSeparator):
 
         try:
             if not idle:
-                run_each(task, len(problems), None if progress.watched else self.n_jobs, stop)
+                run_each(task, len(problems), jobs, stop)
         except KeyboardInterrupt:
             self._finish(problems, data)
             self.converged_ = False
@@ -168,7 +178,7 @@ class KernelMaxMargin(KernelMixin, LinearSeparator):
         self._finish(problems, data)
 
     def _problem(
-        self, patterns: KernelPatterns, data: Data, k: int, progress: Any, stop: threading.Event
+        self, patterns: KernelPatterns, data: Data, k: int, progress: Any, stop: threading.Event, megabytes: float
     ) -> KernelProblem:
         clock = time.perf_counter()
 
@@ -182,7 +192,7 @@ class KernelMaxMargin(KernelMixin, LinearSeparator):
                 "visits": problem.steps,
                 "epochs": None,
                 "updates": problem.steps,
-                "upper": problem.upper,
+                "upper": problem.upper if patterns.definite else np.inf,
                 "lower": lambda: problem.lower,
                 "gap": problem.gap,
                 "seconds": time.perf_counter() - clock,
@@ -195,16 +205,18 @@ class KernelMaxMargin(KernelMixin, LinearSeparator):
             float(self.C),
             data.weight,
             tol=float(self.tol),
-            megabytes=float(self.cache_size),
+            megabytes=megabytes,
             max_time=limit,
             watch=watch,
         )
 
     def _refuse(self, problem: KernelProblem, data: Data) -> None:
-        if problem.upper > AS_GOOD_AS_ZERO * problem.patterns.radius:
+        if problem.upper > AS_GOOD_AS_ZERO * problem.patterns.radius or not problem.patterns.definite:
             return
         rows = np.flatnonzero(problem.alpha)
-        certificate = certify(problem.patterns, problem.a, problem.alpha, predicts=False, kept=data.kept)
+        certificate = certify(
+            problem.patterns, problem.a, problem.alpha, predicts=False, kept=data.kept, sample_weight=data.given_weight
+        )
         raise NotSeparableError(
             f"No hyperplane in the space of the kernel separates the classes: a combination of {len(rows)} rows with "
             f"non-negative weights has norm {problem.upper:.2g}, as good as 0. Use a finite C for a soft margin, or "
@@ -241,7 +253,9 @@ class KernelMaxMargin(KernelMixin, LinearSeparator):
 
     def _gather(self, members: list[Any]) -> None:
         super()._gather(members)
-        self.alphas_ = [a for member in members for a in member.alphas_]
+        self.alphas_ = [np.zeros(len(self.support_)) for _ in members]
+        for member, alpha in zip(members, self.alphas_, strict=True):
+            alpha[np.searchsorted(self.support_, member.support_)] = member.alphas_[0]
         self.n_steps_ = sum(member.n_steps_ for member in members)
         self._set_converged()
 

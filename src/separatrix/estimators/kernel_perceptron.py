@@ -1,23 +1,24 @@
 """Perceptron-like rules in the dual form, with a kernel."""
 
-from dataclasses import field
+from dataclasses import field, fields
 from typing import Any
 
 import numpy as np
 
-from separatrix.errors import DataError
+from separatrix.errors import DataError, UnavailableError
 from separatrix.estimators.base import Data
 from separatrix.estimators.declare import estimator
 from separatrix.estimators.kernel_base import CONSTRAINTS, KERNEL, SUPPORT, KernelMixin
 from separatrix.estimators.online import OnlineClassifier
 from separatrix.estimators.own_rule import checked_rule
+from separatrix.estimators.parallel import threads_for
 from separatrix.estimators.perceptrons import AdditiveClassifier
-from separatrix.estimators.rates import RateTable
 from separatrix.estimators.work import Facts, Record
 from separatrix.gram import KernelPatterns
 from separatrix.kernelised import KernelTraining
 from separatrix.kernels.epochs import VISITS
 from separatrix.kernels.memory import Mean, average
+from separatrix.multiclass.one_vs_one import pairs
 from separatrix.multiclass.one_vs_rest import binary_labels
 from separatrix.patterns import Patterns
 from separatrix.rules.perceptron import PerceptronRule
@@ -38,7 +39,8 @@ class KernelPerceptron(KernelMixin, AdditiveClassifier):
     ----------
     rule : None, an online estimator or a rule, default=None
         The rule: None is the Perceptron; ``DynamicMargin(0.1)`` or any other additive estimator lends its own, with
-        its parameters; or a ``NamedTuple`` with formulas, as for `PerceptronLike`.
+        the parameters of the rule (all others are given here); or a ``NamedTuple`` with formulas, as for
+        `PerceptronLike`.
     average : bool, default=False
         Predict with the mean of the vector over all visits (for rules that do not rescale the vector).
     {kernel}
@@ -89,6 +91,7 @@ class KernelPerceptron(KernelMixin, AdditiveClassifier):
         lender = self._lender()
         if lender is not None:
             lender._validate_params()
+            self._refuse_dropped(lender)
             rule = lender._rule(facts)
         else:
             rule = PerceptronRule() if self.rule is None else checked_rule(self.rule)
@@ -96,7 +99,22 @@ class KernelPerceptron(KernelMixin, AdditiveClassifier):
             raise ValueError(
                 f"rule={self.rule!r} does not correct by multiples of single patterns: it has no dual form."
             )
+        if self.average and (hasattr(rule, "keep") or hasattr(rule, "shrink")):
+            raise ValueError(f"rule={self.rule!r} rescales the vector, which has no mean then: average must be False.")
         return rule
+
+    def _refuse_dropped(self, lender: OnlineClassifier) -> None:
+        """A lender gives its rule and its limit of updates: what else was asked of it would be lost."""
+        dropped = [
+            f.name
+            for f in fields(AdditiveClassifier)
+            if f.name != "max_updates" and getattr(lender, f.name, f.default) != f.default
+        ]
+        dropped += ["average"] if getattr(lender, "average", False) else []
+        if dropped:
+            raise ValueError(
+                f"rule={lender!r} lends its rule alone, so {', '.join(dropped)} would be lost: tell KernelPerceptron."
+            )
 
     def _update_limit(self, facts: Facts) -> int:
         own, lender = super()._update_limit(facts), self._lender()
@@ -104,8 +122,14 @@ class KernelPerceptron(KernelMixin, AdditiveClassifier):
 
     def _prepare(self, training: Training, record: Record, fresh: bool) -> None:
         lender = self._lender()
-        if lender is not None and callable(getattr(lender, "eta", None)):
-            training.table = RateTable(lender.eta)
+        if lender is not None:
+            ours = training.state.memory
+            lender._prepare(training, record, fresh)
+            if training.state.memory is not ours:
+                raise ValueError(
+                    f"rule={lender!r} predicts with more than its last vector, which has no dual form. Use "
+                    "rule=Perceptron(), and average=True of KernelPerceptron where the classes overlap."
+                )
         if self.average and not isinstance(training.state.memory, Mean):
             training.state = training.state._replace(memory=Mean(np.zeros(training.patterns.n + 1)))
 
@@ -123,11 +147,21 @@ class KernelPerceptron(KernelMixin, AdditiveClassifier):
         return patterns
 
     def _member_params(self, data: Data) -> dict[str, Any]:
-        return {"gamma": self._kernel(data).gamma}
+        share = self.cache_size / threads_for(self.n_jobs, len(pairs(len(data.classes))))
+        return {"gamma": self._kernel(data).gamma, "cache_size": share}
+
+    @property
+    def certify(self):
+        raise UnavailableError(
+            "KernelPerceptron has no certify: its vector belongs to the rows of the fit, of which certificate_ speaks. "
+            "On other rows decision_function(X) tells the sides."
+        )
 
     def _split(self, data: Data) -> tuple[Data, list[Patterns] | None]:
         self._fixed_kernel_ = None
         self._fixed_kernel_ = self._kernel(data)
+        count = 1 if len(data.classes) == 2 else len(data.classes)
+        self._megabytes_ = float(self.cache_size) / threads_for(self.n_jobs, count)
         train, held = super()._split(data)
         self._kept_ = train.kept
         if held is not None:
@@ -141,7 +175,7 @@ class KernelPerceptron(KernelMixin, AdditiveClassifier):
         facts = self._facts(patterns) if record is None else record.facts
         seed = self._seed_ if self.shuffle else None
         training = KernelTraining(
-            patterns, self._rule(facts), weight, megabytes=float(self.cache_size), seed=seed, radius2=facts.radius2
+            patterns, self._rule(facts), weight, megabytes=self._megabytes_, seed=seed, radius2=facts.radius2
         )
         return training, Record(facts, training.state, True, patterns.radius) if record is None else record
 
@@ -164,7 +198,7 @@ class KernelPerceptron(KernelMixin, AdditiveClassifier):
     def _finish(self, work: Any, data: Data, whole: Data, mark: str | None) -> None:
         super()._finish(work, data, whole, mark)
         self._set_duals(work.patterns[0], [self._finite(t) for t in work.trainings], data.kept)
-        del self._centres_, self._kept_, self._fixed_kernel_
+        del self._centres_, self._kept_, self._fixed_kernel_, self._megabytes_
 
 
 KernelPerceptron.__doc__ = (KernelPerceptron.__doc__ or "").replace("{kernel}", KERNEL).replace("{support}", SUPPORT)

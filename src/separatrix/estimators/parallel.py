@@ -9,12 +9,17 @@ from joblib import effective_n_jobs
 from separatrix.optimum.calm import one_blas_thread
 
 
+def threads_for(n_jobs: int | None, count: int) -> int:
+    """How many of so many problems are at work at a time."""
+    return min(effective_n_jobs(n_jobs), count)
+
+
 def run_each(task: Callable[[int], None], count: int, n_jobs: int | None, stop: threading.Event) -> None:
     """Call ``task(k)`` for every k < count. What the results are does not depend on the number of threads.
 
     After an exception ``stop`` is set, which the tasks are to heed, and those that have not begun are left out.
     """
-    threads = min(effective_n_jobs(n_jobs), count)
+    threads = threads_for(n_jobs, count)
     if threads <= 1:
         for k in range(count):
             task(k)

@@ -9,12 +9,13 @@ support the vector they end on these rows in the same exact way.
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import scipy.linalg as la
 from numpy.typing import NDArray
 
-from separatrix.gram import GramRows, KernelPatterns
+from separatrix.gram import GramRows, KernelPatterns, indefinite
 from separatrix.kernels import gram_descent
 from separatrix.space import Vector, best_gamma, objective
 
@@ -27,6 +28,8 @@ ADD = 300  # rows that join in a round of the exact end
 SMALL = 1e-11  # a gradient that counts as 0, where that of alpha = 0 is 1
 WELL = 1e-6  # of the largest |y|^2: a diagonal from which the matrix is well conditioned
 RIDGE = 1e-14  # of the largest |y|^2: keeps the factor of a singular Gram matrix in hand
+REFINED_RIDGE = 1e-9  # up to which refinement takes the ridge back
+LARGEST_RIDGE = 1e-3  # what the rounding errors of single precision may ask for
 
 
 class KernelProblem:
@@ -47,6 +50,7 @@ class KernelProblem:
         self.hard, self.watch = bool(np.isinf(C)), watch
         self.diagonal = np.zeros(patterns.n) if self.hard else 1.0 / (2.0 * C * weight)
         self.weight, self.clock, self.stopped = weight, time.perf_counter(), False
+        self.looked = self.clock
         self.lower, self.upper, self.steps = -np.inf, np.inf, 0
         self.a: Vector = np.zeros(patterns.n + 1)
         self.alpha: Vector = np.zeros(patterns.n)
@@ -62,6 +66,15 @@ class KernelProblem:
             self.stopped = True
         self.stopped = self.stopped or time.perf_counter() - self.clock >= self.max_time
         return self.stopped or self.gap <= self.tol
+
+    def interrupted(self) -> bool:
+        """To ask between two bounds: heeds the time at once, callbacks and other threads a few times a second."""
+        now = time.perf_counter()
+        if now - self.looked >= PIECE:
+            self.looked = now
+            self.done()
+        self.stopped = self.stopped or now - self.clock >= self.max_time
+        return self.stopped
 
     def enter(self, alpha: Vector, f: Vector) -> None:
         """Multipliers, and f = Q alpha: the bounds that they give."""
@@ -149,9 +162,8 @@ def _exactly(problem: KernelProblem, working: np.ndarray, alpha: Vector) -> None
     p = problem.patterns
     while True:
         Q = p.labels[working, None] * (p._gram_among(working) + p._rho2) * p.labels[working]
-        part = nonnegative_minimum(
-            Q, problem.diagonal[working], p.labels[working] if p.space.free else None, alpha[working]
-        )
+        labels = p.labels[working] if p.space.free else None
+        part = nonnegative_minimum(Q, problem.diagonal[working], labels, alpha[working], problem.interrupted)
         alpha = np.zeros(p.n)
         alpha[working] = part
         f = Q @ part if len(working) == p.n else p.labels * p._products(alpha * p.labels)
@@ -171,17 +183,24 @@ def _exactly(problem: KernelProblem, working: np.ndarray, alpha: Vector) -> None
 
 
 def nonnegative_minimum(
-    Q: NDArray[np.float64], diagonal: Vector, labels: Vector | None, start: Vector
+    Q: NDArray[np.float64],
+    diagonal: Vector,
+    labels: Vector | None,
+    start: Vector,
+    stop: Callable[[], bool] = lambda: False,
 ) -> NDArray[np.float64]:
-    """argmin alpha.(Q + diagonal).alpha/2 - sum alpha over alpha >= 0, and sum alpha_k l_k = 0 if there are labels."""
+    """argmin alpha.(Q + diagonal).alpha/2 - sum alpha over alpha >= 0, and sum alpha_k l_k = 0 if there are labels.
+
+    When ``stop`` says so, what has been reached.
+    """
     face = _Face(Q, diagonal, labels)
     well = diagonal.min(initial=np.inf) > WELL * face.size
-    x = _by_blocks(face, start > 0) if well or face.feasible(start > 0) else None
-    x = _one_by_one(face, start) if x is None else x
+    x = _by_blocks(face, start > 0, stop) if well or face.feasible(start > 0) else None
+    x = _one_by_one(face, start, stop) if x is None else x
     return x if labels is None else _balanced(x, labels)
 
 
-def _by_blocks(face: "_Face", positive: NDArray[np.bool_]) -> Vector | None:
+def _by_blocks(face: "_Face", positive: NDArray[np.bool_], stop: Callable[[], bool]) -> Vector | None:
     """Block principal pivoting (Judice & Pires 1994): solve on the positive variables, then exchange all that have the
     wrong sign. Quick where the matrix is well conditioned; None where the number of these does not fall."""
     positive = positive.copy()
@@ -194,6 +213,8 @@ def _by_blocks(face: "_Face", positive: NDArray[np.bool_]) -> Vector | None:
         number = int(np.count_nonzero(wrong))
         if number == 0:
             return x
+        if stop():
+            return np.maximum(x, 0.0)
         fewest, chances = (number, 10) if number < fewest else (fewest, chances - 1)
         positive ^= wrong
         if not face.feasible(positive):
@@ -201,7 +222,7 @@ def _by_blocks(face: "_Face", positive: NDArray[np.bool_]) -> Vector | None:
     return None
 
 
-def _one_by_one(face: "_Face", start: Vector) -> Vector:
+def _one_by_one(face: "_Face", start: Vector, stop: Callable[[], bool]) -> Vector:
     """The active set method: the variable with the steepest descent joins, those that would turn negative leave."""
     x = start.copy()
     if not face.feasible(x > 0):
@@ -230,19 +251,22 @@ def _one_by_one(face: "_Face", start: Vector) -> Vector:
             x = np.where(positive, x + t * (z - x), 0.0)
             positive &= ~(leaving & (x <= 1e-14 * x.max(initial=0.0)))
             x[~positive] = 0.0
-            if not face.feasible(positive):
+            if not face.feasible(positive) or stop():
                 return x
+        if stop():
+            break
     return x
 
 
 class _Face:
     """The minimum over some variables, the others being 0: (Q + diagonal) x + mu l = 1, x.l = 0 where there are labels.
 
-    A small ridge keeps the factor of a singular matrix in hand; refinement takes it back.
+    A small ridge keeps the factor of a singular matrix in hand; refinement takes it back. One that has to be larger
+    makes up for rounding errors of Q, and stays.
     """
 
     def __init__(self, Q: NDArray[np.float64], diagonal: Vector, labels: Vector | None):
-        self.n, self.Q, self.diagonal, self.labels = len(Q), Q, diagonal, labels
+        self.n, self.Q, self.diagonal, self.labels, self.ridge = len(Q), Q, diagonal, labels, RIDGE
         self.size = float(np.abs(np.diag(Q)).max(initial=0.0))
 
     def feasible(self, positive: NDArray[np.bool_]) -> bool:
@@ -264,11 +288,11 @@ class _Face:
         """The minimum, and the gradient there with the multiplier of the constraint in it."""
         rows = np.flatnonzero(positive)
         Q, diagonal = self.Q[np.ix_(rows, rows)], self.diagonal[rows]
-        factor = la.cho_factor(Q + np.diag(diagonal + RIDGE * self.size), lower=True, check_finite=False)
+        factor = self._factor(Q, diagonal)
 
         def inverse(right: Vector) -> Vector:
             x = la.cho_solve(factor, right, check_finite=False)
-            for _ in range(3):
+            for _ in range(3 if self.ridge < REFINED_RIDGE else 0):
                 x += la.cho_solve(factor, right - Q @ x - diagonal * x, check_finite=False)
             return x
 
@@ -283,6 +307,15 @@ class _Face:
         x[rows] = part
         gradient = self.Q[:, rows] @ part + self.diagonal * x - 1.0
         return x, gradient if self.labels is None else gradient + multiplier * self.labels
+
+    def _factor(self, Q: NDArray[np.float64], diagonal: Vector) -> Any:
+        while True:
+            try:
+                return la.cho_factor(Q + np.diag(diagonal + self.ridge * self.size), lower=True, check_finite=False)
+            except la.LinAlgError:
+                self.ridge *= 100.0
+                if self.ridge > LARGEST_RIDGE:
+                    raise indefinite("its matrix has a negative eigenvalue") from None
 
 
 def _balanced(x: Vector, labels: Vector) -> Vector:
