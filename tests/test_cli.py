@@ -230,7 +230,7 @@ def test_models_that_are_no_separators_get_a_sentence(tmp_path, line):
 
 
 def test_models_without_a_certificate(tmp_path, line):
-    path, X, y = tmp_path / "m.sx", np.arange(10.0)[:, None], np.where(np.arange(10) > 4, "high", "low")
+    path, X, y = tmp_path / "m.sx", pl.DataFrame({"x": np.arange(10.0)}), np.where(np.arange(10) > 4, "high", "low")
     for model in (OneVsOneClassifier(separatrix.Perceptron()), separatrix.PiecewiseLinearMachine(random_state=0)):
         separatrix.save(model.fit(X, y), path)
         shown = run("show", path)

@@ -39,6 +39,7 @@ OURS = "separatrix."
 NOT_OURS = ("separatrix.cli", "separatrix.io", "separatrix.plot", "separatrix.report")
 TRANSIENT = {"_skl_callbacks", "memory"}  # live objects, and a folder that scikit-learn would unpickle from
 NUMERIC = "biuf"
+MERSENNE = 624  # words of the state of a Mersenne twister
 
 
 def encode(value: Any, arrays: dict[str, np.ndarray], where: str = "model") -> Any:
@@ -165,7 +166,7 @@ class Decoder:
     def _random_state(self, tree: dict[str, Any]) -> np.random.RandomState:
         state = np.random.RandomState(0)
         told = self._decode_of(tree["state"], tuple)
-        if not 0 <= _of(told[2], int) <= len(state.get_state(legacy=True)[1]):  # numpy reads its table there
+        if not 0 <= _of(told[2], int) <= MERSENNE:  # numpy reads its table there
             raise ModelError("It holds a random state that is none.")
         state.set_state(told)
         return state
