@@ -8,14 +8,21 @@ import sys
 import time
 
 import numpy as np
+import polars as pl
 import pytest
 from public import CLASSIFIERS
 from rich.console import Console
+from safetensors.numpy import save as pack
+from sklearn.multiclass import OneVsOneClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
 import separatrix
 from separatrix.cli import app, progress
 from separatrix.cli.progress import Progress, Stage
+from separatrix.io.encoding import encode
+from separatrix.io.models import _digest
 
 runner = CliRunner()
 COMMANDS = ["fit", "check", "compare", "predict", "show", "verify", "algorithms"]
@@ -56,6 +63,26 @@ def test_fit_with_another_algorithm(line):
     assert told["parameters"]["margin"] == 0.5
 
 
+@pytest.mark.parametrize("algorithm", ["Perceptron", "BatchPerceptron", "KernelPerceptron", "MaxMargin"])
+def test_a_limit_in_time_is_kept(tmp_path, algorithm):
+    """Nothing separates these rows, and so many epochs would take days."""
+    rng = np.random.default_rng(0)
+    path, model = tmp_path / "noise.csv", tmp_path / "m.sx"
+    rows = np.column_stack([rng.normal(size=(300, 3)), rng.integers(0, 2, 300)])
+    path.write_text("a,b,c,y\n" + "".join(f"{a},{b},{c},{y:.0f}\n" for a, b, c, y in rows))
+    more = [] if algorithm == "MaxMargin" else ["--set", "max_epochs=1000000000"]
+    more += ["--set", "kernel=linear"] if algorithm == "KernelPerceptron" else []
+    started = time.monotonic()
+    result = run("fit", path, "-t", "y", "--algorithm", algorithm, *more, "--max-time", 0.2, "--cv", 2, "--save", model)
+    assert result.exit_code == 0, result.output
+    assert time.monotonic() - started < 60
+    if algorithm == "MaxMargin":
+        assert separatrix.load(model)[-1].max_time == 0.2
+    else:
+        assert "did not converge" in result.output
+        assert separatrix.load(model)[-1].stop_reason_ == "callback"
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -64,6 +91,8 @@ def test_fit_with_another_algorithm(line):
         ["fti"],
         ["fit", "--set", "C=1"],
         ["fit", "--C", "1", "--algorithm", "Perceptron"],
+        ["fit", "--tol", "1e-3", "--algorithm", "Perceptron"],
+        ["fit", "--max-time", "1", "--algorithm", "LeastSquares"],
         ["compare", "--cv", "-3"],
     ],
 )
@@ -162,6 +191,70 @@ def test_show_and_verify(tmp_path, line):
     assert "class medium" in run("verify", model, other).stderr
     other.write_text("x,label\n1,low\n")
     assert "no rows of the class high" in run("verify", model, other).stderr
+
+
+def test_labels_are_the_same_in_every_type(tmp_path):
+    """2 comes before 10 and "10" before "2": which class is the positive one does not depend on the file."""
+    x = [0.0, 1.0, 2.0, 7.0, 8.0, 9.0]
+    y = [2, 2, 2, 10, 10, 10]
+    data, other, model = tmp_path / "data.csv", tmp_path / "data.parquet", tmp_path / "m.sx"
+    for labels in (y, [2, 2, 3, 3, 10, 10]):
+        frame = pl.DataFrame({"x": x, "y": labels})
+        frame.write_csv(data)
+        assert run("fit", data, "-t", "y", "--C", "1", "--cv", "0", "--save", model).exit_code == 0
+        for kind in (pl.UInt8, pl.Int64, pl.Float64, pl.String, pl.Categorical):
+            column = pl.Series("y", [str(label) for label in labels] if kind in (pl.String, pl.Categorical) else labels)
+            frame.with_columns(column.cast(kind)).write_parquet(other)
+            result = run("verify", model, other)
+            assert result.exit_code == 0, (kind, result.output)
+            right = json.loads(run("predict", model, other, "--score", "--json").stdout)["right"]
+            assert right == json.loads(run("predict", model, data, "--score", "--json").stdout)["right"]
+    separatrix.save(separatrix.MaxMargin().fit(np.array(x)[:, None], np.array(y, dtype=float)), model)
+    pl.DataFrame({"x": x, "y": y}).write_csv(data)
+    assert run("verify", model, data, "-t", "y").exit_code == 0
+
+
+def test_models_that_are_no_separators_get_a_sentence(tmp_path, line):
+    """Such files come from older versions, or from elsewhere."""
+    path = tmp_path / "m.sx"
+    for model in (separatrix.MaxMargin(), StandardScaler().fit([[1.0]]), make_pipeline(StandardScaler())):
+        arrays = {}
+        document = json.dumps({"model": encode(model, arrays), "provenance": {}})
+        told = {"format": "separatrix", "format_version": "1", "document": document}
+        path.write_bytes(pack(arrays, {**told, "digest": _digest(document, arrays)}))
+        for arguments in (["show", path], ["predict", path, line], ["verify", path, line]):
+            result = run(*arguments)
+            assert result.exit_code == 3
+            assert "not a fitted classifier" in result.stderr
+            assert "Traceback" not in result.stderr
+
+
+def test_models_without_a_certificate(tmp_path, line):
+    path, X, y = tmp_path / "m.sx", pl.DataFrame({"x": np.arange(10.0)}), np.where(np.arange(10) > 4, "high", "low")
+    for model in (OneVsOneClassifier(separatrix.Perceptron()), separatrix.PiecewiseLinearMachine(random_state=0)):
+        separatrix.save(model.fit(X, y), path)
+        shown = run("show", path)
+        assert shown.exit_code == 0, shown.output
+        assert type(model).__name__ in shown.output
+        assert json.loads(run("show", path, "--json").stdout)["certificates"] == []
+        assert (
+            json.loads(run("predict", path, line, "-t", "label", "--json").stdout)["prediction"]
+            == model.predict(X).tolist()
+        )
+        result = run("verify", path, line, "-t", "label")
+        assert result.exit_code == 3
+        assert "has no certificate" in result.stderr
+
+
+def test_predict_answers_for_every_row(tmp_path, line):
+    """Rows without any value are filled in, not left out."""
+    data, new, model = tmp_path / "data.csv", tmp_path / "new.csv", tmp_path / "m.sx"
+    data.write_text("a,b,label\n" + "".join(f"{x},{2 * x},{'high' if x > 4 else 'low'}\n" for x in range(10)))
+    assert run("fit", data, "-t", "label", "--impute", "--save", model).exit_code == 0
+    new.write_text("a,b\n9,18\n,\n\n0,0\n")
+    predictions = json.loads(run("predict", model, new, "--json").stdout)["prediction"]
+    assert len(predictions) == 3
+    assert [predictions[0], predictions[2]] == ["high", "low"]
 
 
 def test_predict_says_what_does_not_fit(tmp_path, line):

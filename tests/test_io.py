@@ -192,6 +192,55 @@ def test_blank_lines_keep_the_line_numbers(tmp_path):
         preparation(table)
 
 
+def test_rows_without_any_value_are_rows(tmp_path):
+    """A line is blank or it is a row; nothing is left out in silence."""
+    path = tmp_path / "data.csv"
+    path.write_text("a,b\n1,1\n\n,\n2,\nNA, ?\n   \n3,3\n\n\n")
+    table = read_table(path, labels="ignored")
+    assert table.lines.tolist() == [2, 4, 5, 6, 8]
+    assert table.X.rows() == [(1, 1), (None, None), (2, None), (None, None), (3, 3)]
+    path.write_text("a,y\n1,u\n,\n2,v\n")
+    with pytest.raises(DataError, match=r"no label in 1 of 3 rows \(line 3\)"):
+        read_table(path, "y")
+    path.write_text('a,b\n"x\ny",1\n\n,\n"z",2\n')
+    assert read_table(path, labels="ignored").lines.tolist() == [2, 5, 6]
+
+
+def test_blank_lines_of_aligned_columns(tmp_path):
+    path = tmp_path / "data.txt"
+    path.write_text("a   b  y\n1   1  u\n\n2  NA  v \nNA NA NA\n")
+    assert read_table(path, labels="ignored").lines.tolist() == [2, 4, 5]
+
+
+def test_blanks_after_separators(tmp_path):
+    """As in adult.data, one of the files that people try first."""
+    path = tmp_path / "adult.data"
+    path.write_text(
+        "39, State-gov, 77516, 0.5, <=50K\n50, ?, 83311, 1, >50K\n"
+        "38, Private, 215646, -2e3, <=50K\n53, Private, 2, , >50K\n"
+    )
+    table = normalised(read_table(path, "-1"))
+    assert table.y.tolist() == ["<=50K", ">50K", "<=50K", ">50K"]
+    assert table.X["column_3"].to_list() == [77516, 83311, 215646, 2]
+    assert table.X["column_4"].null_count() + table.X["column_4"].is_nan().sum() == 1
+    assert table.X["column_2"].to_list() == ["State-gov", None, "Private", "Private"]
+    with pytest.raises(DataError, match="text in the column 'column_2'"):
+        preparation(table)
+    with pytest.raises(DataError, match=r"missing values: 'column_2' 1 .line 2.; 'column_4' 1 .line 4."):
+        preparation(table, encode=True)
+    path.write_text("a, y\n 1, 10\n 2, 2\n 3, 10\n")
+    assert read_table(path, "y").y.tolist() == [10, 2, 10]
+    path.write_text("a; y\n 1,5; u\n 2,5; v\n")
+    assert read_table(path, "y").X["a"].to_list() == [1.5, 2.5]
+
+
+def test_numbers_as_text_in_other_formats(tmp_path):
+    path = tmp_path / "data.parquet"
+    pl.DataFrame({"a": ["1", "2"], "y": ["u", "v"]}).write_parquet(path)
+    with pytest.raises(DataError, match="text in the column 'a'"):
+        preparation(normalised(read_table(path, "y")))
+
+
 def test_what_spreadsheets_leave_behind(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text(",a,y,\n0,1.5,u,\n1,2.5,v,\n2,3.5,v,\n")

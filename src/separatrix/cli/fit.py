@@ -7,6 +7,8 @@ import typer
 from separatrix.cli import options
 from separatrix.cli.program import INTERRUPTED
 
+TOLERANCE = 1e-6
+
 
 def fit(
     data: options.MaybeData = None,
@@ -20,7 +22,10 @@ def fit(
             show_default="hard where separable, else by cross-validation",
         ),
     ] = None,
-    tol: Annotated[float, typer.Option(min=0.0, max=1.0, help="Certified gap at which to stop.")] = 1e-6,
+    tol: Annotated[
+        float | None,
+        typer.Option(min=0.0, max=1.0, help="Certified gap at which to stop.", show_default=f"{TOLERANCE:g}"),
+    ] = None,
     algorithm: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Another separator than MaxMargin; `separatrix algorithms` lists them."),
@@ -70,7 +75,7 @@ def fit(
         from separatrix.io.onnx import require_onnx
 
         require_onnx()
-    estimator = _estimator(algorithm, setting or [], c)
+    estimator = _estimator(algorithm, setting or [], c, tol, max_time)
 
     from separatrix.cli.job import Choices, provenance, run
     from separatrix.cli.progress import Progress
@@ -79,7 +84,7 @@ def fit(
     with progress.stage("Reading"):
         table = options.read(data, target, format, header, separator, drop)
     scaled = data is None if scale is None else scale
-    choices = Choices(c, tol, scaled, encode, impute, cv, max_time, estimator)
+    choices = Choices(c, TOLERANCE if tol is None else tol, scaled, encode, impute, cv, max_time, estimator)
     summary = run(table, choices, progress)
 
     if json:
@@ -120,14 +125,25 @@ def _writers(reports: list[str], plots: list[str]) -> list[Any]:
     return found
 
 
-def _estimator(name: str | None, settings: list[str], c: float | None) -> Any:
+def _estimator(
+    name: str | None, settings: list[str], c: float | None, tol: float | None, max_time: float | None
+) -> Any:
     """The separator that --algorithm and --set describe, None for the maximum margin."""
     if name is None:
         if settings:
             raise typer.BadParameter("--set belongs to --algorithm.")
         return None
-    if c is not None:
-        raise typer.BadParameter("--C belongs to the maximum margin; with --algorithm use --set C=...")
+    for option, value in (("C", c), ("tol", tol)):
+        if value is not None:
+            raise typer.BadParameter(
+                f"--{option} belongs to the maximum margin; with --algorithm use --set {option}=... where it has one."
+            )
     from separatrix.report.registry import algorithm_named, with_settings
 
-    return with_settings(algorithm_named(name).make(), settings)
+    estimator = with_settings(algorithm_named(name).make(), settings)
+    if max_time is not None:
+        from separatrix.report.comparison import can_be_limited
+
+        if not can_be_limited(estimator):
+            raise typer.BadParameter(f"--max-time: a fit of {type(estimator).__name__} cannot be stopped on the way.")
+    return estimator

@@ -15,6 +15,7 @@ from separatrix.cli.progress import Progress, Stage
 from separatrix.estimators.max_margin import MaxMargin, max_margin_path
 from separatrix.io.prepare import kinds, preparation
 from separatrix.io.table import Table
+from separatrix.report.comparison import limited
 from separatrix.report.proof import verified
 from separatrix.report.summary import Accuracy, Summary, advice
 from separatrix.separable import Separability, separability
@@ -80,7 +81,7 @@ def _fit(table: Table, X: Any, steps: list[Any], answer: Separability, choices: 
     cv, how = None, ""
     if choices.estimator is not None:
         separator, how = choices.estimator, type(choices.estimator).__name__
-        interrupted = _fit_or_keep(separator, how, X, table.y, choices.tol, progress)
+        interrupted = _fit_or_keep(separator, how, X, table.y, choices.tol, progress, choices.max_time)
     else:
         separable = answer.separable is True and all(a.separable is True for a in answer.total.values())
         C = np.inf if choices.C is None and separable else choices.C
@@ -95,17 +96,19 @@ def _fit(table: Table, X: Any, steps: list[Any], answer: Separability, choices: 
         how = "maximum margin, hard" if np.isinf(C) else f"maximum margin, soft with C = {C:g}{reason}"
     if cv is None and folds and not interrupted:
         try:
-            cv = cross_validated(table, steps, separator, folds, progress)
+            cv = cross_validated(table, steps, separator, folds, progress, choices.max_time)
         except KeyboardInterrupt:
             interrupted = True
     return Fitted(separator, how, cv, interrupted)
 
 
-def _fit_or_keep(separator: Any, title: str, X: Any, y: Any, tol: float, progress: Progress) -> bool:
-    """Fit; True if Ctrl-C ended it, where what it had so far is kept."""
+def _fit_or_keep(
+    separator: Any, title: str, X: Any, y: Any, tol: float, progress: Progress, max_time: float | None = None
+) -> bool:
+    """Fit; True if Ctrl-C ended it, where what it had so far is kept. ``max_time``: seconds after which it ends."""
     with progress.stage(title, tol) as stage:
         try:
-            fit_watched(separator, X, y, stage)
+            fit_watched(separator, X, y, stage, max_time)
         except KeyboardInterrupt:
             if not hasattr(separator, "certificate_"):
                 raise
@@ -113,9 +116,11 @@ def _fit_or_keep(separator: Any, title: str, X: Any, y: Any, tol: float, progres
     return False
 
 
-def fit_watched(estimator: Any, X: Any, y: Any, stage: Stage) -> Any:
-    """Fit with the progress bar on, and leave no trace of it in the estimator."""
+def fit_watched(estimator: Any, X: Any, y: Any, stage: Stage, max_time: float | None = None) -> Any:
+    """Fit with the progress bar on and a limit in time, and leave no trace of the bar in the estimator."""
     try:
+        if max_time is not None:
+            limited(estimator, max_time)
         return stage.watch(estimator).fit(X, y)
     finally:
         vars(estimator).pop("_skl_callbacks", None)
@@ -167,11 +172,14 @@ def candidates(X: Any) -> list[float]:
     return [float(f"{10.0**p / size:.0e}") for p in POWERS]
 
 
-def cross_validated(table: Table, steps: list[Any], separator: Any, folds: int, progress: Progress) -> Accuracy:
+def cross_validated(
+    table: Table, steps: list[Any], separator: Any, folds: int, progress: Progress, max_time: float | None = None
+) -> Accuracy:
     scores = []
     with progress.stage("Cross-validation") as stage:
         for k, (train, labels, test, truth) in enumerate(splits(table, steps, folds)):
-            model = clone(separator).fit(train, labels)
+            model = clone(separator) if max_time is None else limited(clone(separator), max_time)
+            model.fit(train, labels)
             scores.append(float(np.mean(model.predict(test) == truth)))
             stage.update((k + 1) / folds, f"fold {k + 1} of {folds}")
     return Accuracy(scores)

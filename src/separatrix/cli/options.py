@@ -80,6 +80,30 @@ def read(
     return normalised(table) if labels == "required" else table
 
 
+def read_separator(path: str, certified: bool = False) -> Any:
+    """The model file, if it holds a fitted classifier, with a certificate if that is needed."""
+    import numpy as np
+
+    from separatrix.certificate import Certificate
+    from separatrix.errors import ModelError
+    from separatrix.io.apply import separator_of
+    from separatrix.io.models import read_model
+
+    file = read_model(path)
+    try:
+        separator = separator_of(file.model)
+        fitted = hasattr(file.model, "predict") and isinstance(separator.classes_, np.ndarray)
+        fitted = fitted and isinstance(file.model.n_features_in_, int)
+    except Exception:  # whatever a Pipeline without an end leads to
+        fitted = False
+    if not fitted:
+        raise ModelError(f"{path} holds a {type(file.model).__name__}, not a fitted classifier.")
+    claims = getattr(separator, "certificates_", None)
+    if certified and not (isinstance(claims, list) and all(isinstance(c, Certificate) for c in claims)):
+        raise ModelError(f"{path} holds a {type(separator).__name__}, which has no certificate that could be verified.")
+    return file
+
+
 def read_for(
     file: Any,
     data: str | None,

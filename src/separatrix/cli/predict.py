@@ -31,11 +31,11 @@ def predict(
     import numpy as np
 
     from separatrix.errors import DataError
-    from separatrix.io.models import check_writable, read_model, write_atomically
+    from separatrix.io.models import check_writable, write_atomically
 
     if output:
         check_writable(output)
-    file = read_model(model)
+    file = options.read_separator(model)
     table = options.read_for(file, data, target, format, header, separator, "optional" if score else "ignored")
     if score and table.y is None:
         raise DataError(f"{table.source} has no column {table.target!r} to compare with: name it with --target.")
@@ -66,8 +66,10 @@ def _print_score(found: Any, truth: Any, classes: Any, json: bool) -> None:
     import numpy as np
     from sklearn.metrics import confusion_matrix
 
+    from separatrix.report.proof import label_words
+
     if np.asarray(truth).dtype.kind != np.asarray(classes).dtype.kind:
-        found, truth, classes = (np.asarray(a).astype(str) for a in (found, truth, classes))
+        found, truth, classes = (label_words(np.asarray(a)) for a in (found, truth, classes))
     labels = np.unique(np.concatenate([classes, truth]))
     right = int(np.sum(found == truth))
     counts = confusion_matrix(truth, found, labels=labels)

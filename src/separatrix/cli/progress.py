@@ -22,8 +22,10 @@ class Stage(Callback):
             self.bar.update(self.task, completed=share or 0.0, total=None if share is None else 1.0, note=note)
 
     def watch(self, estimator: Any) -> Any:
-        """The estimator, reporting to this stage."""
-        return estimator if self.bar is None else estimator.set_callbacks(self)
+        """The estimator, reporting to this stage as well."""
+        if self.bar is None:
+            return estimator
+        return estimator.set_callbacks(*getattr(estimator, "_skl_callbacks", ()), self)
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> None:
         measures = getattr(context, "measures", None) or {}

@@ -1,5 +1,6 @@
 """``separatrix show``: what a model file holds."""
 
+from inspect import signature
 from typing import Any
 
 from separatrix.cli import options
@@ -11,20 +12,20 @@ def show(model: options.Model, json: options.Json = False) -> None:
     Example: separatrix show iris.sx
     """
     from separatrix.io.apply import separator_of
-    from separatrix.io.models import read_model
     from separatrix.report.summary import certificate_rows, certificates_dict, largest_weights
 
-    file = read_model(model)
+    file = options.read_separator(model)
     separator = separator_of(file.model)
     steps = [type(step).__name__ for _, step in getattr(file.model, "steps", [])]
-    weights = largest_weights(file.model, most=20)
+    certified = hasattr(separator, "certificate_")
+    weights = largest_weights(file.model, most=20) if certified else []
     if json:
         options.print_json(
             {
                 "separator": type(separator).__name__,
                 "steps": steps,
                 "classes": [str(c) for c in separator.classes_],
-                "certificates": certificates_dict(separator),
+                "certificates": certificates_dict(separator) if certified else [],
                 "largest_weights": {name: dict(pairs) for name, pairs in weights},
                 "provenance": file.provenance,
             }
@@ -36,19 +37,21 @@ def show(model: options.Model, json: options.Json = False) -> None:
     rows = [("steps", " → ".join(steps or [type(separator).__name__]))]
     rows.append(("classes", ", ".join(str(c) for c in separator.classes_)))
     rows.append(("parameters", _changed(separator)))
-    rows.append(("certificate", str(separator.certificate_)))
-    rows += certificate_rows(separator)
+    if certified:
+        rows.append(("certificate", str(separator.certificate_)))
+        rows += certificate_rows(separator)
     print_rows(console, f"{model}: {type(separator).__name__}", rows)
     console.print()
-    print_weights(console, weights, len(weights) > 1)
-    console.print()
+    if weights:
+        print_weights(console, weights, len(weights) > 1)
+        console.print()
     print_rows(console, "provenance", _told(file.provenance))
 
 
 def _changed(separator: Any) -> str:
     """Parameters that are not the defaults."""
-    defaults = type(separator)().get_params()
-    changed = {k: v for k, v in separator.get_params().items() if repr(v) != repr(defaults.get(k))}
+    defaults = {k: p.default for k, p in signature(type(separator)).parameters.items()}
+    changed = {k: v for k, v in separator.get_params(deep=False).items() if repr(v) != repr(defaults.get(k))}
     return ", ".join(f"{k}={v!r}" for k, v in changed.items()) or "the defaults"
 
 

@@ -30,22 +30,21 @@ def verify(
 
     from separatrix.errors import DataError
     from separatrix.io.apply import prepared, separator_of
-    from separatrix.io.models import read_model
-    from separatrix.report.proof import verified
+    from separatrix.report.proof import known_labels, label_words, verified
 
-    file = read_model(model)
+    file = options.read_separator(model, certified=True)
     table = options.read_for(file, data, target, format, header, separator)
     if table.y is None:
         raise DataError(f"{table.source} has no column {table.target!r} with the labels: name it with --target.")
     claimed = separator_of(file.model)
-    unknown = np.setdiff1d(table.y.astype(str), claimed.classes_.astype(str))
+    words, known = label_words(table.y), label_words(claimed.classes_)
+    unknown = np.setdiff1d(words, known)
     if len(unknown):
         raise DataError(f"{table.source} has rows of the class {unknown[0]}, which the model does not know.")
-    absent = np.setdiff1d(claimed.classes_.astype(str), table.y.astype(str))
+    absent = np.setdiff1d(known, words)
     if len(absent):
         raise DataError(f"{table.source} has no rows of the class {absent[0]}: the certificate is about all classes.")
-    y = table.y if table.y.dtype.kind == claimed.classes_.dtype.kind else table.y.astype(str)
-    found = verified(claimed, prepared(file.model, table.X), y)
+    found = verified(claimed, prepared(file.model, table.X), known_labels(claimed.classes_, table.y))
     same = (file.provenance.get("data") or {}).get("sha256") == table.digest
     holds = all(bool(v) for v in found.values())
     if json:

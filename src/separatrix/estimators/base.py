@@ -214,6 +214,8 @@ class LinearSeparator(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
 def scores_of(X: Any, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
     """X w + b in float64, without a float64 copy of X: (n,) for one hyperplane, else (n, c)."""
+    if coef.shape[1] != X.shape[1]:  # compiled code would not see it
+        raise DataError(f"X has {X.shape[1]} features, the weights are for {coef.shape[1]}.")
     if X.dtype == np.float64:
         scores = np.asarray(X @ coef.T) + intercept
     else:

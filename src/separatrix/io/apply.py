@@ -1,5 +1,6 @@
 """New data for a fitted model: the same columns, in the same order, of the same kind."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,7 +9,7 @@ import scipy.sparse as sp
 
 from separatrix.errors import DataError
 from separatrix.io.prepare import checked_for_model, normalised
-from separatrix.io.table import Table, suggestion
+from separatrix.io.table import Numbered, Table, suggestion
 
 
 def separator_of(model: Any) -> Any:
@@ -23,7 +24,7 @@ def prepared(model: Any, X: Any) -> Any:
     return model[:-1].transform(X)
 
 
-def weight_names(model: Any) -> list[str]:
+def weight_names(model: Any) -> Sequence[str]:
     """Names of what the separator's weights belong to."""
     separator = separator_of(model)
     width = int(getattr(separator, "n_features_in_", 0))
@@ -33,7 +34,7 @@ def weight_names(model: Any) -> list[str]:
         except (AttributeError, ValueError):
             pass
     names = getattr(separator, "feature_names_in_", None)
-    return [f"feature {j + 1}" for j in range(width)] if names is None else [str(name) for name in names]
+    return Numbered(width) if names is None else [str(name) for name in names]
 
 
 def aligned(table: Table, model: Any) -> Table:

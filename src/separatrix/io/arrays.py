@@ -10,10 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from separatrix.errors import DataError
+from separatrix.io.limits import check_extent, check_unpacked
 from separatrix.io.source import Source
 
 FEATURES = ("X", "data", "x", "features")
 LABELS = ("y", "target", "labels", "label")
+SPARSE = ({"data", "indices", "indptr", "shape"}, {"data", "shape", "format"})  # what tells a sparse matrix
 
 
 class Arrays(NamedTuple):
@@ -30,10 +32,11 @@ def read_libsvm(source: Source, base: int | None) -> Arrays:
     try:
         with source.open() as file:
             X, y = load_svmlight_file(file, dtype=np.float64, zero_based=True)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         _find_bad_pair(source)
         raise DataError(f"{source.name} cannot be read as LIBSVM: {error}.") from error
-    has_zero = X.shape[1] > 0 and X[:, [0]].nnz > 0
+    check_extent(source.name, "features", X.shape[1], X.nnz)
+    has_zero = bool((X.indices == 0).any())
     base = (0 if has_zero else 1) if base is None else base
     if base and has_zero:
         raise DataError(f"{source.name} has a feature with the index 0, the data of the model count from 1.")
@@ -77,10 +80,8 @@ def read_npz(source: Source, target: str | None) -> Arrays:
     with _loaded(source) as archive:
         label = next((k for k in ([target] if target else LABELS) if k in archive.files), None)
         y = archive[label] if label else None
-        if {"indices", "indptr", "data", "shape"} <= set(archive.files):
-            features, parts = "data", (archive["data"], archive["indices"], archive["indptr"])
-            X = sp.csr_matrix(parts, shape=tuple(archive["shape"]))
-            X.check_format(full_check=True)
+        if any(parts <= set(archive.files) for parts in SPARSE):
+            features, X = "data", _sparse(source, archive)
         else:
             features = next((k for k in FEATURES if k in archive.files), "")
             if not features:
@@ -93,6 +94,26 @@ def read_npz(source: Source, target: str | None) -> Arrays:
     return Arrays(X, y, label)
 
 
+def _sparse(source: Source, archive: Any) -> sp.csr_matrix:
+    """What scipy.sparse.save_npz wrote, or the parts of a CSR matrix by their names."""
+    kind = archive["format"].item() if "format" in archive.files else "csr"
+    kind = kind.decode("ascii", "replace") if isinstance(kind, bytes) else str(kind)
+    if kind not in ("csr", "csc"):
+        raise DataError(
+            f"{source.name} holds a sparse matrix in the format {kind!r}; csr and csc are read. Save it with "
+            "scipy.sparse.save_npz(path, matrix.tocsr())."
+        )
+    data, indices, indptr = _numbers(source, "data", archive["data"]), archive["indices"], archive["indptr"]
+    if indices.dtype.kind not in "iu" or indptr.dtype.kind not in "iu":
+        raise DataError(f"{source.name}: indices of the types {indices.dtype}, {indptr.dtype}; integers are needed.")
+    shape = tuple(int(n) for n in archive["shape"])
+    for what, count in zip(("rows", "features"), shape, strict=True):
+        check_extent(source.name, what, count, data.size + indptr.size)
+    X = (sp.csr_matrix if kind == "csr" else sp.csc_matrix)((data, indices, indptr), shape=shape)
+    X.check_format(full_check=True)  # scipy and numba check no bounds
+    return X.tocsr()
+
+
 @contextmanager
 def _loaded(source: Source) -> Iterator[Any]:
     """An array or an archive of arrays, open; whatever goes wrong with it is an error about the file."""
@@ -100,6 +121,9 @@ def _loaded(source: Source) -> Iterator[Any]:
         with source.open() as file:
             content = np.load(file, allow_pickle=False)
             with content if hasattr(content, "files") else nullcontext():
+                if hasattr(content, "files"):
+                    unpacked = sum(entry.file_size for entry in content.zip.infolist())
+                    check_unpacked(source.name, unpacked, source.size)
                 yield content
     except DataError:
         raise

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from separatrix.errors import ModelError
+from separatrix.io.shapes import check_separator, check_transformer
 
 # scikit-learn's classes whose attributes are data: what comes before or around a separator.
 FOREIGN = {
@@ -38,6 +39,7 @@ OURS = "separatrix."
 NOT_OURS = ("separatrix.cli", "separatrix.io", "separatrix.plot", "separatrix.report")
 TRANSIENT = {"_skl_callbacks", "memory"}  # live objects, and a folder that scikit-learn would unpickle from
 NUMERIC = "biuf"
+MERSENNE = 624  # words of the state of a Mersenne twister
 
 
 def encode(value: Any, arrays: dict[str, np.ndarray], where: str = "model") -> Any:
@@ -154,6 +156,8 @@ class Decoder:
 
     def _csr(self, tree: dict[str, Any]) -> Any:
         parts = [self._decode_of(tree[k], np.ndarray) for k in ("data", "indices", "indptr")]
+        if parts[0].dtype.kind not in NUMERIC or any(part.dtype.kind not in "iu" for part in parts[1:]):
+            raise ModelError("It holds a sparse matrix without numbers.")
         shape = tuple(_of(n, int) for n in tree["shape"])
         matrix = (sp.csr_array if tree["array"] else sp.csr_matrix)(tuple(parts), shape=shape)
         matrix.check_format(full_check=True)  # numba and scipy check no bounds
@@ -161,7 +165,10 @@ class Decoder:
 
     def _random_state(self, tree: dict[str, Any]) -> np.random.RandomState:
         state = np.random.RandomState(0)
-        state.set_state(self._decode_of(tree["state"], tuple))
+        told = self._decode_of(tree["state"], tuple)
+        if not 0 <= _of(told[2], int) <= MERSENNE:  # numpy reads its table there
+            raise ModelError("It holds a random state that is none.")
+        state.set_state(told)
         return state
 
     def _object(self, tree: dict[str, Any]) -> Any:
@@ -185,7 +192,10 @@ class Decoder:
             raise ModelError(f"A {cls.__name__} with the fields {', '.join(sorted(state))}.")
         made = cls.__new__(cls)
         made.__dict__.update(state)
-        _check_shapes(made)
+        if type(made).__module__.startswith(OURS):
+            check_separator(made)
+        elif cls.__name__ in FOREIGN.get(cls.__module__, []):
+            check_transformer(made)
         return made
 
     def _class(self, name: str) -> type:
@@ -209,19 +219,6 @@ class Decoder:
         if not data or cls.__module__ != module:
             raise ModelError(f"It holds a {name}, which is not a class of data.")
         return cls
-
-
-def _check_shapes(made: Any) -> None:
-    """Compiled code checks no bounds: what it reads of a model has to fit together."""
-    width = getattr(made, "n_features_in_", None)
-    if isinstance(width, int) and hasattr(made, "coef_") and type(made).__module__.startswith(OURS):
-        coef, intercept = made.coef_, made.intercept_
-        if coef.ndim != 2 or coef.dtype != np.float64 or coef.shape[1] != width or intercept.shape != coef.shape[:1]:
-            raise ModelError(f"A {type(made).__name__} whose weights do not fit its {width} features.")
-        for record in getattr(made, "_records_", []):
-            v = record.state.v  # the vectors of a linear machine follow each other
-            if v.ndim != 1 or v.dtype != np.float64 or len(v) == 0 or len(v) % (width + 1):
-                raise ModelError(f"A {type(made).__name__} whose state does not fit its {width} features.")
 
 
 def _of(value: Any, kind: type) -> Any:

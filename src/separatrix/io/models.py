@@ -42,7 +42,7 @@ def save(model: Any, path: str | Path, provenance: dict[str, Any] | None = None)
     Parameters
     ----------
     model : estimator
-        An estimator of separatrix, alone or within scikit-learn's Pipeline, ColumnTransformer and the like.
+        A fitted classifier of separatrix, alone or within scikit-learn's Pipeline, OneVsOneClassifier and the like.
     path : str or Path
         The file; ``.sx`` is the usual ending.
     provenance : dict or None, default=None
@@ -62,6 +62,7 @@ def save(model: Any, path: str | Path, provenance: dict[str, Any] | None = None)
     """
     from safetensors.numpy import save as pack
 
+    _check_fitted(model)
     arrays: dict[str, np.ndarray] = {}
     document = json.dumps(
         {"model": encode(model, arrays), "provenance": {**_versions(), **(provenance or {})}},
@@ -77,11 +78,26 @@ def save(model: Any, path: str | Path, provenance: dict[str, Any] | None = None)
     write_atomically(path, pack(arrays, metadata))
 
 
-def load(path: str | Path, trusted: Iterable[type] = ()) -> Any:
-    """Load a model that `save` wrote. A damaged or hostile file is a `ModelError` and runs nothing.
+def _check_fitted(model: Any) -> None:
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
 
-    To predict is safe with any file that loads. Fit on (``warm_start``, `partial_fit`) from files that you trust: the
-    state of a fit is handed to compiled code as it is.
+    name = type(model).__name__
+    if not hasattr(model, "predict"):
+        raise ModelError(f"A {name} predicts nothing. Save a classifier, or the Pipeline that ends with one.")
+    try:
+        check_is_fitted(model)
+    except NotFittedError as error:
+        raise ModelError(f"This {name} is not fitted: call fit before it is saved.") from error
+
+
+def load(path: str | Path, trusted: Iterable[type] = ()) -> Any:
+    """Load a model that `save` wrote. A damaged file is a `ModelError`, and nothing that a file holds is run.
+
+    What compiled code reads to predict is checked: weights, scales, categories and sparse matrices have to fit the
+    numbers of features. Beyond that a file that was made to harm may predict anything, raise any error, or ask for much
+    memory. Fit on (``warm_start``, `partial_fit`) from files that you trust alone: the state of a fit is handed to
+    compiled code as it is.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """From columns to numbers: what is filled in, encoded and scaled, as steps of one scikit-learn Pipeline."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -94,7 +94,7 @@ def checked_for_model(table: Table, text: Collection[str], fills: bool) -> Table
     return table
 
 
-def kinds(table: Table) -> tuple[list[str], list[str]]:
+def kinds(table: Table) -> tuple[Sequence[str], list[str]]:
     """Names of the columns of numbers and of text."""
     if not table.framed:
         return table.names, []
@@ -113,9 +113,9 @@ def _check_text(table: Table, text: list[str], encode: bool, advice: str) -> Non
         values = column.drop_nulls()
         parsed = values.str.strip_chars().cast(pl.Float64, strict=False)
         share = 1.0 - parsed.null_count() / max(len(parsed), 1)
-        if share >= MOSTLY and not encode:
-            whole = column.str.strip_chars().cast(pl.Float64, strict=False)
-            bad = np.flatnonzero((whole.is_null() & column.is_not_null()).to_numpy())
+        whole = column.str.strip_chars().cast(pl.Float64, strict=False)
+        bad = np.flatnonzero((whole.is_null() & column.is_not_null()).to_numpy())
+        if share >= MOSTLY and not encode and len(bad):
             raise DataError(
                 f"{table.source}, {table.place(int(bad[0]))}: expected a number in the column {name!r}, found "
                 f"{column[int(bad[0])]!r}"
@@ -151,10 +151,10 @@ def missing_rows(table: Table) -> dict[str, np.ndarray]:
         bad = np.flatnonzero(np.isnan(table.X.data))
         owner = np.searchsorted(table.X.indptr, bad, side="right") - 1
         for j in np.unique(table.X.indices[bad]):
-            found[table.names[j]] = owner[table.X.indices[bad] == j]
+            found[table.names[int(j)]] = owner[table.X.indices[bad] == j]
         return found
     flags = np.isnan(table.X)
-    return {table.names[j]: np.flatnonzero(flags[:, j]) for j in np.flatnonzero(flags.any(axis=0))}
+    return {table.names[int(j)]: np.flatnonzero(flags[:, j]) for j in np.flatnonzero(flags.any(axis=0))}
 
 
 def _check_missing(table: Table, advice: str) -> None:

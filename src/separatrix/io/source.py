@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from separatrix.errors import DataError
+from separatrix.io.limits import check_unpacked
 
 FORMATS = ("csv", "tsv", "parquet", "ndjson", "json", "libsvm", "arff", "npy", "npz")
 HEAD = 1 << 16  # bytes that tell the format
+PIECE = 1 << 22  # bytes that are unpacked at a time
 SEPARATORS = (",", "\t", ";", "|")
 LIBSVM_LINE = re.compile(r"^[-+]?[\w.+-]+(\s+(qid|\d+):\S+)+\s*(#.*)?$")
 FOREIGN = {
@@ -48,6 +50,14 @@ class Source:
     def polars(self) -> Any:
         """What polars reads from."""
         return self.path if self.content is None else self.content
+
+    @property
+    def size(self) -> int:
+        """Number of bytes."""
+        if self.content is not None:
+            return len(self.content)
+        assert self.path is not None
+        return self.path.stat().st_size
 
     def open(self) -> io.BufferedReader | io.BytesIO:
         if self.content is not None:
@@ -84,10 +94,13 @@ class Source:
             return self
         try:
             with self.open() as file, gzip.open(file) as unpacked:
-                content = unpacked.read()
+                content = io.BytesIO()
+                while piece := unpacked.read(PIECE):
+                    content.write(piece)
+                    check_unpacked(self.name, content.tell(), self.size)
         except (OSError, EOFError, zlib.error) as error:
             raise DataError(f"{self.name}: the gzip file is damaged or cut off ({error}).") from error
-        return Source(self.name, None, content, self.digest)
+        return Source(self.name, None, content.getvalue(), self.digest)
 
 
 def _not_found(path: Path) -> str:

@@ -16,6 +16,21 @@ from separatrix.io.text import layout_of, read_text
 FEW = 20  # classes that are never too many
 
 
+class Numbered(Sequence):
+    """The names "feature 1", "feature 2", ..., made where they are asked for: there may be millions."""
+
+    def __init__(self, count: int, base: int = 1):
+        self.size, self.base = count, base
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return [self[i] for i in range(self.size)[place]]
+        return f"feature {range(self.size)[place] + self.base}"
+
+
 @dataclass(frozen=True)
 class Table:
     """Rows of a file: ``X`` is a polars frame, an array or a CSR matrix; ``y`` the labels, None without any."""
@@ -43,9 +58,9 @@ class Table:
         return hasattr(self.X, "get_columns")
 
     @property
-    def names(self) -> list[str]:
+    def names(self) -> Sequence[str]:
         """Names of the features; numbers from 1 where the file gives none."""
-        return list(self.X.columns) if self.framed else [f"feature {i + self.base}" for i in range(self.d)]
+        return list(self.X.columns) if self.framed else Numbered(self.d, self.base)
 
     @property
     def nbytes(self) -> int:
@@ -106,6 +121,12 @@ def read_table(
     Returns
     -------
     Table
+
+    Notes
+    -----
+    A small file that asks for much memory is refused: compressed content of more than 1 GiB and a hundred times its
+    file, and sparse matrices with more than ten million features and a hundred times the values that the file holds.
+    The environment variables ``SEPARATRIX_MAX_UNPACKED`` (bytes) and ``SEPARATRIX_MAX_FEATURES`` set other limits.
 
     Examples
     --------
@@ -213,7 +234,7 @@ def _split(table: Table, target: str | None, required: bool) -> Table:
     return replace(table, X=np.delete(table.X, place, axis=1), y=table.X[:, place], target=str(place + 1))
 
 
-def _column(names: list[str], wanted: str) -> int | None:
+def _column(names: Sequence[str], wanted: str) -> int | None:
     """The place of a column, by name or by number."""
     if wanted in names:
         return names.index(wanted)
@@ -226,7 +247,7 @@ def _column(names: list[str], wanted: str) -> int | None:
     return len(names) + number if -len(names) <= number < 0 else None
 
 
-def suggestion(wanted: str, names: list[str]) -> str:
+def suggestion(wanted: str, names: Sequence[str]) -> str:
     near = get_close_matches(wanted, names, 3, 0.5)
     lowered = [name for name in names if name.lower() == wanted.lower()]
     if lowered or near:
@@ -234,7 +255,7 @@ def suggestion(wanted: str, names: list[str]) -> str:
     return f"; there are {_listed(names)}."
 
 
-def _listed(names: list[str], most: int = 8) -> str:
+def _listed(names: Sequence[str], most: int = 8) -> str:
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(repr(name) for name in names[:most]) + more
 

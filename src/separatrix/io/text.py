@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
 NUMBER = re.compile(r"^\s*[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?\s*$|^\s*[-+]?inf(inity)?\s*$", re.I)
 DECIMAL_COMMA = re.compile(r"^\s*[-+]?\d+,\d+\s*$")
 UNNAMED = "unnamed column "
+RECORD = [("line", np.int64), ("missing", np.bool_)]
 SURE = 10_000  # rows from which polars takes the types, before it looks at all
 
 
@@ -82,14 +84,49 @@ def read_text(source: Source, layout: Layout) -> tuple[Any, np.ndarray]:
         raise DataError(f"{source.name} cannot be read as CSV: {str(error).splitlines()[0]}.") from error
     if frame.height == 0:
         raise DataError(f"{source.name} has no rows.")
+    frame = _tidied(frame, layout.decimal_comma)
     if frame[:, -1].null_count() and not _plainly_regular(source, layout):  # polars fills lines that are too short
         _find_fault(source, layout)
     lines = np.arange(frame.height) + (2 if layout.header else 1)
-    blank = frame.select(pl.all_horizontal(pl.all().is_null())).to_series().to_numpy()
-    if blank.any() and frame.width > 1:
-        frame, lines = frame.filter(~blank), lines[~blank]
+    empty = frame.select(pl.all_horizontal(pl.all().is_null())).to_series().to_numpy()
+    if empty.any() and frame.width > 1:
+        frame, lines = _without_blank_lines(frame, lines, empty, source, layout)
     nameless = [name for name in frame.columns if name.startswith(UNNAMED)]
     return frame.drop([name for name in nameless if _says_nothing(frame[name])]), lines
+
+
+def _tidied(frame: Any, decimal_comma: bool) -> Any:
+    """The frame without blanks around its texts, as "a, b" has them; columns that are numbers then become numbers."""
+    import polars as pl
+
+    columns = []
+    for column in frame.get_columns():
+        if column.dtype == pl.String:
+            text = column.str.strip_chars().alias("text").to_frame()
+            known = pl.when(pl.col("text").is_in(MISSING)).then(None).otherwise(pl.col("text"))
+            text = text.select(known.alias(column.name)).to_series()
+            numeral = text.str.replace(",", ".", literal=True) if decimal_comma else text
+            parsed = (numeral.cast(kind, strict=False) for kind in (pl.Int64, pl.Float64))
+            column = next((numbers for numbers in parsed if numbers.null_count() == text.null_count()), text)
+        columns.append(column)
+    return pl.DataFrame(columns)
+
+
+def _without_blank_lines(
+    frame: Any, lines: np.ndarray, empty: np.ndarray, source: Source, layout: Layout
+) -> tuple[Any, np.ndarray]:
+    """The rows that stand in the file, and their lines: one whose fields are all missing is a row, a blank line is not.
+
+    polars makes the same of both, rows that are ``empty``.
+    """
+    told = ((line, all(field.strip() in MISSING for field in row)) for line, row in _records(source, layout))
+    records = np.fromiter(told, dtype=RECORD)[1 if layout.header else 0 :]
+    missing, filled = records["missing"], np.flatnonzero(~empty)
+    if np.count_nonzero(~missing) != len(filled):  # quotes that the two readers understand differently
+        return frame, lines
+    order = np.full(len(records), np.argmax(empty))
+    order[~missing] = filled
+    return frame[order], records["line"]
 
 
 def _says_nothing(column: Any) -> bool:
@@ -118,18 +155,26 @@ def _plainly_regular(source: Source, layout: Layout) -> bool:
 def _find_fault(source: Source, layout: Layout) -> None:
     """Raise at the first line with another number of fields, or with bytes that are no text."""
     expected = len(layout.names)
-    with source.open() as file:
+    for line, row in _records(source, layout):
+        if len(row) != expected:
+            shown = layout.separator.join(row)
+            shown = shown if len(shown) <= 60 else shown[:57] + "..."
+            raise DataError(
+                f"{source.name}, line {line}: expected {expected} fields separated by "
+                f"{layout.separator!r}, found {len(row)}: {shown!r}."
+            )
+
+
+def _records(source: Source, layout: Layout) -> Iterator[tuple[int, list[str]]]:
+    """The fields of every line that is not blank, with its number, of several lines that of the first."""
+    with io.BytesIO(_collapsed(source)) if layout.separator == " " else source.open() as file:
         text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
-        reader = csv.reader(text, delimiter=layout.separator, skipinitialspace=layout.separator == " ")
+        reader, line = csv.reader(text, delimiter=layout.separator), 1
         try:
             for row in reader:
-                if row and len(row) != expected:
-                    shown = layout.separator.join(row)
-                    shown = shown if len(shown) <= 60 else shown[:57] + "..."
-                    raise DataError(
-                        f"{source.name}, line {reader.line_num}: expected {expected} fields separated by "
-                        f"{layout.separator!r}, found {len(row)}: {shown!r}."
-                    )
+                if len(row) > 1 or (row and row[0].strip()):
+                    yield line, row
+                line = reader.line_num + 1
         except UnicodeDecodeError as error:
             raise DataError(f"{source.name}, after line {reader.line_num}: this is not UTF-8 text.") from error
         except csv.Error as error:

@@ -12,7 +12,9 @@ from sklearn.base import clone
 from separatrix.callbacks import Callback
 from separatrix.certificate import plain_margin
 from separatrix.errors import NotSeparableError
+from separatrix.estimators.batch import IterativeClassifier
 from separatrix.estimators.max_margin import MaxMargin
+from separatrix.estimators.online import OnlineClassifier
 from separatrix.estimators.own_rule import PerceptronLike
 from separatrix.multiclass.one_vs_rest import binary_labels
 from separatrix.patterns import Patterns, as_rows
@@ -65,6 +67,20 @@ class Deadline(Callback):
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
         return time.perf_counter() - self.start > self.seconds
+
+
+def limited(estimator: Any, max_time: float) -> Any:
+    """The estimator with a limit in seconds for its fit."""
+    if hasattr(estimator, "set_callbacks"):
+        estimator.set_callbacks(Deadline(max_time))
+    if "max_time" in estimator.get_params():
+        estimator.set_params(max_time=max_time)
+    return estimator
+
+
+def can_be_limited(estimator: Any) -> bool:
+    """Whether a fit returns to Python in between, or has a limit of its own; what is solved at once does neither."""
+    return "max_time" in estimator.get_params() or isinstance(estimator, (OnlineClassifier, IterativeClassifier))
 
 
 def contestants() -> Iterator[tuple[str, Any]]:
@@ -133,11 +149,7 @@ def _measure(
 
 
 def _fit(estimator: Any, X: Any, y: np.ndarray, max_time: float) -> Any:
-    estimator = clone(estimator)
-    if hasattr(estimator, "set_callbacks"):
-        estimator.set_callbacks(Deadline(max_time))
-    if "max_time" in estimator.get_params():
-        estimator.set_params(max_time=max_time)
+    estimator = limited(clone(estimator), max_time)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that a fit did not converge is a column of the table
         return estimator.fit(X, y)

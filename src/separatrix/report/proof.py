@@ -43,6 +43,23 @@ def claims(separator: Any, X: Any, y: np.ndarray) -> list[Claim]:
     return found
 
 
+def label_words(labels: np.ndarray) -> np.ndarray:
+    """Labels as they read, whatever type a file gives them: 2 is "2", as an integer, a float or a text."""
+    if labels.dtype.kind == "f" and np.all(np.abs(labels) < 2.0**53) and np.all(labels == np.round(labels)):
+        labels = labels.astype(np.int64)
+    return labels.astype(str)
+
+
+def known_labels(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The labels as the model has them; every one reads as one of the classes does.
+
+    The classes' own order is what their certificates are about: 2 comes before 10, and "10" before "2".
+    """
+    words = label_words(classes)
+    order = np.argsort(words)
+    return classes[order[np.searchsorted(words, label_words(y), sorter=order)]]
+
+
 def verified(separator: Any, X: Any, y: np.ndarray) -> dict[str, Verification]:
     """Every claim, recomputed from the data alone."""
     return {claim.name: claim.verify() for claim in claims(separator, X, y)}
