@@ -305,7 +305,7 @@ class OnlineClassifier(LinearSeparator):
             if self._no_machine:
                 self._refuse_machine(self._no_machine)
             machine = KeslerPatterns(data.rows, data.codes, len(data.classes), space)
-            self._check_scale(machine, np.repeat(data.kept, len(data.classes) - 1))
+            self._check_scale(machine, data.kept)
             return [machine]
         labels = binary_labels(data.codes, len(data.classes))
         patterns = [Patterns(data.rows, labels[0], space)]
