@@ -7,9 +7,11 @@ from typing import Any
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from separatrix.certificate import Certificate
 from separatrix.estimators.base import Data
 from separatrix.estimators.batch import DirectClassifier, row_values
 from separatrix.estimators.declare import estimator
+from separatrix.exact import LARGEST_SYSTEM
 from separatrix.optimum import linear_program
 from separatrix.patterns import Patterns
 from separatrix.space import Vector
@@ -27,7 +29,9 @@ class LinearProgram(DirectClassifier):
     a = 0 is a solution.
 
     Both reach 0 exactly where a hyperplane separates; of the vectors that do, the one with the smallest sum |a_i| is
-    taken. Otherwise the dual variables give the combination of patterns that proves it. Sparse data stay sparse.
+    taken, every column measured in units of its largest entry, so that these units change nothing. Otherwise the dual
+    variables give the combination of patterns that proves it. HiGHS decides within tolerances: where the certificate
+    can prove neither, the fit has "failed" (``stop_reason_``). Sparse data stay sparse.
     The question of separability is settled on a working set of rows; a minimum of ``"perceptron"`` above 0 needs a
     program over all of them, which may take minutes for 100,000 dense rows: see ``max_time``.
 
@@ -74,7 +78,16 @@ class LinearProgram(DirectClassifier):
     }
 
     def _advice(self) -> str:
+        if self.stop_reason_ == "failed":
+            return "Center and scale your features; separability(X, y) may decide what HiGHS's tolerances do not."
         return "Raise max_time or scale your features."
+
+    def _ended(self, reason: str, certificate: Certificate) -> str:
+        """A minimum is believed if it is proved to be 0 or not to be; beyond exact proofs HiGHS is the judge."""
+        rows = certificate.alpha_index
+        provable = rows is None or len(rows) <= LARGEST_SYSTEM
+        doubtful = certificate.separable is None and provable
+        return "failed" if reason == "converged" and doubtful else reason
 
     def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
         b = row_values(self.margin, "margin", data)
