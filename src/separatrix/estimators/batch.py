@@ -63,7 +63,7 @@ class BatchClassifier(LinearSeparator):
 
     def _ended(self, reason: str, certificate: Certificate) -> str:
         """How a problem ended, in the light of its certificate."""
-        return reason
+        return "converged" if reason == "stationary" and certificate.separable is not None else reason
 
     def _advice(self) -> str:
         return "Raise max_epochs or scale your features; separability(X, y) decides whether a hyperplane exists."
@@ -121,8 +121,13 @@ class BatchClassifier(LinearSeparator):
         """Set the attributes. After an interruption bounds are measured, and not looked for."""
         vectors = [s.a for s in solvers]
         self._set_vectors(self._space(), vectors)
-        thorough = "interrupted" not in reasons and not self._has_multipliers()
-        self._set_margins([self._certificate(s, data, thorough) for s in solvers])
+        wanting = [r == "stationary" or not self._has_multipliers() for r in reasons]
+        self._set_margins(
+            [
+                self._certificate(s, data, "interrupted" not in reasons and more)
+                for s, more in zip(solvers, wanting, strict=True)
+            ]
+        )
         self._measure_margins([s.patterns for s in solvers], vectors)
         self.n_updates_ = int(sum(s.updates for s in solvers))
         self.n_visits_ = int(sum(s.epochs * s.patterns.n for s in solvers))
