@@ -244,7 +244,8 @@ class GradientDescent(IterativeClassifier):
                 f'{LARGEST_HESSIAN} columns are supported. method="optimal-step" needs only passes over the data.'
             )
         if np.ndim(criterion.margin):
-            criterion = replace(criterion, margin=row_values(criterion.margin, "margin", data, positive=False))
+            margin: Any = row_values(criterion.margin, "margin", data, positive=False)
+            criterion = replace(criterion, margin=margin)
         if starts[0] is None and not np.any(criterion.slopes(np.zeros(patterns[0].n), patterns[0].norms2)):
             raise ValueError(
                 f"{type(criterion).__name__} without a margin has no slope at a = 0, where the descent begins and "
@@ -270,6 +271,10 @@ class GradientDescent(IterativeClassifier):
     def _finish(self, solvers: list[Any], reasons: list[str], data: Data) -> None:
         super()._finish(solvers, reasons, data)
         self.n_singular_ = int(sum(s.singular for s in solvers))
+
+    def _gather(self, members: list[Any]) -> None:
+        super()._gather(members)
+        self.n_singular_ = int(sum(m.n_singular_ for m in members))
 
 
 def _rate(eta: Any, patterns: Patterns, weight: Vector, criterion: Criterion) -> Callable[[int], float]:

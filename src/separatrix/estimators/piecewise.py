@@ -184,9 +184,7 @@ class PiecewiseLinearMachine(LinearSeparator):
             V[mine] = patterns.dense_rows(rng.choice(rows, len(mine), replace=len(rows) < len(mine)))
         return V
 
-    def _run(
-        self, data: Data, patterns: Patterns, V: np.ndarray, rng: np.random.RandomState, watch: "_Watch"
-    ) -> bool:
+    def _run(self, data: Data, patterns: Patterns, V: np.ndarray, rng: np.random.RandomState, watch: "_Watch") -> bool:
         """Epochs from the rule of the nearest prototype, which is a machine of pieces w.x - |w|^2/2.
 
         Returns whether a callback stopped them.

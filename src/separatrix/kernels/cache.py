@@ -17,7 +17,6 @@ from numba import njit
 from separatrix.kernels import epochs, memory, order, rows
 from separatrix.rules import base
 
-
 SHARED = (rows, order, memory, epochs, base)  # a kernel may inline functions of these, and of its own file
 
 

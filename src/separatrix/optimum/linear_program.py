@@ -21,6 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
+from separatrix.certificate import separates_exactly
 from separatrix.kernels.rows import Dense
 from separatrix.optimum.problem import worst
 from separatrix.patterns import Patterns
@@ -34,7 +35,8 @@ ENDS = {0: "converged", 1: "max_time"}
 
 
 class LinearProgram:
-    """One binary problem, solved in one step. ``alpha``: the dual variables lambda."""
+    """One binary problem, solved in one step. ``alpha``: the dual variables lambda. ``witness``: rows that combine to
+    0, so few that an exact proof is likely, and their multipliers; none where a vector separates."""
 
     def __init__(self, patterns: Patterns, weight: Vector, b: Vector, criterion: str, max_time: float | None = None):
         self.patterns, self.weight, self.b, self.criterion, self.max_time = patterns, weight, b, criterion, max_time
@@ -42,9 +44,11 @@ class LinearProgram:
         self.epochs = self.updates = self.iterations = 0
         self.values: list[float] = []
         self.size = np.ones(0)  # of the columns
+        self.witness = np.zeros(0, np.int64), np.zeros(0)
 
     def step(self) -> str:
-        """Solve; "max_time" if HiGHS was stopped, "failed" if arithmetic broke down."""
+        """Solve; returns "converged" with a vector that separates, or "positive" where HiGHS finds that none does,
+        about which it may be wrong; "max_time" if it was stopped, "failed" if arithmetic broke down."""
         Yt = self._transposed()
         ended = self._separate(Yt)
         if ended is not None:
@@ -61,7 +65,7 @@ class LinearProgram:
         if found.x is None or found.eqlin.marginals is None:
             return ENDS.get(found.status, "failed")
         self.values.append(float(max(-found.fun, 0.0) * scale))
-        return self._take(found, -found.eqlin.marginals, np.arange(self.patterns.n))
+        return self._positive(self._take(found, -found.eqlin.marginals, np.arange(self.patterns.n)))
 
     def _separate(self, Yt: sp.csc_matrix) -> str | None:
         """The vector with the smallest sum that separates; None if there is none, or nothing to be had so.
@@ -79,10 +83,12 @@ class LinearProgram:
             if test.x is None:
                 return None
             if -test.fun > NOTHING:
+                support = np.flatnonzero(test.x > 0)
+                self.witness = rows[support], test.x[support]
                 if self.criterion == "perceptron" or np.ptp(self.b) > 0:
                     return None
                 self.values.append(float(self.b[0]))  # with equal b the minimum is b, and a = 0 reaches it
-                return self._take(test, np.zeros(Yt.shape[0]), rows)
+                return self._positive(self._take(test, np.zeros(Yt.shape[0]), rows))
             both = sp.vstack([part, -part], format="csc")
             best = self._solve(b, A_ub=both, b_ub=np.ones(2 * Yt.shape[0]), bounds=(0.0, None))
             if best.x is None or best.ineqlin.marginals is None:
@@ -95,7 +101,11 @@ class LinearProgram:
                 rows = np.union1d(rows, worst(m / self.b, ADD))
             if len(rows) == size:
                 self.values.append(0.0)
-                return ended if m.min() > 0 or ended != "converged" else "failed"
+                return "failed" if ended == "converged" and not separates_exactly(patterns, self.a) else ended
+
+    @staticmethod
+    def _positive(ended: str) -> str:
+        return "positive" if ended == "converged" else ended
 
     def _minimax(self, Yt: sp.csc_matrix, b: Vector) -> Any:
         one = np.ones((1, Yt.shape[1]))
