@@ -1,5 +1,6 @@
 """What all procedures over all patterns at once share: attributes, weights, callbacks, limits of arithmetic."""
 
+import contextlib
 import warnings
 
 import numpy as np
@@ -9,6 +10,7 @@ import scipy.sparse as sp
 from families import ESTIMATORS
 from hypothesis import assume, given, reject
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.callback import ProgressBar, ScoringMonitor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import InvalidParameterError
@@ -224,6 +226,23 @@ def test_control_c_keeps_what_there_is(cls):
     assert model.certificate_.verify(X, ALMOST)
 
 
+@iterative
+@pytest.mark.parametrize("error", [None, KeyboardInterrupt()], ids=["stop", "ctrl-c"])
+def test_pairs_that_end_early(cls, error):
+    y = ALMOST + (X[:, 0] > 1)
+    watcher = Watcher(3, error)
+    model = cls(multi_class="ovo", n_jobs=2).set_callbacks(watcher)
+    with contextlib.nullcontext() if error is None else pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert len(watcher.pieces) == 3
+    assert all(set(labels) <= set(y) for _, labels in watcher.pieces)
+    if cls is not HoKashyap:  # which begins at Y^dagger b; callbacks see 0 in the place of pairs that have not begun
+        np.testing.assert_array_equal(watcher.pieces[-1][1], model.predict(X))
+    assert model.stop_reason_ == ("callback" if error is None else "interrupted")
+    assert len(model.certificates_) == 3
+    assert all(certificate.verify(X, y) for certificate in model.certificates_)
+
+
 def test_bars_and_monitors(capsys):
     for cls in BATCH:
         monitor = ScoringMonitor(scoring="accuracy")
@@ -290,6 +309,8 @@ WRONG = {
     "rho": [0, -1, np.nan, np.inf, "1", None],
     "max_epochs": [0, 1.5, None],
     "max_time": [0, -1, np.nan, "1"],
+    "multi_class": ["kesler", None],
+    "n_jobs": [1.5, "2"],
     "eta": [0, -1, np.nan, np.inf, "2/k", None],
     "margin": [-1.0, np.nan, np.inf, "1", None],
     "tol": [-1e-9, np.nan, np.inf, "1", None],
@@ -314,3 +335,59 @@ def test_rates_that_are_none():
     for cls in (BatchPerceptron, BatchRelaxation, GradientDescent, HoKashyap):
         with pytest.raises(ValueError, match="finite and not negative"):
             cls(eta=lambda k: -1.0).fit(X, NOISE)
+
+
+@each_variant
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_pairs_of_classes(model, layout):
+    """Each is what a fit to its two classes alone gives; threads change nothing."""
+    data, weight = LAYOUTS[layout](X), np.where(np.arange(60) % 7 == 0, 0.0, 1.0)
+    whole = clone(model).set_params(multi_class="ovo", n_jobs=2).fit(data, THREE, weight)
+    assert whole.multi_class_ == "ovo"
+    assert len(whole.criterion_values_) == 3
+    alone = []
+    for p, (i, j) in enumerate([(0, 1), (0, 2), (1, 2)]):
+        rows = np.isin(THREE, (i, j))
+        alone.append(clone(model).fit(data[rows], THREE[rows], weight[rows]))
+        np.testing.assert_array_equal(whole.coef_[p], alone[-1].coef_[0])
+        np.testing.assert_array_equal(whole.criterion_values_[p], alone[-1].criterion_values_)
+        assert whole.certificates_[p].between == (i, j)
+        assert whole.certificates_[p].verify(data, THREE)
+    assert whole.n_updates_ == sum(m.n_updates_ for m in alone)
+    assert whole.converged_ == all(m.converged_ for m in alone)
+    votes = np.array([m.predict(data) for m in alone]).T
+    clear = np.flatnonzero([len(set(v)) < 3 for v in votes.tolist()])
+    np.testing.assert_array_equal(whole.predict(data)[clear], np.median(votes, axis=1)[clear])
+    several = clone(model).set_params(n_jobs=3).fit(data, THREE)
+    np.testing.assert_array_equal(vectors(several), vectors(clone(model).fit(data, THREE)))
+
+
+def test_pairs_with_a_number_for_each_row():
+    target = rng.random(60) + 0.5
+    rows = THREE != 1
+    for model in (LeastSquares(target), HoKashyap(margin=target, max_epochs=5), LinearProgram(margin=target)):
+        parameter = "target" if isinstance(model, LeastSquares) else "margin"
+        whole = clone(model).set_params(multi_class="ovo").fit(X, THREE)
+        alone = clone(model).set_params(**{parameter: target[rows]}).fit(X[rows], THREE[rows])
+        np.testing.assert_array_equal(whole.coef_[1], alone.coef_[0])
+
+
+def test_what_pairs_do_not_have():
+    with pytest.raises(ValueError, match="loss matrix weighs all classes"):
+        LeastSquares(loss=1.0 - np.eye(3), multi_class="ovo").fit(X, THREE)
+    duels = LeastSquares("indicator", multi_class="ovo").fit(X, THREE)
+    with pytest.raises(AttributeError) as caught:
+        duels.predict_proba(X)
+    assert "no probabilities of all classes" in str(caught.value.__cause__)
+    assert duels.fisher_direction_.shape == (3, 4)
+    assert LeastSquares(multi_class="ovo").fit(X, TWO).predict_proba(X).shape == (60, 2)
+
+
+@pytest.mark.parametrize("mode", ["ovr", "ovo"])
+def test_the_attributes_of_problems_together(mode):
+    how = {"multi_class": mode, "n_jobs": 2}
+    assert GradientDescent("squared-error", method="newton", **how).fit(X, THREE).n_singular_ == 0
+    assert LinearProgram(**how).fit(X, THREE).n_iter_ > 0
+    iteration = HoKashyap(**how).fit(X, THREE)
+    assert len(iteration.outcomes_) == len(iteration.margin_vector_) == 3
+    assert iteration.outcome_ == "not separable"

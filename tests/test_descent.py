@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from separatrix import BatchPerceptron, BatchRelaxation, GradientDescent, LeastSquares
+from separatrix.certificate import certify
 from separatrix.descent import (
     Criterion,
     PerceptronCriterion,
@@ -227,8 +228,13 @@ def test_a_singular_hessian():
 
 def test_the_embarrassing_minimum():
     X, y = categories(1, 2)
-    with pytest.raises(ValueError, match=r"J_q without a margin .* coef_init"):
-        GradientDescent("quadratic", margin=0.0).fit(X, y)
+    for name in ("quadratic", "relaxation", "squared-error"):
+        for criterion in (name, CRITERIA[name](0.0)):
+            with pytest.raises(ValueError, match=r"Criterion without a margin has no slope at a = 0.* coef_init"):
+                GradientDescent(criterion, margin=0.0).fit(X, y)
+    with pytest.raises(ValueError, match="no slope"):
+        GradientDescent(SquaredErrorCriterion(np.zeros(20))).fit(X, y)
+    assert GradientDescent("perceptron", margin=0.0).fit(X, y).n_updates_ > 0
     model = GradientDescent("quadratic", margin=0.0, max_epochs=5).fit(X, y, coef_init=[1.0, 0.0])
     assert model.n_updates_ > 0
 
@@ -241,6 +247,49 @@ def test_a_criterion_as_an_object():
     target = np.linspace(0.5, 1.5, 20)
     own = GradientDescent(SquaredErrorCriterion(target), method="newton").fit(X, y)
     np.testing.assert_allclose(own.coef_, LeastSquares(target=target).fit(X, y).coef_, rtol=1e-9)
+
+
+def test_a_target_of_each_row_and_rows_of_weight_0():
+    X, y = categories(1, 3)
+    target, weight = np.linspace(0.5, 1.5, 20), np.where(np.arange(20) % 3 == 0, 0.0, 2.0)
+    model = GradientDescent(SquaredErrorCriterion(target), method="newton").fit(X, y, weight)
+    kept = weight > 0
+    without = GradientDescent(SquaredErrorCriterion(target[kept]), method="newton")
+    np.testing.assert_array_equal(model.coef_, without.fit(X[kept], y[kept], weight[kept]).coef_)
+    with pytest.raises(ValueError, match=r"margin has shape \(19,\)"):
+        GradientDescent(SquaredErrorCriterion(target[1:])).fit(X, y)
+
+
+PARITY = np.array([[-1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [1.0, -1.0]]), np.array([0, 0, 1, 1])
+
+
+@each_layout
+@pytest.mark.parametrize(
+    "model",
+    [
+        BatchPerceptron(),
+        BatchRelaxation(),
+        GradientDescent("perceptron", margin=0.0),
+        GradientDescent("relaxation"),
+        GradientDescent("quadratic", method="optimal-step"),
+        GradientDescent("squared-error"),
+    ],
+    ids=str,
+)
+def test_violated_patterns_that_add_up_to_0_are_a_proof(model, layout):
+    X, y = LAYOUTS[layout](PARITY[0]), PARITY[1]
+    certificate = model.fit(X, y).certificate_
+    assert (model.converged_, model.stop_reason_, model.n_updates_) == (True, "converged", 0)
+    assert certificate.separable is False
+    assert certificate.upper < 1e-12
+    assert certificate.verify(X, y)
+
+
+def test_sums_that_only_seem_to_vanish_prove_nothing(monkeypatch):
+    monkeypatch.setattr("separatrix.estimators.batch.prove", certify)  # a proof that was not found
+    model = BatchPerceptron().fit(*PARITY)
+    assert model.certificate_.separable is None
+    assert (model.converged_, model.stop_reason_) == (False, "stationary")
 
 
 class Logistic(Criterion):

@@ -1,5 +1,6 @@
 """Linear machines: the loop in Kesler's space against the procedures of two categories, and what it proves."""
 
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -24,8 +25,10 @@ from separatrix import (
     FixedMargin,
     FuzzyPerceptron,
     GreedyPerceptron,
+    LeastSquares,
     MarginFuzzyPerceptron,
     MarginPerceptron,
+    MaxMargin,
     PassiveAggressive,
     Perceptron,
     PerceptronLike,
@@ -33,6 +36,7 @@ from separatrix import (
     RecursiveLeastSquares,
     Relaxation,
     VotedPerceptron,
+    separability,
 )
 from separatrix.kesler import KeslerPatterns
 from separatrix.multiclass import machine
@@ -190,6 +194,16 @@ def test_patterns_are_those_of_the_construction(seed, c, sparse, rho):
     assert np.abs(kesler.margins(a) - Y @ a).max() <= kesler.margin_error(a)
     np.testing.assert_allclose(kesler.margins_of(index, a), Y[index] @ a, atol=1e-13)
     np.testing.assert_array_equal(kesler.dense_rows(index), Y[index])
+    narrow, columns = kesler.narrow_rows(index)
+    np.testing.assert_array_equal(narrow, Y[index][:, columns])
+    assert not np.any(np.delete(Y[index], columns, axis=1))
+    assert not sparse or np.all(np.any(narrow, axis=0))
+    w = a.reshape(c, -1)[:, :-1]
+    rivals = [j for i in codes for j in range(c) if j != i]
+    lengths = np.linalg.norm(w[np.repeat(codes, c - 1)] - w[rivals], axis=1)
+    assert kesler.distance(a) == pytest.approx((Y @ a / lengths).min(), rel=1e-12)
+    assert kesler.radius2 == pytest.approx((Y**2).sum(axis=1).max())
+    assert "norms2" not in vars(kesler)  # so many numbers for each row
     np.testing.assert_allclose(kesler.combine(index, alpha), alpha @ Y[index], atol=1e-13)
     assert np.linalg.norm(kesler.combine(index, alpha) - alpha @ Y[index]) <= kesler.combination_error(alpha)
     np.testing.assert_allclose(kesler.norms2, (Y**2).sum(axis=1))
@@ -309,3 +323,49 @@ def test_early_stopping():
     assert model.stop_reason_ in ("early_stopping", "converged")
     assert len(model.validation_rows_) == 20
     assert model.certificate_.verify(X, y)
+
+
+def test_pairs_of_many_categories_take_little_memory():
+    c, d = 400, 300
+    rng = np.random.default_rng(0)
+    kesler = KeslerPatterns(rng.normal(size=(c, d)), np.arange(c), c, Space(1.0))
+    a = rng.normal(size=kesler.d + 1)
+    kesler.margins(a)  # compiled
+    tracemalloc.start()
+    kesler.distance(a)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * c * c * d / 20
+
+
+@quiet
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_distances_from_the_borders_of_a_machine(layout):
+    X, y = clouds()
+    for model in (MaxMargin(multi_class="kesler"), Perceptron(multi_class="kesler"), LeastSquares("indicator")):
+        model.fit(layout(X), y)
+        distances = model.signed_distance(layout(X))
+        g, w = model.decision_function(layout(X)), model.coef_
+        for i in range(4):
+            rivals = [(g[:, i] - g[:, j]) / np.linalg.norm(w[i] - w[j]) for j in range(4) if j != i]
+            np.testing.assert_allclose(distances[:, i], np.min(rivals, axis=0), rtol=1e-9, atol=1e-12)
+        np.testing.assert_array_equal(distances.argmax(axis=1), g.argmax(axis=1))
+        assert np.all((distances > 0).sum(axis=1) <= 1)
+        if not isinstance(model, LeastSquares):
+            own = distances[np.arange(len(y)), np.searchsorted(model.classes_, y)]
+            assert own.min() == pytest.approx(model.geometric_margin_, rel=1e-6)
+
+
+@pytest.mark.parametrize("separable", [True, False])
+def test_wide_sparse_data_are_never_written_out(separable, monkeypatch):
+    def refuse(self, index):
+        raise AssertionError("dense rows of a machine in Kesler's space")
+
+    monkeypatch.setattr(KeslerPatterns, "dense_rows", refuse)
+    rng = np.random.default_rng(0)
+    X = sp.random(30, 20_000, density=5e-4, format="csr", rng=rng)
+    y = np.arange(30) % 3
+    X = X if separable else sp.vstack([X, X[:2]], format="csr")
+    answer = separability(X, y if separable else np.append(y, [1, 2]))
+    assert answer.separable is separable
+    assert separable or "Weak separability was not looked for" in separability(X, np.append(y, [1, 2]) > 0).explanation

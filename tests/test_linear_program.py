@@ -64,7 +64,7 @@ def test_the_duals_are_the_gordan_vector():
     patterns = Patterns(X, oracle.labels(y), Space(1.0))
     for criterion in linear_program.CRITERIA:
         solver = linear_program.LinearProgram(patterns, np.ones(20), np.ones(20), criterion)
-        assert solver.step() == "converged"
+        assert solver.step() == "positive"
         assert np.all(solver.alpha >= 0)
         assert solver.alpha.sum() == pytest.approx(solver.values[0])  # duality, b = 1
         np.testing.assert_allclose(solver.alpha @ oracle.patterns(X, y), 0.0, atol=1e-9)
@@ -82,7 +82,8 @@ def test_of_all_separating_vectors_the_one_with_the_smallest_sum(criterion):
     again = LinearProgram(criterion).fit(X[order], y[order], sample_weight=1.0 + rng.random(len(order)))
     np.testing.assert_allclose(np.append(again.coef_[0], again.intercept_[0]), a, atol=1e-7)
     shortest = MaxMargin(C=np.inf).fit(X, y)
-    assert np.abs(a).sum() < np.abs(np.append(shortest.coef_[0], shortest.intercept_[0])).sum()
+    units = np.append(np.abs(X).max(axis=0), 1.0)
+    assert units @ np.abs(a) < units @ np.abs(np.append(shortest.coef_[0], shortest.intercept_[0]))
     assert np.count_nonzero(np.abs(a) > 1e-9) <= 12
     assert (oracle.patterns(X, y) @ a).min() > 1 - 1e-6
 
@@ -117,3 +118,47 @@ def test_a_working_set_finds_the_same(criterion, monkeypatch):
         np.testing.assert_allclose(part.criterion_values_, whole.criterion_values_, rtol=1e-9)
         assert part.certificate_.separable is whole.certificate_.separable
         assert part.certificate_.verify(X, y)
+
+
+@each_criterion
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_small_columns_are_seen(criterion, layout):
+    """HiGHS's tolerances are absolute: 1e-9 beside 1 would be nothing."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3)) * 1e-9
+    y = X[:, 0] > 0
+    beside_noise = np.column_stack([rng.normal(size=60), np.where(y, 1e-9, -1e-9)])
+    for data in (X, beside_noise):
+        model = LinearProgram(criterion).fit(LAYOUTS[layout](data), y)
+        assert model.converged_
+        assert model.certificate_.separable
+        np.testing.assert_array_equal(model.criterion_values_, [0.0])
+        np.testing.assert_array_equal(model.predict(LAYOUTS[layout](data)), y)
+        assert model.certificate_.verify(LAYOUTS[layout](data), y)
+
+
+@each_criterion
+def test_units_of_columns_change_nothing(criterion):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(40, 4))
+    units = 2.0 ** np.array([-40, 0, 3, 35])
+    for y in (X @ [1.0, 2.0, 0.0, -1.0] > 0.1, rng.integers(0, 2, 40)):
+        plain, other = LinearProgram(criterion).fit(X, y), LinearProgram(criterion).fit(X * units, y)
+        np.testing.assert_allclose(other.coef_ * units, plain.coef_, rtol=1e-9)
+        np.testing.assert_allclose(other.criterion_values_, plain.criterion_values_)
+        assert other.converged_
+        np.testing.assert_array_equal(other.predict(X * units), plain.predict(X))
+        assert plain.certificate_.separable is bool(plain.criterion_values_[0] == 0)
+
+
+@each_criterion
+def test_a_verdict_without_a_proof_is_a_failure(criterion):
+    """Separable, by less than HiGHS resolves."""
+    X = 1.0 + 1e-10 * np.arange(-20, 21)[:, None]
+    y = np.arange(-20, 21) > 0
+    with pytest.warns(ConvergenceWarning, match=r"LinearProgram ended by failed .* separability\(X, y\)"):
+        model = LinearProgram(criterion).fit(X, y)
+    assert model.stop_reason_ == "failed"
+    assert not model.converged_
+    assert model.certificate_.separable is not False
+    assert separability(X, y).separable

@@ -101,3 +101,29 @@ def test_wrong_numbers_of_pieces():
             PiecewiseLinearMachine(wrong).fit(X, y)
     with pytest.raises(AttributeError, match="no single hyperplane"):
         _ = PiecewiseLinearMachine([2, 1]).fit(X, y).signed_distance
+
+
+def test_callbacks_hear_of_every_epoch_and_may_stop():
+    class Watcher:
+        def __init__(self, stop_at):
+            self.stop_at, self.measures, self.right = stop_at, [], []
+
+        def setup(self, estimator, context):
+            pass
+
+        teardown = on_fit_task_begin = setup
+
+        def on_fit_task_end(self, estimator, context, *, X=None, y=None, fitted_estimator=None):
+            if hasattr(context, "measures"):
+                self.measures.append(context.measures)
+                self.right.append(np.count_nonzero(fitted_estimator.predict(X) == y))
+            return len(self.measures) == self.stop_at
+
+    X, y = make_moons(100, noise=0.5, random_state=0)
+    watcher = Watcher(stop_at=7)
+    model = PiecewiseLinearMachine(2, max_epochs=5).set_callbacks(watcher).fit(X, y)  # no warning: it was wanted
+    assert [m["epochs"] for m in watcher.measures] == list(range(1, 8))  # in the second of the starts
+    assert [100 - m["errors"] for m in watcher.measures] == watcher.right
+    assert watcher.measures[-1]["updates"] == model.n_updates_
+    assert (model.n_epochs_, model.stop_reason_, model.converged_) == (7, "callback", False)
+    assert model.n_errors_ == 100 - watcher.right[-1] > 0

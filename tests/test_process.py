@@ -3,15 +3,18 @@
 import importlib
 import json
 import os
+import pkgutil
 import subprocess
 import sys
 import textwrap
+from types import FunctionType
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from separatrix import Perceptron, PerceptronLike
+from separatrix import Perceptron, PerceptronLike, kernels
+from separatrix.kernels import cache
 from separatrix.rules.base import digest
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -187,6 +190,17 @@ def test_what_counts_as_an_edit(tmp_path, monkeypatch):
     assert len(different) == len(NUMBERS)
     assert plain not in different
     assert digest_with() == plain
+
+
+def test_what_kernels_inline_is_part_of_their_key():
+    """Of other files only those of which the digest is made; otherwise an edit there would leave stale machine code."""
+    shared, compiler = {module.__name__ for module in cache.SHARED}, cache.__name__
+    names = {f"separatrix.kernels.{module.name}" for module in pkgutil.iter_modules(kernels.__path__)}
+    assert {"separatrix.kernels.pieces", "separatrix.kernels.machine"} <= names
+    for name in names - {compiler}:
+        inlined = [f for f in vars(importlib.import_module(name)).values() if isinstance(f, FunctionType)]
+        homes = {f.__module__ for f in inlined if f.__module__.startswith("separatrix.")}
+        assert homes <= shared | {name, compiler}, name
 
 
 def test_the_import_is_quick_and_light():

@@ -159,3 +159,12 @@ def test_a_margin_below_rounding_is_settled_exactly():
     )
     assert not claim.verify(X, y)
     assert claim.verify(X, y, exact=True)
+
+
+def test_wide_sparse_data_of_two_classes():
+    """A dense matrix of columns by columns would take 8 TB."""
+    X = sp.csr_matrix(([1.0, 2.0, 1.0, 2.0, 5.0], ([0, 0, 1, 1, 2], [3, 999_999, 3, 999_999, 70])), shape=(3, 10**6))
+    answer = separability(X, [0, 1, 1])
+    assert (answer.separable, answer.kind) == (False, "none")
+    assert "Weak separability was not looked for: that takes a dense table of 1,000,001 x" in str(answer)
+    assert answer.certificate.verify(X, [0, 1, 1])

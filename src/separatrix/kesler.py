@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from separatrix.kernels import machine
@@ -29,11 +30,11 @@ class KeslerPatterns(Patterns):
         super().__init__(X, np.ones(len(codes)), space)
         self.one = Patterns(self.rows, self.labels, space._replace(delta=0.0))  # the rows as they are
         self.labels = np.broadcast_to(np.float64(1.0), len(codes) * rivals)
+        self.row_weight = weight
         self.weight = None if weight is None else np.repeat(weight, rivals)
 
     def in_space(self, space: Space) -> "KeslerPatterns":
-        weight = None if self.weight is None else self.weight[:: self.categories - 1]
-        return self._sharing(KeslerPatterns(self.rows, self.codes, self.categories, space, weight))
+        return self._sharing(KeslerPatterns(self.rows, self.codes, self.categories, space, self.row_weight))
 
     def _sharing(self, other: "KeslerPatterns") -> "KeslerPatterns":
         other.one.squares = self.one.squares
@@ -58,8 +59,11 @@ class KeslerPatterns(Patterns):
 
     @cached_property
     def row_norms2(self) -> Vector:
-        """|eta_kj|^2 of each row, the same for all its rivals, in a space that is not weighted."""
-        return 2.0 * self.one.norms2 + self.space.delta**2
+        """|eta_kj|^2 of each row, the same for all its rivals."""
+        delta2 = self.space.delta**2
+        if self.row_weight is not None and self.space.weighted:
+            return 2.0 * self.one.norms2 + delta2 / self.row_weight
+        return 2.0 * self.one.norms2 + delta2
 
     @cached_property
     def squares(self) -> Vector:
@@ -67,7 +71,7 @@ class KeslerPatterns(Patterns):
 
     @cached_property
     def norms2(self) -> Vector:
-        return np.repeat(2.0 * self.one.norms2, self.categories - 1) + self.delta**2
+        return np.repeat(self.row_norms2, self.categories - 1)
 
     def numbering(self, kept: np.ndarray) -> np.ndarray:
         rivals = self.categories - 1
@@ -112,10 +116,12 @@ class KeslerPatterns(Patterns):
     def distance(self, a: Vector, margins: Vector | None = None) -> float:
         """The smallest (g_i - g_j) / |w_i - w_j| over rows and rivals: the distance from the boundary between them."""
         w = self.machine(a)[:, :-1]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            lengths = np.linalg.norm(w[:, None, :] - w[None, :, :], axis=2)[self.codes]
-            margins = self.margins(a) if margins is None else margins
-            return float(np.min(margins / self._against_rivals(lengths).ravel()))
+        table = (self.margins(a) if margins is None else margins).reshape(len(self.codes), self.categories - 1)
+        nearest = []
+        for i in np.unique(self.codes).tolist():
+            with np.errstate(divide="ignore", invalid="ignore"):
+                nearest.append(np.min(table[self.codes == i].min(axis=0) / _lengths_to_rivals(w, i)))
+        return float(np.min(nearest))
 
     def values(self, index: np.ndarray) -> Any:
         return self.one.values(index // (self.categories - 1))
@@ -127,6 +133,13 @@ class KeslerPatterns(Patterns):
         out[here, self.codes[k]] = y
         out[here, j] = -y
         return out.reshape(len(index), -1)
+
+    def sparse_patterns(self, index: np.ndarray) -> sp.csr_matrix:
+        k, j = self.rivals_of(index)
+        rows = self.one.sparse_patterns(k).tocoo()
+        here, block = np.tile(rows.row, 2), np.concatenate([self.codes[k][rows.row], j[rows.row]])
+        column = block * (self.features + 1) + np.tile(rows.col, 2)
+        return sp.csr_matrix((np.append(rows.data, -rows.data), (here, column)), shape=(len(index), self.d + 1))
 
     def _table(self, index: np.ndarray, alpha: Vector) -> tuple[np.ndarray, NDArray[np.float64]]:
         """Rows, and their multiples in each of the machine's vectors."""
@@ -152,3 +165,18 @@ class KeslerPatterns(Patterns):
         """As for a hyperplane, with at most c more terms in the multiplier of a row."""
         depth = min(len(alpha), machine.BLOCK) + len(alpha) / machine.BLOCK + 4 + self.categories
         return depth * EPS * self.radius * 2.0 * float(alpha.sum()) + np.finfo(np.float64).tiny
+
+
+def _lengths_to_rivals(w: NDArray[np.float64], i: int) -> Vector:
+    """|w_i - w_j| for all j but i; one category at a time, since all pairs at once take c^2 d values."""
+    return np.delete(np.linalg.norm(w - w[i], axis=1), i)
+
+
+def distances_from_borders(scores: NDArray[np.float64], w: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The smallest (g_i - g_j) / |w_i - w_j| over the rivals j of each category i, (n, c), from the scores g."""
+    out = np.empty_like(scores)
+    for i in range(len(w)):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gaps = (scores[:, [i]] - np.delete(scores, i, axis=1)) / _lengths_to_rivals(w, i)
+        out[:, i] = gaps.min(axis=1)
+    return out

@@ -149,10 +149,15 @@ class Patterns:
         """|y_k|^2 in this space."""
         return _frozen(self.squares + ((0.0 if self.space.free else self.space.rho**2) + self.delta**2))
 
+    @property
+    def row_norms2(self) -> Vector:
+        """|y|^2 of the patterns of each row of the data, of which there may be several."""
+        return self.norms2
+
     @cached_property
     def radius2(self) -> float:
         """R^2 = max |y_k|^2."""
-        return float(self.norms2.max(initial=0.0))
+        return float(self.row_norms2.max(initial=0.0))
 
     @property
     def radius(self) -> float:
@@ -238,6 +243,19 @@ class Patterns:
             (self.rows.data, self.rows.indices.view(np.int32), self.rows.indptr), shape=(self.n, self.d)
         )
         return matrix[index].astype(np.float64)
+
+    def sparse_patterns(self, index: np.ndarray) -> sp.csr_matrix:
+        """The patterns of some rows of CSR data, (k, d + 1), with label and bias."""
+        signs = self.labels[index, None]
+        return sp.hstack([self.sparse_rows(index).multiply(signs), self.space.rho * signs], format="csr")
+
+    def narrow_rows(self, index: np.ndarray) -> tuple[NDArray[np.float64], np.ndarray]:
+        """`dense_rows` without the columns in which none of these rows of CSR data has a value; and which are left."""
+        if isinstance(self.rows, Dense):
+            return self.dense_rows(index), np.arange(self.d + 1)
+        Y = self.sparse_patterns(index)
+        occurring = np.unique(Y.indices)
+        return Y[:, occurring].toarray(), occurring
 
     def combine(self, index: np.ndarray, alpha: Vector) -> Vector:
         """sum alpha_k y_{i_k}, without the extension."""

@@ -22,7 +22,7 @@ from separatrix.space import Hyperplane, Space, Vector
 ENOUGH = 0.5  # gap at which a separating hyperplane is good enough
 TINY = 1e-12  # a bound on the margin below this, as a fraction of R, is as good as 0
 WEAK = 100.0  # rounding errors by which a row may lie beyond a hyperplane that it is meant to lie on
-LARGEST_KESLER = 50_000_000  # values of Kesler's patterns up to which weak separability is looked for
+LARGEST_WEAK = 50_000_000  # values of a dense table up to which, if larger than the data, it is worth its memory
 
 
 class Gordan(NamedTuple):
@@ -41,9 +41,10 @@ class Separability:
     """The answer of `separability`.
 
     ``separable``: True, False, or None (undecided). ``kind``: "complete", "quasi" (weakly: a hyperplane has every row
-    on its side or on it, and not all on it), "none", or "undecided". ``hyperplane`` and ``margin`` (geometric) where
-    there is one; ``gordan``, the rows and weights whose combination vanishes, where there is none. ``exact``: the
-    answer is a proof in rational arithmetic or by bounds on rounding errors, not one "at tolerance". For more than
+    on its side or on it, and not all on it), "none" (also where that would take too much memory to find out, as
+    ``explanation`` says), or "undecided". ``hyperplane`` and ``margin`` (geometric) where there is one; ``gordan``, the
+    rows and weights whose combination vanishes, where there is none. ``exact``: the answer is a proof in rational
+    arithmetic or by bounds on rounding errors, not one "at tolerance". For more than
     two classes ``separable``, ``certificate`` and ``margin`` speak of one linear machine (``certificate.verify(X, y)``;
     the rows of ``gordan`` are patterns of Kesler's construction), and ``total`` (each class against the rest, DHS
     problem 5) and ``pairwise`` (problem 6) hold the other answers.
@@ -174,8 +175,8 @@ class _Question:
         return self.decide(KeslerPatterns(X, codes, c, self.space))
 
     def decide(self, patterns: Patterns) -> Separability:
-        if not np.all(np.isfinite(patterns.norms2)):
-            row = int(np.flatnonzero(~np.isfinite(patterns.norms2))[0])
+        if not np.isfinite(patterns.radius2):
+            row = int(np.flatnonzero(~np.isfinite(patterns.row_norms2))[0])
             raise DataError(f"The squared norm of row {row} overflows float64. Scale your features.")
         attempts = [self._solve, self._solve_scaled] if isinstance(patterns.rows, Dense) else [self._solve]
         support, bound = 0, np.inf
@@ -266,8 +267,10 @@ class _Question:
                 f"Not separable: {len(witness.rows)} patterns of Kesler's construction with positive weights combine "
                 "to exactly 0, so no linear machine has all rows in their categories."
             )
-            if patterns.n * (patterns.d + 1) > LARGEST_KESLER:
-                return Separability(False, "none", True, certificate, None, None, witness, text)
+        height, width = max(patterns.n, patterns.d + 1), patterns.d + 1
+        if height * width > max(LARGEST_WEAK, 2 * patterns.rows.data.size):
+            text += f" Weak separability was not looked for: that takes a dense table of {height:,} x {width:,}."
+            return Separability(False, "none", True, certificate, None, None, witness, text)
         weak = self._weak(patterns, witness)
         if weak is not None:
             text += " It is weakly separable: a hyperplane has every row on its side or on itself."
@@ -326,7 +329,7 @@ def gordan(patterns: Patterns, index: np.ndarray, alpha: Vector) -> Gordan | Non
         rows = index[alpha > (smallest or 0.0) * alpha.max(initial=0.0)]
         if not 0 < len(rows) <= LARGEST_SYSTEM:
             continue
-        V = patterns.dense_rows(rows)
+        V, _ = patterns.narrow_rows(rows)
         if smallest is None:
             u = least_distance(V, max(patterns.radius, 1e-300))[1]
             rows, V = rows[u > 0], V[u > 0]

@@ -29,7 +29,8 @@ class Descent:
     """One binary problem. ``rate(k)`` is eta(k), k counting updates from 1.
 
     ``step`` makes one epoch and returns "converged" if there is nothing more to do: every margin exceeds ``enough``, or
-    the step was no longer than ``tol |a|``.
+    the step was no longer than ``tol |a|``. "stationary": patterns are violated and grad J is 0 all the same, so that
+    they combine to 0; ``alpha`` then holds this combination, which is Gordan's vector if it is so exactly.
     """
 
     def __init__(
@@ -64,7 +65,9 @@ class Descent:
         rows = np.flatnonzero(pull)
         downhill = patterns.combine(rows, pull[rows])
         if not np.any(downhill):
-            return "converged"
+            if self.alpha is not None and len(rows):
+                self.alpha = pull
+            return "stationary" if criterion.additive else "converged"
         if self.method == "newton":
             change = self._newton_step(m, downhill)
             change *= self._shortened(m, patterns.margins(change))

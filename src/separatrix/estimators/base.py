@@ -14,6 +14,7 @@ from separatrix.certificate import Certificate
 from separatrix.errors import DataError
 from separatrix.estimators.callbacks import CallbackSupportMixin
 from separatrix.kernels.rows import Dense, Rows
+from separatrix.kesler import distances_from_borders
 from separatrix.multiclass.one_vs_one import claims_by_pairs, votes
 from separatrix.multiclass.one_vs_rest import joint_certificate
 from separatrix.patterns import Patterns, as_rows, check_structure, take_rows
@@ -109,7 +110,7 @@ class LinearSeparator(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         if delta > 0 and delta * delta < np.finfo(np.float64).tiny:
             raise DataError(f"The square of delta = {delta:g} underflows: use a larger one, or 0 for the hard margin.")
         if not np.isfinite(patterns.radius2):
-            row = int(kept[np.flatnonzero(~np.isfinite(patterns.norms2))[0]])
+            row = int(kept[np.flatnonzero(~np.isfinite(patterns.row_norms2))[0]])
             raise DataError(f"The squared norm of row {row} overflows float64. Scale your features.")
         if patterns.radius2 < np.finfo(np.float64).tiny:
             nothing = not np.any(patterns.rows.data)
@@ -168,9 +169,14 @@ class LinearSeparator(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def signed_distance(self, X):
         """The scores in units of length: the distance from each hyperplane, with the side as the sign.
 
+        Where the largest score decides, as in a linear machine, there is none for each class but a border between any
+        two: then it is the smallest of ``(g_i - g_j)/|w_i - w_j|`` over the rivals j of each class i. For the class of
+        a row that is the distance from the border of its region; it is negative for the other classes.
         Infinite where all coefficients are 0 and the bias alone decides.
         """
         scores = self._scores(self._checked(X))
+        if scores.ndim > 1 and self._fitted_as() == "kesler":
+            return distances_from_borders(scores, self.coef_)
         lengths = np.linalg.norm(self.coef_, axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             return scores / (lengths[0] if scores.ndim == 1 else lengths)

@@ -1,5 +1,6 @@
 """What the procedures over all patterns at once share: validate -> space -> solver -> certificate -> attributes."""
 
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import field
@@ -8,14 +9,16 @@ from typing import Any, Protocol
 
 import numpy as np
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from separatrix.certificate import Certificate, certify, lower_bound
 from separatrix.errors import DataError
 from separatrix.estimators.base import Data, LinearSeparator, warn_not_converged
 from separatrix.estimators.callbacks import Progress, with_callbacks
 from separatrix.estimators.declare import estimator
-from separatrix.estimators.starts import starting_vectors
+from separatrix.estimators.pairs import fit_members, members_of
+from separatrix.estimators.parallel import run_each
+from separatrix.estimators.starts import starting_vectors, starts_of_pairs
 from separatrix.multiclass.one_vs_rest import binary_labels
 from separatrix.patterns import Patterns
 from separatrix.proof import prove
@@ -43,11 +46,16 @@ class BatchClassifier(LinearSeparator):
 
     fit_intercept: bool = field(default=True, kw_only=True)
     rho: float = field(default=1.0, kw_only=True)
+    multi_class: str = field(default="ovr", kw_only=True)
+    n_jobs: int | None = field(default=None, kw_only=True)
 
     _parameter_constraints = {
         "fit_intercept": ["boolean"],
         "rho": [Interval(Real, 0, None, closed="neither")],
+        "multi_class": [StrOptions({"ovr", "ovo"})],
+        "n_jobs": [Integral, None],
     }
+    _no_machine = "solves problems of two categories"
 
     # What a subclass says of its algorithm.
 
@@ -63,7 +71,7 @@ class BatchClassifier(LinearSeparator):
 
     def _ended(self, reason: str, certificate: Certificate) -> str:
         """How a problem ended, in the light of its certificate."""
-        return reason
+        return "converged" if reason == "stationary" and certificate.separable is not None else reason
 
     def _advice(self) -> str:
         return "Raise max_epochs or scale your features; separability(X, y) decides whether a hyperplane exists."
@@ -73,28 +81,49 @@ class BatchClassifier(LinearSeparator):
     def _fit(self, X: Any, y: Any, sample_weight: Any, coef_init: Any = None, intercept_init: Any = None) -> Any:
         progress = Progress(self, X, y)
         data = self._check_training_data(X, y, sample_weight)
-        patterns = self._problems(data)
-        starts: Sequence[Vector | None] = [None] * len(patterns)
-        if coef_init is not None or intercept_init is not None:
-            starts = starting_vectors(data, self._space(), coef_init, intercept_init)
-        self.classes_ = data.classes
-        solvers = self._solvers(patterns, data, starts)
-        reasons = ["interrupted"] * len(solvers)
-        watch = _Watch(solvers, progress)
-        try:
-            for k in range(len(solvers)):
-                reasons[k] = self._run(k, solvers[k], watch)
-                if reasons[k] == "callback":
-                    reasons[k:] = ["callback"] * (len(solvers) - k)
-                    break
-        except KeyboardInterrupt:
-            self._finish(solvers, reasons, data)
-            raise
-        self._finish(solvers, reasons, data)
+        if self.multi_class == "ovo" and len(data.classes) > 2:
+            members = self._members(data)
+            options = starts_of_pairs(len(members), data.width, coef_init, intercept_init)
+            fit_members(self, members, data, progress, options)
+        else:
+            self._fit_data(data, progress, coef_init, intercept_init)
         progress.end()
         if not self.converged_ and self.stop_reason_ != "callback":
             warn_not_converged(type(self).__name__, self.stop_reason_, self._advice(), depth=6)
         return self
+
+    def _members(self, data: Data) -> list[Any]:
+        """The estimators of the pairs."""
+        return members_of(self, len(data.classes))
+
+    def _fit_data(
+        self, data: Data, progress: Any, coef_init: Any = None, intercept_init: Any = None, idle: str = ""
+    ) -> None:
+        """Fit to checked data; ``idle`` is a reason to stop at the start."""
+        patterns = self._problems(data)
+        starts: Sequence[Vector | None] = [None] * len(patterns)
+        if coef_init is not None or intercept_init is not None:
+            starts = starting_vectors(data, self._space(), coef_init, intercept_init)
+        self.classes_, self.multi_class_ = data.classes, "ovr"
+        solvers = self._solvers(patterns, data, starts)
+        reasons = [idle or "interrupted"] * len(solvers)
+        stop = getattr(self, "_stop_", None) or threading.Event()
+        watch = _Watch(solvers, progress, stop)
+
+        def task(k: int) -> None:
+            reasons[k] = self._run(k, solvers[k], watch)
+            if reasons[k] == "callback":
+                stop.set()
+
+        try:
+            if not idle:
+                run_each(task, len(solvers), None if progress.watched else self.n_jobs, stop)
+        except KeyboardInterrupt:
+            self._finish(solvers, reasons, data)
+            raise
+        if not idle:
+            reasons = ["callback" if r == "interrupted" else r for r in reasons]
+        self._finish(solvers, reasons, data)
 
     def _problems(self, data: Data) -> list[Patterns]:
         labels = binary_labels(data.codes, len(data.classes))
@@ -112,27 +141,43 @@ class BatchClassifier(LinearSeparator):
                     f"The vector of {type(self).__name__} overflows float64 after {solver.updates} updates. Use a "
                     "smaller rate, and scale your features and sample weights."
                 )
-            stop = watch(k)
-            if ended or stop:
-                return ended or "callback"
+            told = watch(k)
+            reason = ended or told
+            if reason:
+                return reason
         return "max_epochs"
 
     def _finish(self, solvers: list[Any], reasons: list[str], data: Data) -> None:
         """Set the attributes. After an interruption bounds are measured, and not looked for."""
         vectors = [s.a for s in solvers]
         self._set_vectors(self._space(), vectors)
-        thorough = "interrupted" not in reasons and not self._has_multipliers()
-        self._set_margins([self._certificate(s, data, thorough) for s in solvers])
+        wanting = [r == "stationary" or not self._has_multipliers() for r in reasons]
+        self._set_margins(
+            [
+                self._certificate(s, data, "interrupted" not in reasons and more)
+                for s, more in zip(solvers, wanting, strict=True)
+            ]
+        )
         self._measure_margins([s.patterns for s in solvers], vectors)
         self.n_updates_ = int(sum(s.updates for s in solvers))
         self.n_visits_ = int(sum(s.epochs * s.patterns.n for s in solvers))
         self.n_epochs_ = int(max(s.epochs for s in solvers))
         values = [np.array(s.values) for s in solvers]
         self.criterion_values_: Any = values[0] if len(values) == 1 else values
-        reasons = [self._ended(*each) for each in zip(reasons, self.certificates_, strict=True)]
+        self._set_ends([self._ended(*each) for each in zip(reasons, self.certificates_, strict=True)])
+
+    def _set_ends(self, reasons: list[str]) -> None:
         self.converged_: bool = all(r == "converged" for r in reasons)
         order = {"interrupted": 0, "callback": 1, "converged": 3}
         self.stop_reason_: str = min(reasons, key=lambda r: order.get(r, 2))
+
+    def _gather(self, members: list[Any]) -> None:
+        """What `pairs.gather` leaves to the estimator."""
+        self.n_updates_ = int(sum(m.n_updates_ for m in members))
+        self.n_visits_ = int(sum(m.n_visits_ for m in members))
+        self.n_epochs_ = int(max(m.n_epochs_ for m in members))
+        self.criterion_values_ = [m.criterion_values_ for m in members]
+        self._set_ends([m.stop_reason_ for m in members])
 
     def _certificate(self, solver: Any, data: Data, thorough: bool) -> Certificate:
         return (prove if thorough else certify)(
@@ -163,7 +208,7 @@ class IterativeClassifier(BatchClassifier):
         ----------
         X : array-like or CSR matrix of shape (n, d)
         y : array-like of shape (n,)
-            Labels of any type, of two or more classes (one-vs-rest).
+            Labels of any type, of two or more classes.
         sample_weight : array-like of shape (n,), default=None
             A weight c is the same as c copies of the row; rows of weight 0 are left out. Certificates concern the
             unweighted margins.
@@ -190,7 +235,7 @@ class DirectClassifier(BatchClassifier):
         ----------
         X : array-like or CSR matrix of shape (n, d)
         y : array-like of shape (n,)
-            Labels of any type, of two or more classes (one-vs-rest).
+            Labels of any type, of two or more classes.
         sample_weight : array-like of shape (n,), default=None
             A weight c is the same as c copies of the row; rows of weight 0 are left out. Certificates concern the
             unweighted margins.
@@ -203,14 +248,16 @@ class DirectClassifier(BatchClassifier):
 
 
 class _Watch:
-    """Tells callbacks, after every epoch, where the fit stands."""
+    """Tells callbacks, after every epoch, where the fit stands; returns why it is to end, if it is."""
 
-    def __init__(self, solvers: list[Solver], progress: Progress):
-        self.solvers, self.progress, self.clock = solvers, progress, time.perf_counter()
+    def __init__(self, solvers: list[Solver], progress: Any, stop: threading.Event):
+        self.solvers, self.progress, self.stop, self.clock = solvers, progress, stop, time.perf_counter()
 
-    def __call__(self, k: int) -> bool:
+    def __call__(self, k: int) -> str | None:
+        if self.stop.is_set():
+            return "interrupted"
         if not self.progress.watched:
-            return False
+            return None
         solver = self.solvers[k]
         measures = {
             "problem": k,
@@ -222,7 +269,7 @@ class _Watch:
             "criterion": solver.values[-1] if solver.values else None,
             "seconds": time.perf_counter() - self.clock,
         }
-        return self.progress.report(measures, self._attributes_now)
+        return "callback" if self.progress.report(measures, self._attributes_now) else None
 
     def _attributes_now(self) -> dict[str, Any]:
         parts = [s.patterns.space.split(s.a) for s in self.solvers]

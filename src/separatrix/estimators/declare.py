@@ -65,7 +65,11 @@ ATTRIBUTES = """classes_ : ndarray
 BATCH = """fit_intercept : bool, default=True
         Learn a bias by augmenting every row with the constant ``rho``. False: a hyperplane through the origin.
     rho : float, default=1.0
-        The augmenting constant (not LIBSVM's rho)."""
+        The augmenting constant (not LIBSVM's rho).
+    multi_class : {"ovr", "ovo"}, default="ovr"
+        More than two classes: a hyperplane for each against the rest, or one for each pair.
+    n_jobs : int or None, default=None
+        Threads over the problems of several classes; -1 takes all cores. With callbacks there is one."""
 
 EPOCHS = """max_epochs : int, default=1000
         Iterations, each a pass over the data, per binary problem."""
@@ -73,7 +77,9 @@ EPOCHS = """max_epochs : int, default=1000
 BATCH_ATTRIBUTES = """classes_ : ndarray
         The labels; of two, the second is the positive class.
     coef_, intercept_ : ndarray
-        The vectors, (1, d) for two classes and (c, d) for c (one-vs-rest), and their biases.
+        The vectors, (1, d) for two classes and (c, d) for c, one per pair for "ovo", and their biases.
+    multi_class_ : str
+        How several classes were told apart; of two classes "ovr".
     certificate_ : Certificate
         What the fit proves: lower and upper bound of the margin, separability. ``certificates_``: one per problem.
     directional_margin_, geometric_margin_ : float

@@ -1,6 +1,7 @@
 """Descent on a criterion over all patterns at once: gradient, Newton, batch Perceptron and batch relaxation."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
@@ -17,7 +18,7 @@ from separatrix.descent.criteria import (
 )
 from separatrix.errors import DataError
 from separatrix.estimators.base import Data
-from separatrix.estimators.batch import IterativeClassifier
+from separatrix.estimators.batch import IterativeClassifier, row_values
 from separatrix.estimators.declare import estimator
 from separatrix.estimators.rates import POWERS, rate_function
 from separatrix.patterns import Patterns
@@ -39,7 +40,8 @@ class BatchPerceptron(IterativeClassifier):
 
     ``a += eta(k) sum of the y with a.y <= margin``, until there are none: gradient descent on the Perceptron criterion
     J_p. Its path is smoother than that of the single-sample rule, and on separable data it ends for every eta(k) that
-    is constant, 1/k or k. Where no hyperplane separates it does not end; `LinearProgram` finds the minimum of J_p.
+    is constant, 1/k or k. Where no hyperplane separates it does not end, unless the violated patterns happen to add up
+    to 0, which proves that; `LinearProgram` finds the minimum of J_p.
 
     A sample weight c is the same as c copies.
 
@@ -241,9 +243,13 @@ class GradientDescent(IterativeClassifier):
                 f"Newton's method needs a Hessian of {patterns[0].d + 1} x {patterns[0].d + 1}; at most "
                 f'{LARGEST_HESSIAN} columns are supported. method="optimal-step" needs only passes over the data.'
             )
-        if isinstance(criterion, QuadraticCriterion) and criterion.margin == 0 and starts[0] is None:
+        if np.ndim(criterion.margin):
+            margin: Any = row_values(criterion.margin, "margin", data, positive=False)
+            criterion = replace(criterion, margin=margin)
+        if starts[0] is None and not np.any(criterion.slopes(np.zeros(patterns[0].n), patterns[0].norms2)):
             raise ValueError(
-                "J_q without a margin is smallest at a = 0, where the descent begins: give a margin > 0, or coef_init."
+                f"{type(criterion).__name__} without a margin has no slope at a = 0, where the descent begins and "
+                "would end: give a margin > 0, or coef_init."
             )
         rate = None
         if self.method == "gradient":
@@ -265,6 +271,10 @@ class GradientDescent(IterativeClassifier):
     def _finish(self, solvers: list[Any], reasons: list[str], data: Data) -> None:
         super()._finish(solvers, reasons, data)
         self.n_singular_ = int(sum(s.singular for s in solvers))
+
+    def _gather(self, members: list[Any]) -> None:
+        super()._gather(members)
+        self.n_singular_ = int(sum(m.n_singular_ for m in members))
 
 
 def _rate(eta: Any, patterns: Patterns, weight: Vector, criterion: Criterion) -> Callable[[int], float]:

@@ -7,11 +7,15 @@ from typing import Any
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from separatrix.certificate import Certificate
 from separatrix.estimators.base import Data
 from separatrix.estimators.batch import DirectClassifier, row_values
 from separatrix.estimators.declare import estimator
+from separatrix.exact import LARGEST_SYSTEM
 from separatrix.optimum import linear_program
 from separatrix.patterns import Patterns
+from separatrix.proof import refuted
+from separatrix.separable import gordan
 from separatrix.space import Vector
 
 POSITIVE = Interval(Real, 0, None, closed="neither")
@@ -27,7 +31,9 @@ class LinearProgram(DirectClassifier):
     a = 0 is a solution.
 
     Both reach 0 exactly where a hyperplane separates; of the vectors that do, the one with the smallest sum |a_i| is
-    taken. Otherwise the dual variables give the combination of patterns that proves it. Sparse data stay sparse.
+    taken, every column measured in units of its largest entry, so that these units change nothing. Otherwise the dual
+    variables give the combination of patterns that proves it. HiGHS decides within tolerances: where no proof confirms
+    it, the fit has "failed" (``stop_reason_``). Sparse data stay sparse.
     The question of separability is settled on a working set of rows; a minimum of ``"perceptron"`` above 0 needs a
     program over all of them, which may take minutes for 100,000 dense rows: see ``max_time``.
 
@@ -74,7 +80,22 @@ class LinearProgram(DirectClassifier):
     }
 
     def _advice(self) -> str:
+        if self.stop_reason_ == "failed":
+            return "Center and scale your features; separability(X, y) may decide what HiGHS's tolerances do not."
         return "Raise max_time or scale your features."
+
+    def _certificate(self, solver: Any, data: Data, thorough: bool) -> Certificate:
+        certificate = super()._certificate(solver, data, thorough)
+        proof = gordan(solver.patterns, *solver.witness) if thorough and certificate.separable is None else None
+        return certificate if proof is None else refuted(certificate, proof, data.kept)
+
+    def _ended(self, reason: str, certificate: Certificate) -> str:
+        """A minimum above 0 is believed if there is a proof; where that would be too large, HiGHS is the judge."""
+        if reason != "positive":
+            return reason
+        rows = certificate.alpha_index
+        too_large = rows is not None and len(rows) > LARGEST_SYSTEM
+        return "converged" if certificate.separable is False or too_large else "failed"
 
     def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
         b = row_values(self.margin, "margin", data)
@@ -84,3 +105,7 @@ class LinearProgram(DirectClassifier):
     def _finish(self, solvers: list[Any], reasons: list[str], data: Data) -> None:
         super()._finish(solvers, reasons, data)
         self.n_iter_ = int(sum(s.iterations for s in solvers))
+
+    def _gather(self, members: list[Any]) -> None:
+        super()._gather(members)
+        self.n_iter_ = int(sum(m.n_iter_ for m in members))

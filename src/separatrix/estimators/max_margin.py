@@ -204,7 +204,7 @@ class MaxMargin(LinearSeparator):
                     'A linear machine has no free bias: use fit_intercept=True with a large rho, or "ovr".'
                 )
             machine = KeslerPatterns(data.rows, data.codes, len(data.classes), self._space(), data.weight)
-            self._check_scale(machine, np.repeat(data.kept, len(data.classes) - 1))
+            self._check_scale(machine, data.kept)
             return [machine]
         labels = binary_labels(data.codes, len(data.classes))
         first = Patterns(data.rows, labels[0], self._space(), data.weight)

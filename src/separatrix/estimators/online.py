@@ -19,7 +19,7 @@ from separatrix.estimators.callbacks import Progress, with_callbacks
 from separatrix.estimators.declare import estimator
 from separatrix.estimators.pairs import fit_members, gather, like, members_of, part_of, partial_members
 from separatrix.estimators.patience import hold_out
-from separatrix.estimators.starts import starting_planes
+from separatrix.estimators.starts import starting_planes, starts_of_pairs
 from separatrix.estimators.work import Facts, Record, Work
 from separatrix.kernels.epochs import EPOCHS, UPDATES, VISITS
 from separatrix.kesler import KeslerPatterns
@@ -182,10 +182,7 @@ class OnlineClassifier(LinearSeparator):
             seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
             own = self._member_params(data)
             self._pairs_: list[Any] = members_of(self, len(data.classes), random_state=seed, **own)
-        options: list[dict[str, Any]] = [{} for _ in range(count)]
-        if coef_init is not None or intercept_init is not None:
-            starts = starting_planes(count, data.width, coef_init, intercept_init)
-            options = [{"coef_init": w, "intercept_init": b} for w, b in starts]
+        options = starts_of_pairs(count, data.width, coef_init, intercept_init)
         fit_members(self, self._pairs_, data, progress, options)
 
     def _member_params(self, data: Data) -> dict[str, Any]:
@@ -305,7 +302,7 @@ class OnlineClassifier(LinearSeparator):
             if self._no_machine:
                 self._refuse_machine(self._no_machine)
             machine = KeslerPatterns(data.rows, data.codes, len(data.classes), space)
-            self._check_scale(machine, np.repeat(data.kept, len(data.classes) - 1))
+            self._check_scale(machine, data.kept)
             return [machine]
         labels = binary_labels(data.codes, len(data.classes))
         patterns = [Patterns(data.rows, labels[0], space)]

@@ -65,6 +65,7 @@ def part_of(data: Data, i: int, j: int) -> Data:
 def fit_members(owner: Any, members: list[Any], data: Data, progress: Progress, options: list[dict[str, Any]]) -> None:
     """Fit every pair; on Ctrl-C those that have not begun get the attributes of a fit that stops at its start."""
     which, stop, begun = pairs(len(data.classes)), threading.Event(), np.zeros(len(members), dtype=bool)
+    owner.classes_, owner.multi_class_ = data.classes, "ovo"  # callbacks may predict before the end
 
     def fit(p: int) -> None:
         member = members[p]

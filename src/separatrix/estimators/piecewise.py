@@ -1,5 +1,6 @@
 """Piecewise linear machines."""
 
+import time
 from dataclasses import field
 from numbers import Integral, Real
 from typing import Any
@@ -64,7 +65,8 @@ class PiecewiseLinearMachine(LinearSeparator):
     n_errors_ : int
         Errors on the data of the fit.
     converged_ : bool
-        An epoch passed without a correction.
+        An epoch passed without a correction. ``stop_reason_``: "converged", "max_epochs", or "callback" if one of them
+        stopped the fit; they are told of every epoch.
     n_updates_, n_epochs_ : int
         Corrections and epochs of all starts together.
 
@@ -127,19 +129,22 @@ class PiecewiseLinearMachine(LinearSeparator):
         self.owners_ = np.repeat(np.arange(len(data.classes)), self._pieces(len(data.classes)))
         rng = check_random_state(self.random_state)
         self.n_errors_, self.n_updates_, self.n_epochs_, self.converged_ = len(data.codes) + 1, 0, 0, False
+        self.stop_reason_ = "interrupted"
+        watch = _Watch(self, progress)
         try:
             for start in range(int(self.n_init)):
                 diagonal = start == 0
                 V = self._along_the_diagonal(data, patterns) if diagonal else self._at_random(data, patterns, rng)
-                self._run(data, patterns, V, rng)
-                if self.n_errors_ == 0:
+                stopped = self._run(data, patterns, V, rng, watch)
+                self.stop_reason_ = "callback" if stopped else "converged" if self.converged_ else "max_epochs"
+                if stopped or self.n_errors_ == 0:
                     break
         finally:  # Ctrl-C keeps the best machine so far
             if self.n_errors_ <= len(data.codes):
                 self._set_vectors(self._space(), [self._best_.ravel()])
                 del self._best_
         progress.end()
-        if self.n_errors_ > 0:
+        if self.n_errors_ > 0 and self.stop_reason_ != "callback":
             warn_not_converged(
                 type(self).__name__,
                 f"{self.n_init} starts with {self.n_errors_} errors left",
@@ -179,8 +184,11 @@ class PiecewiseLinearMachine(LinearSeparator):
             V[mine] = patterns.dense_rows(rng.choice(rows, len(mine), replace=len(rows) < len(mine)))
         return V
 
-    def _run(self, data: Data, patterns: Patterns, V: np.ndarray, rng: np.random.RandomState) -> None:
-        """Epochs from the rule of the nearest prototype, which is a machine of pieces w.x - |w|^2/2."""
+    def _run(self, data: Data, patterns: Patterns, V: np.ndarray, rng: np.random.RandomState, watch: "_Watch") -> bool:
+        """Epochs from the rule of the nearest prototype, which is a machine of pieces w.x - |w|^2/2.
+
+        Returns whether a callback stopped them.
+        """
         rho = patterns.space.rho
         V[:, -1] = -0.5 * np.sum(V[:, :-1] ** 2, axis=1) / rho if rho else 0.0
         order = Order(np.arange(patterns.n), int(rng.randint(np.iinfo(np.int32).max)) if self.shuffle else NO_SHUFFLE)
@@ -195,9 +203,12 @@ class PiecewiseLinearMachine(LinearSeparator):
             if not np.all(np.isfinite(V)):
                 raise DataError("The vectors of PiecewiseLinearMachine overflow float64. Scale your features.")
             self._keep(data, V, rho)
+            self.converged_ |= updates == 0
+            if watch():
+                return True
             if updates == 0:
-                self.converged_ = True
-                return
+                break
+        return False
 
     def _keep(self, data: Data, V: np.ndarray, rho: float) -> None:
         """The machine with the fewest errors so far; the later of equals, which has the larger margins."""
@@ -227,3 +238,27 @@ class PiecewiseLinearMachine(LinearSeparator):
     @property
     def signed_distance(self):
         raise AttributeError("PiecewiseLinearMachine has no single hyperplane per class: use decision_function(X).")
+
+
+class _Watch:
+    """Tells callbacks, after every epoch, where the fit stands. There is no margin to be traced."""
+
+    def __init__(self, owner: PiecewiseLinearMachine, progress: Progress):
+        self.owner, self.progress, self.clock = owner, progress, time.perf_counter()
+
+    def __call__(self) -> bool:
+        if not self.progress.watched:
+            return False
+        owner = self.owner
+        measures = {
+            "epochs": owner.n_epochs_,
+            "updates": owner.n_updates_,
+            "errors": owner.n_errors_,
+            "seconds": time.perf_counter() - self.clock,
+        }
+        return self.progress.report(measures, self._attributes_now)
+
+    def _attributes_now(self) -> dict[str, Any]:
+        """The best machine so far."""
+        parts = [self.owner._space().split(a) for a in self.owner._best_]
+        return {"coef_": np.array([w for w, _ in parts]), "intercept_": np.array([b for _, b in parts])}

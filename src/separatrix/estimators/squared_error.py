@@ -31,6 +31,8 @@ def _offers_probabilities(owner: "LeastSquares") -> bool:
         raise UnavailableError(
             'predict_proba is the Bayes approximation of target="ones" and "indicator"; other targets have none.'
         )
+    if getattr(owner, "multi_class_", owner.multi_class) == "ovo":
+        raise UnavailableError('The duels of multi_class="ovo" have no probabilities of all classes; "ovr" has them.')
     return True
 
 
@@ -64,7 +66,7 @@ class LeastSquares(DirectClassifier):
     Attributes
     ----------
     {batch_attributes}
-    fisher_direction_ : ndarray of shape (1, d) or (c, d)
+    fisher_direction_ : ndarray of the shape of ``coef_``
         Unit vectors along S_W^-1 (m_1 - m_2), which both named targets lead to; with a bias only.
 
     References
@@ -103,7 +105,19 @@ class LeastSquares(DirectClassifier):
             raise ValueError('A loss matrix takes the place of the target: leave it at "ones" or "indicator".')
         return losses
 
+    def _members(self, data: Data) -> list[Any]:
+        if self.loss is not None:
+            raise ValueError('A loss matrix weighs all classes against each other: use multi_class="ovr".')
+        return super()._members(data)
+
+    def _gather(self, members: list[Any]) -> None:
+        super()._gather(members)
+        if hasattr(members[0], "fisher_direction_"):
+            self.fisher_direction_ = np.concatenate([m.fisher_direction_ for m in members])
+
     def _fitted_as(self) -> str:
+        if super()._fitted_as() == "ovo":
+            return "ovo"
         largest_decides = self.loss is not None or (isinstance(self.target, str) and self.target == "indicator")
         return "kesler" if largest_decides else "ovr"
 
@@ -276,9 +290,15 @@ class HoKashyap(IterativeClassifier):
 
     def _finish(self, solvers: list[Any], reasons: list[str], data: Data) -> None:
         super()._finish(solvers, reasons, data)
+        self._set_outcomes([s.b for s in solvers])
+
+    def _gather(self, members: list[Any]) -> None:
+        super()._gather(members)
+        self._set_outcomes([m.margin_vector_ for m in members])
+
+    def _set_outcomes(self, vectors: list[Vector]) -> None:
         self.outcomes_ = [_outcome(c) for c in self.certificates_]
         self.outcome_ = _outcome_of_all(self.outcomes_)
-        vectors = [s.b for s in solvers]
         self.margin_vector_: Any = vectors[0] if len(vectors) == 1 else vectors
 
 

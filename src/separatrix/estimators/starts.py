@@ -23,6 +23,14 @@ def starting_planes(planes: int, d: int, coef_init: Any, intercept_init: Any) ->
     return list(zip(coef.reshape(planes, d), intercept.ravel().tolist(), strict=True))
 
 
+def starts_of_pairs(count: int, d: int, coef_init: Any, intercept_init: Any) -> list[dict[str, Any]]:
+    """What the fit of each pair is given of them."""
+    if coef_init is None and intercept_init is None:
+        return [{} for _ in range(count)]
+    planes = starting_planes(count, d, coef_init, intercept_init)
+    return [{"coef_init": w, "intercept_init": b} for w, b in planes]
+
+
 def starting_vectors(data: Data, space: Space, coef_init: Any, intercept_init: Any) -> list[Vector]:
     """One augmented vector per binary problem."""
     problems = 1 if len(data.classes) == 2 else len(data.classes)

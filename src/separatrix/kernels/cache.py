@@ -17,13 +17,13 @@ from numba import njit
 from separatrix.kernels import epochs, memory, order, rows
 from separatrix.rules import base
 
+SHARED = (rows, order, memory, epochs, base)  # a kernel may inline functions of these, and of its own file
+
 
 @cache
 def shared_digest() -> str:
     """A fingerprint of the files whose functions every kernel inlines."""
-    text = b"".join(
-        Path(module.__file__).read_bytes() for module in (rows, order, memory, epochs, base) if module.__file__
-    )
+    text = b"".join(Path(module.__file__).read_bytes() for module in SHARED if module.__file__)
     return hashlib.sha256(text).hexdigest()
 
 

@@ -37,86 +37,12 @@ from separatrix.kernels.epochs import (
 )
 from separatrix.kernels.memory import Mean, Nothing, Pocket, Voters
 from separatrix.kernels.order import draw
-from separatrix.kernels.rows import Dense, axpy, dot, prefetch
+from separatrix.kernels.rows import add_row, prefetch, scores
 from separatrix.rules.base import Scalars, digest, keep, negligible, shrink, violates, weighted_gain
 
 LOOSE = 1e4  # |a|^2 is summed anew when its rounding error may be that many times the unit roundoff
 LOOK_AHEAD = 3  # visits between asking for a row and using it; a visit takes longer than that of a hyperplane
 BLOCK = 512  # rows summed before they enter the total
-
-
-def scores(X, i, V, rho, out):
-    """``out[j] = V[j].(x_i, rho)`` for all categories."""
-    for j in range(V.shape[0]):
-        out[j] = dot(X, i, V[j]) + rho * V[j, -1]
-
-
-@overload(scores, jit_options={"fastmath": {"reassoc", "contract"}})
-def _dense_scores(X, i, V, rho, out):
-    if X.instance_class is not Dense:
-        return None
-
-    def impl(X, i, V, rho, out):
-        c, d = V.shape[0], X.data.shape[1]
-        j = 0
-        while j + 3 < c:  # four at a time: a value of the row is loaded and widened once for all of them
-            p = q = r = s = 0.0
-            for f in range(d):
-                x = X.data[i, f]
-                p += x * V[j, f]
-                q += x * V[j + 1, f]
-                r += x * V[j + 2, f]
-                s += x * V[j + 3, f]
-            out[j], out[j + 1], out[j + 2], out[j + 3] = p, q, r, s
-            j += 4
-        while j < c:
-            p = 0.0
-            for f in range(d):
-                p += X.data[i, f] * V[j, f]
-            out[j] = p
-            j += 1
-        for j in range(c):
-            out[j] += rho * V[j, d]
-
-    return impl
-
-
-@overload(scores)
-def _csr_scores(X, i, V, rho, out):
-    if X.instance_class is Dense:
-        return None
-
-    def impl(X, i, V, rho, out):
-        c, d = V.shape[0], V.shape[1] - 1
-        first, end = X.indptr[i], X.indptr[i + 1]
-        j = 0
-        while j + 3 < c:
-            p = q = r = s = 0.0
-            for k in range(first, end):
-                x, f = X.data[k], X.indices[k]
-                p += x * V[j, f]
-                q += x * V[j + 1, f]
-                r += x * V[j + 2, f]
-                s += x * V[j + 3, f]
-            out[j], out[j + 1], out[j + 2], out[j + 3] = p, q, r, s
-            j += 4
-        while j < c:
-            p = 0.0
-            for k in range(first, end):
-                p += X.data[k] * V[j, X.indices[k]]
-            out[j] = p
-            j += 1
-        for j in range(c):
-            out[j] += rho * V[j, d]
-
-    return impl
-
-
-@register_jitable
-def add_row(step, X, i, rho, v):
-    """v += step (x_i, rho)."""
-    axpy(step, X, i, v)
-    v[v.shape[0] - 1] += step * rho
 
 
 @register_jitable

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.kernels.cache import compiled, on_first_use
-from separatrix.kernels.machine import add_row, scores
+from separatrix.kernels.rows import add_row, scores
 
 
 @on_first_use

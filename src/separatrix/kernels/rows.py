@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic, overload, register_jitable
 
 
 class Dense(NamedTuple):
@@ -192,6 +192,83 @@ def _columns(X, i):
     if _is_dense(X):
         return lambda X, i: range(X.data.shape[1])
     return lambda X, i: X.indices[X.indptr[i] : X.indptr[i + 1]]
+
+
+# The same for the vectors of several categories or pieces at once.
+
+
+def scores(X, i, V, rho, out):
+    """``out[j] = V[j].(x_i, rho)`` for all categories."""
+    for j in range(V.shape[0]):
+        out[j] = dot(X, i, V[j]) + rho * V[j, -1]
+
+
+@overload(scores, jit_options={"fastmath": {"reassoc", "contract"}})
+def _dense_scores(X, i, V, rho, out):
+    if not _is_dense(X):
+        return None
+
+    def impl(X, i, V, rho, out):
+        c, d = V.shape[0], X.data.shape[1]
+        j = 0
+        while j + 3 < c:  # four at a time: a value of the row is loaded and widened once for all of them
+            p = q = r = s = 0.0
+            for f in range(d):
+                x = X.data[i, f]
+                p += x * V[j, f]
+                q += x * V[j + 1, f]
+                r += x * V[j + 2, f]
+                s += x * V[j + 3, f]
+            out[j], out[j + 1], out[j + 2], out[j + 3] = p, q, r, s
+            j += 4
+        while j < c:
+            p = 0.0
+            for f in range(d):
+                p += X.data[i, f] * V[j, f]
+            out[j] = p
+            j += 1
+        for j in range(c):
+            out[j] += rho * V[j, d]
+
+    return impl
+
+
+@overload(scores)
+def _csr_scores(X, i, V, rho, out):
+    if _is_dense(X):
+        return None
+
+    def impl(X, i, V, rho, out):
+        c, d = V.shape[0], V.shape[1] - 1
+        first, end = X.indptr[i], X.indptr[i + 1]
+        j = 0
+        while j + 3 < c:
+            p = q = r = s = 0.0
+            for k in range(first, end):
+                x, f = X.data[k], X.indices[k]
+                p += x * V[j, f]
+                q += x * V[j + 1, f]
+                r += x * V[j + 2, f]
+                s += x * V[j + 3, f]
+            out[j], out[j + 1], out[j + 2], out[j + 3] = p, q, r, s
+            j += 4
+        while j < c:
+            p = 0.0
+            for k in range(first, end):
+                p += X.data[k] * V[j, X.indices[k]]
+            out[j] = p
+            j += 1
+        for j in range(c):
+            out[j] += rho * V[j, d]
+
+    return impl
+
+
+@register_jitable
+def add_row(step, X, i, rho, v):
+    """v += step (x_i, rho)."""
+    axpy(step, X, i, v)
+    v[v.shape[0] - 1] += step * rho
 
 
 LINE = 64  # bytes in a line of the cache

@@ -40,11 +40,13 @@ def _solve_augmented(problem: Problem, start: Vector | None) -> None:
         working = np.union1d(working, worst(m, min(ADD, n)))
         if len(working) == size:
             return  # nothing new is violated: this is as far as arithmetic goes
-        V = patterns.dense_rows(working)
-        a, u = least_distance(V, _scale(problem))
+        V, columns = patterns.narrow_rows(working)  # the solution is a combination of these rows, and 0 elsewhere
+        a, combination = np.zeros(width), np.zeros(width)
+        a[columns], u = least_distance(V, _scale(problem))
         support = np.flatnonzero(u)
         rows, alpha = working[support], u[support]
-        problem.dual(rows, alpha, V[support].T @ alpha)
+        combination[columns] = V[support].T @ alpha
+        problem.dual(rows, alpha, combination)
         if problem.upper <= NOTHING_LEFT * patterns.radius * np.sqrt(width):
             return
         if len(working) > 4 * width + ADD:

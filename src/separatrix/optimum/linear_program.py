@@ -8,9 +8,11 @@ Solved are their duals, which have as many constraints as there are columns inst
     maximise lambda.b  subject to  Y^t lambda = 0, lambda >= 0, and  sum lambda <= 1  or  lambda_k <= c_k
 
 with a as the multipliers of the equations. The value is 0 exactly where a hyperplane separates; otherwise lambda is the
-Gordan vector. Where one separates, every a with ``Y a >= b`` will do: of these the one with the smallest sum |a_i| is
-taken (dual: ``|Y^t lambda| <= 1``), which depends neither on the order of rows nor on their weights. Few rows decide
-that question, so it is asked on a working set first; only a minimum above 0 may need a program over all rows.
+Gordan vector. Every column of Y is measured in units of its largest entry: HiGHS's tolerances are absolute, and would
+overlook a small one. Where a hyperplane separates, every a with ``Y a >= b`` will do: of these the one with the
+smallest sum |a_i| in these units is taken (dual: ``|Y^t lambda| <= 1``), which depends neither on the order of rows nor
+on their weights. Few rows decide that question, so it is asked on a working set first; only a minimum above 0 may need
+a program over all rows.
 """
 
 from typing import Any
@@ -19,10 +21,11 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
+from separatrix.certificate import separates_exactly
 from separatrix.kernels.rows import Dense
 from separatrix.optimum.problem import worst
 from separatrix.patterns import Patterns
-from separatrix.space import Vector, norm
+from separatrix.space import Vector
 
 CRITERIA = ("minimax", "perceptron")
 NOISE = 1e-12  # margins below this, as a fraction of b, are rounding errors
@@ -32,17 +35,20 @@ ENDS = {0: "converged", 1: "max_time"}
 
 
 class LinearProgram:
-    """One binary problem, solved in one step. ``alpha``: the dual variables lambda."""
+    """One binary problem, solved in one step. ``alpha``: the dual variables lambda. ``witness``: rows that combine to
+    0, so few that an exact proof is likely, and their multipliers; none where a vector separates."""
 
     def __init__(self, patterns: Patterns, weight: Vector, b: Vector, criterion: str, max_time: float | None = None):
         self.patterns, self.weight, self.b, self.criterion, self.max_time = patterns, weight, b, criterion, max_time
         self.a, self.alpha = np.zeros(patterns.d + 1), np.zeros(patterns.n)
         self.epochs = self.updates = self.iterations = 0
         self.values: list[float] = []
-        self.size = patterns.peak()
+        self.size = np.ones(0)  # of the columns
+        self.witness = np.zeros(0, np.int64), np.zeros(0)
 
     def step(self) -> str:
-        """Solve; "max_time" if HiGHS was stopped, "failed" if its arithmetic broke down."""
+        """Solve; returns "converged" with a vector that separates, or "positive" where HiGHS finds that none does,
+        about which it may be wrong; "max_time" if it was stopped, "failed" if arithmetic broke down."""
         Yt = self._transposed()
         ended = self._separate(Yt)
         if ended is not None:
@@ -59,7 +65,7 @@ class LinearProgram:
         if found.x is None or found.eqlin.marginals is None:
             return ENDS.get(found.status, "failed")
         self.values.append(float(max(-found.fun, 0.0) * scale))
-        return self._take(found, -found.eqlin.marginals, np.arange(self.patterns.n))
+        return self._positive(self._take(found, -found.eqlin.marginals, np.arange(self.patterns.n)))
 
     def _separate(self, Yt: sp.csc_matrix) -> str | None:
         """The vector with the smallest sum that separates; None if there is none, or nothing to be had so.
@@ -77,10 +83,12 @@ class LinearProgram:
             if test.x is None:
                 return None
             if -test.fun > NOTHING:
+                support = np.flatnonzero(test.x > 0)
+                self.witness = rows[support], test.x[support]
                 if self.criterion == "perceptron" or np.ptp(self.b) > 0:
                     return None
                 self.values.append(float(self.b[0]))  # with equal b the minimum is b, and a = 0 reaches it
-                return self._take(test, np.zeros(Yt.shape[0]), rows)
+                return self._positive(self._take(test, np.zeros(Yt.shape[0]), rows))
             both = sp.vstack([part, -part], format="csc")
             best = self._solve(b, A_ub=both, b_ub=np.ones(2 * Yt.shape[0]), bounds=(0.0, None))
             if best.x is None or best.ineqlin.marginals is None:
@@ -93,30 +101,34 @@ class LinearProgram:
                 rows = np.union1d(rows, worst(m / self.b, ADD))
             if len(rows) == size:
                 self.values.append(0.0)
-                return ended
+                return "failed" if ended == "converged" and not separates_exactly(patterns, self.a) else ended
+
+    @staticmethod
+    def _positive(ended: str) -> str:
+        return "positive" if ended == "converged" else ended
 
     def _minimax(self, Yt: sp.csc_matrix, b: Vector) -> Any:
         one = np.ones((1, Yt.shape[1]))
         return self._solve(b, A_eq=Yt, b_eq=np.zeros(Yt.shape[0]), A_ub=one, b_ub=[1.0], bounds=(0.0, None))
 
     def _take(self, found: Any, a: Vector, rows: np.ndarray) -> str:
-        a = a * (self.b.max() / self.size)
-        noise = norm(a) * self.patterns.radius <= NOISE * self.b.max()
-        self.a[: len(a)] = 0.0 if noise else a
+        noise = np.abs(a).sum() <= NOISE  # in these units no margin is larger
+        self.a[: len(a)] = 0.0 if noise else a * self.b.max() / self.size
         self.alpha = np.zeros(self.patterns.n)
         self.alpha[rows] = np.maximum(found.x, 0.0)
         self.iterations += int(found.nit)
         return ENDS.get(found.status, "failed")
 
     def _transposed(self) -> sp.csc_matrix:
-        """Y^t in units of its largest entry, without the row of a bias that is not there."""
+        """Y^t, every row in units of its largest entry, without that of a bias that is not there."""
         patterns, everything = self.patterns, np.arange(self.patterns.n)
-        if isinstance(patterns.rows, Dense):
-            Y = sp.csr_matrix(patterns.dense_rows(everything))
-        else:
-            signs = patterns.labels[:, None]
-            Y = sp.hstack([patterns.sparse_rows(everything).multiply(signs), patterns.space.rho * signs], format="csr")
-        return (Y if patterns.space.rho else Y[:, :-1]).T.tocsc() / self.size
+        dense = isinstance(patterns.rows, Dense)
+        Y = sp.csr_matrix(patterns.dense_rows(everything)) if dense else patterns.sparse_patterns(everything)
+        Yt = (Y if patterns.space.rho else Y[:, :-1]).T.tocsc()
+        largest = abs(Yt).max(axis=1).toarray().ravel()
+        self.size = np.where(largest > 0, largest, 1.0)
+        Yt.data = Yt.data / self.size[Yt.indices]
+        return Yt
 
     def _solve(self, b: Vector, **constraints: Any) -> Any:
         options = {} if self.max_time is None else {"time_limit": float(self.max_time)}
