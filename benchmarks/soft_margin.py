@@ -57,4 +57,10 @@ def measure(small):
         answered = [row.ratio for row in rows if math.isfinite(row.ratio) and not row.case.endswith("inf")]
         if answered:
             mean = math.exp(sum(map(math.log, answered)) / len(answered))
-            yield Row(f"geometric mean of the {len(answered)} cells with a finite C that peers answer", timing, {}, 3.0, value=mean)
+            yield Row(
+                f"geometric mean of the {len(answered)} cells with a finite C that peers answer",
+                timing,
+                {},
+                3.0,
+                value=mean,
+            )
