@@ -340,8 +340,9 @@ def test_compare(tmp_path):
     assert all(name in result.output for name in names)
     assert picture.read_text().lstrip().startswith("<?xml")
     told = json.loads(run("compare", path, "-t", "label", "--cv", "0", "--json").stdout)
-    assert told[0]["name"] == "MaxMargin (hard)"
-    assert told[0]["share"] == pytest.approx(1.0, abs=1e-6)
+    (best,) = [row for row in told if row["name"] == "MaxMargin (hard)"]
+    assert best["share"] == pytest.approx(1.0, abs=1e-6)
+    assert told[0]["share"] == pytest.approx(best["share"], abs=1e-9)  # a linear program may reach the same vertex
     assert all(row["share"] is None or row["share"] <= 1.0 for row in told)
     exact = separatrix.DynamicMargin().fit(*_table(path))
     (ours,) = [row for row in told if row["name"] == "DynamicMargin"]
