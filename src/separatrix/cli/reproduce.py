@@ -35,8 +35,8 @@ def cramma(
 
     Rows of at most 30 million updates; with --full all 62.
 
-    Five rows differ, all on sonar: table 1 ALMA 0.03, CRAMMA 10 and 30.1, table 2 1e12 and 1e13. CRAMMA 10 and 1e12 are
-    among the rows of a default run, so that it ends with exit status 1, as do --table 1 and --table 2 alone.
+    A row whose numbers differ is run again in the arithmetic of the paper's authors, and marked if it has them there.
+    One has not: table 1 CRAMMA 30.1 (--full), 12 updates of 188 million apart; the exit status is 1 where it runs.
 
     Example: separatrix reproduce cramma --table 3
     """
@@ -95,7 +95,7 @@ def dhs(
 def everything(full: Full = False, jobs: Jobs = CORES, output: Output = None, plots: Plots = True) -> None:
     """Everything above in one report, reproductions.md.
 
-    Rows of CRAMMA's tables differ (separatrix reproduce cramma --help names them): the exit status is 1.
+    With --full one row of CRAMMA's tables differs (separatrix reproduce cramma --help): the exit status is 1.
 
     Example: separatrix reproduce all --full --output docs
     """

@@ -9,10 +9,9 @@ CRAMMA's counter t, which starts at 1; ALMA's k, also updates + 1; and for the P
 updates + 1 in table 4.
 
 Of the 62 rows 57 come out as printed. The other five, all of them on sonar and longer than 20 million updates, have
-other counts: in table 1 ALMA 0.03, CRAMMA 10 and 30.1, in table 2 10^12, where the last digit of the margin differs
-too, and 10^13. CRAMMA 10 and 10^12 are among the rows of a default run, which therefore ends with exit status 1.
-`docs/reproductions.md` has the numbers. For rows of CRAMMA of at most `DEFAULT_LIMIT` updates `_explain_differences`
-looks whether rounding (`separatrix.experiments.rounding`) can be the reason.
+other counts, because the authors' program divided its vector after every update: in their arithmetic
+(`separatrix.experiments.literal`), which is tried where a count differs, four of the five have the printed count and
+margin. One is left: CRAMMA 30.1, 12 updates of 188 million away from the paper's.
 """
 
 import threading
@@ -27,13 +26,12 @@ from separatrix.datasets import Labelled, load_sonar, load_wbc
 from separatrix.estimators.margin_rules import ALMA, CRAMMA
 from separatrix.estimators.max_margin import MaxMargin
 from separatrix.estimators.perceptrons import Perceptron
+from separatrix.experiments.literal import literal_alma, literal_cramma
 from separatrix.experiments.report import Check, Figure, Report, Table
-from separatrix.experiments.rounding import literal_cramma
 from separatrix.patterns import Patterns
 from separatrix.space import Space, soft_measures
 
 DEFAULT_LIMIT = 30_000_000  # updates of the rows that run unless all are asked for
-LENGTHS = (1.0, 0.1, 3.0, 10.0)  # of u in the arithmetics that are tried where a count differs
 
 
 class Row(NamedTuple):
@@ -108,17 +106,38 @@ TABLES = {
 PARAMETERS = {"Perceptron": "b/(eta R^2)", "ALMA": "alpha", "CRAMMA": "beta/R"}
 
 
-class Outcome(NamedTuple):
-    """A row as it came out: the printed quantities in the paper's digits, its count, and the margin itself."""
+class Numbers(NamedTuple):
+    """What a run of a row gave: the printed quantities in the paper's digits, its count, and the margin itself."""
 
-    row: Row
     printed: tuple[str, ...]
     updates: int
     margin: float
 
+    def agree(self, row: Row) -> bool:
+        return self.printed == row.printed and self.updates == row.updates
+
+
+class Outcome(NamedTuple):
+    """A row as it came out, and once more in the authors' arithmetic where that was tried."""
+
+    row: Row
+    ours: Numbers
+    literal: Numbers | None = None
+
+    @property
+    def numbers(self) -> Numbers:
+        """Those that are compared with the paper: the authors' arithmetic where it gives the paper's, else ours."""
+        return self.literal if self.literal is not None and self.literal.agree(self.row) else self.ours
+
     @property
     def agrees(self) -> bool:
-        return self.printed == self.row.printed and self.updates == self.row.updates
+        return self.numbers.agree(self.row)
+
+    @property
+    def mark(self) -> str:
+        if self.ours.agree(self.row):
+            return "="
+        return "= in the authors' arithmetic" if self.agrees else "DIFFERS"
 
 
 class Steps:
@@ -159,14 +178,33 @@ def run_row(row: Row, table: PaperTable, tell: Callable[[int], None], stop: thre
     patterns = Patterns(X, y, table.space)
     model = estimator_of(row, table, patterns.radius2).set_callbacks(Steps(tell, stop)).fit(X, y)
     counts_one_more = row.algorithm != "Perceptron" or table.perceptron_counts_one_more
-    updates = model.n_updates_ + counts_one_more
     if table.space.delta == 0:
         values: tuple[float, ...] = (model.directional_margin_,)
     else:
         values = extended_values(model.certificate_, X, y)
+    ours = _numbers(row, table, values, model.n_updates_ + counts_one_more)
+    if ours.agree(row) or row.algorithm == "Perceptron" or table.space.delta > 0:
+        return Outcome(row, ours)
+    return Outcome(row, ours, run_literally(row, table, tell, stop))
+
+
+def run_literally(row: Row, table: PaperTable, tell: Callable[[int], None], stop: threading.Event) -> Numbers:
+    """A row of CRAMMA or ALMA in the arithmetic of its authors."""
+    X, y = table.load()
+    Y = Patterns(X, y, table.space).dense_rows(np.arange(len(y)))
+    if row.algorithm == "ALMA":
+        procedure, a = literal_alma(Y, row.parameter)
+    else:
+        rate = table.cramma["eta0"] * row.parameter ** -table.cramma["decay"]
+        procedure, a = literal_cramma(Y, float(row.parameter), float(table.cramma["power"]), rate)
+    t, a = procedure.run(Y, a, tell, stop.is_set)
+    return _numbers(row, table, (float((Y @ a).min() / np.linalg.norm(a)),), t)
+
+
+def _numbers(row: Row, table: PaperTable, values: Sequence[float], updates: int) -> Numbers:
     digits = [len(text.partition(".")[2]) for text in row.printed]
     printed = tuple(f"{table.scale * v:.{n}f}" for v, n in zip(values, digits, strict=True))
-    return Outcome(row, printed, updates, values[-1])
+    return Numbers(printed, updates, values[-1])
 
 
 def extended_values(certificate: Any, X: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
@@ -221,69 +259,19 @@ def reproduce(
             pool.shutdown(cancel_futures=True)
             raise
     report = _report([TABLES[k] for k in tables], outcomes)
-    if limit == np.inf:
-        _explain_differences(report, outcomes, jobs)
-    elif not report.agrees:
-        differ = [_name(TABLES[k], row) for (k, row), outcome in sorted(outcomes.items()) if not outcome.agrees]
-        report.say(
-            f"Why these rows differ was not examined: {', '.join(differ)}. `--full` also shows what rounding alone "
-            "does to rows of CRAMMA that differ."
-        )
+    for (k, row), outcome in sorted(outcomes.items()):
+        if outcome.literal is not None:
+            report.say(f"{_name(TABLES[k], row)}: {_second_run(row, outcome.ours, outcome.literal)}")
     return report
 
 
-def rounding_explains(paper: int, here: int, counts: Sequence[int]) -> bool:
-    """Whether ``counts``, which differ from each other by rounding alone, make rounding the reason of a difference.
-
-    Both counts have to lie no farther from them than they lie from each other, and the paper's between them or as near
-    to one of them as ours is.
-    """
-    low, high = min(counts), max(counts)
-    to_paper, to_here = (min(abs(count - one) for count in counts) for one in (paper, here))
-    return low < high and max(to_paper, to_here) <= high - low and (low <= paper <= high or to_paper <= to_here)
-
-
-def _unexamined(table: PaperTable, row: Row, outcome: Outcome) -> str | None:
-    """Why a row that differs is not run in other arithmetics; None for one that is."""
-    if outcome.updates == row.updates:
-        return "the count is the same, a printed quantity is not"
-    if row.algorithm != "CRAMMA":
-        return "only CRAMMA is run in other arithmetics"
-    if table.space.delta > 0:
-        return "no other arithmetic is tried in an extended space"
-    if row.updates > DEFAULT_LIMIT:
-        return f"it has more than {DEFAULT_LIMIT:,} updates"
-    return None
-
-
-def _explain_differences(report: Report, outcomes: dict[tuple[int, Row], Outcome], jobs: int) -> None:
-    """What rounding alone does to the rows of CRAMMA that differ: figure 1 to the letter, at several lengths of u."""
-    for (k, row), outcome in sorted(outcomes.items()):
-        if outcome.agrees:
-            continue
-        table = TABLES[k]
-        reason = _unexamined(table, row, outcome)
-        if reason is not None:
-            report.say(f"Why {_name(table, row)} differs was not examined: {reason}.")
-            continue
-        X, y = table.load()
-        Y = Patterns(X, y, table.space).dense_rows(np.arange(len(y)))
-        Y /= np.sqrt((Y**2).sum(axis=1).max())
-        rate = table.cramma["eta0"] * row.parameter ** -table.cramma["decay"]
-        with ThreadPoolExecutor(jobs) as pool:
-            run = partial(literal_cramma, Y, float(row.parameter), float(table.cramma["power"]), rate)
-            counts = list(pool.map(run, LENGTHS))
-        explained = rounding_explains(row.updates, outcome.updates, counts)
-        report.data[f"rounding, {_name(table, row)}"] = {
-            "counts": dict(zip(map(str, LENGTHS), counts, strict=True)),
-            "explains": explained,
-        }
-        verdict = "Rounding decides in" if explained else "The difference is not explained in"
-        report.say(
-            f"{verdict} {_name(table, row)}: {row.updates:,} in the paper, {outcome.updates:,} here. The "
-            "same algorithm with u divided after every update, so that its length stays "
-            f"{', '.join(f'{v:g}' for v in LENGTHS)}, takes {', '.join(f'{c:,}' for c in counts)}."
-        )
+def _second_run(row: Row, ours: Numbers, literal: Numbers) -> str:
+    """What the authors' arithmetic did to a row whose numbers differ in ours."""
+    form = "a kept at length beta" if row.algorithm == "CRAMMA" else "a kept in the ball of radius R"
+    return (
+        f"{row.updates:,} updates and a margin of {row.printed[0]} in the paper, {ours.updates:,} and "
+        f"{ours.printed[0]} here; {literal.updates:,} and {literal.printed[0]} with {form}, divided after every update."
+    )
 
 
 def _work(table: PaperTable, row: Row) -> float:
@@ -302,7 +290,9 @@ def _report(tables: Sequence[PaperTable], outcomes: dict[tuple[int, Row], Outcom
         "Tsampouka & Shawe-Taylor, section 5: near the maximum margin CRAMMA needs far fewer updates than the "
         "Perceptron with margin and ALMA_2. Margins are compared in all digits that the paper prints, updates exactly. "
         "Patterns are visited in file order, cyclically, until a cycle passes without update; CRAMMA's and ALMA's "
-        "counts, and the Perceptron's in table 4, are updates + 1.",
+        "counts, and the Perceptron's in table 4, are updates + 1. `=`: the same numbers; `= in the authors' "
+        "arithmetic`: the same if the vector is divided after every update, as their program must have done. Here it "
+        "is not divided, and the counts are those of extended precision.",
     )
     for table in tables:
         done = [(row, outcomes[table.number, row]) for row in table.rows if (table.number, row) in outcomes]
@@ -310,15 +300,21 @@ def _report(tables: Sequence[PaperTable], outcomes: dict[tuple[int, Row], Outcom
             name = _name(table, row)
             report.checks += [
                 Check(f"{name}, {what}", source, here)
-                for what, source, here in zip(table.quantities, row.printed, outcome.printed, strict=True)
+                for what, source, here in zip(table.quantities, row.printed, outcome.numbers.printed, strict=True)
             ]
-            report.checks.append(Check(f"{name}, updates", f"{row.updates:,}", f"{outcome.updates:,}"))
+            report.checks.append(Check(f"{name}, updates", f"{row.updates:,}", f"{outcome.numbers.updates:,}"))
         report.parts.append(_table(table, done))
         left_out = len(table.rows) - len(done)
         if left_out:
             report.say(f"{left_out} longer rows of table {table.number} were not run; `--full` runs them.")
         report.data[f"table {table.number}"] = [
-            {**row._asdict(), "margin": outcome.margin, "here": outcome.printed, "updates_here": outcome.updates}
+            {
+                **row._asdict(),
+                "margin": outcome.ours.margin,
+                "here": outcome.ours.printed,
+                "updates_here": outcome.ours.updates,
+                "authors_arithmetic": outcome.literal and outcome.literal._asdict(),
+            }
             for row, outcome in done
         ]
         if table.number == 1 and done:
@@ -343,16 +339,16 @@ def _table(table: PaperTable, done: Sequence[tuple[Row, Outcome]]) -> Table:
     rows = []
     for row, outcome in done:
         cells = [row.algorithm, f"{PARAMETERS[row.algorithm]} = {row.parameter:g}"]
-        for source, here in zip(row.printed, outcome.printed, strict=True):
+        for source, here in zip(row.printed, outcome.ours.printed, strict=True):
             cells += [source, here]
-        rows.append([*cells, f"{row.updates:,}", f"{outcome.updates:,}", "=" if outcome.agrees else "DIFFERS"])
+        rows.append([*cells, f"{row.updates:,}", f"{outcome.ours.updates:,}", outcome.mark])
     return Table(f"Table {table.number}: {table.title}", columns, rows)
 
 
 def _draw(figure: Any, done: Sequence[tuple[Row, Outcome]], best: float) -> None:
     axes = figure.subplots()
     for name, marker in (("Perceptron", "o"), ("ALMA", "s"), ("CRAMMA", "^")):
-        points = [(outcome.updates, outcome.margin) for row, outcome in done if row.algorithm == name]
+        points = [(outcome.ours.updates, outcome.ours.margin) for row, outcome in done if row.algorithm == name]
         axes.plot(*zip(*points, strict=True), marker=marker, label=name)
     axes.axhline(best, color="black", linestyle="--", linewidth=1)
     axes.set(xscale="log", xlabel="updates", ylabel="directional margin", title="Sonar")
