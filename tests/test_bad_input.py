@@ -74,6 +74,18 @@ def test_not_a_number(cls, value):
 
 
 @everyone
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_weight_of_zero_hides_no_infinity(cls, value):
+    """Finite scores stand for finite rows, except where a weight is 0."""
+    wide = np.column_stack([X, np.zeros(40)])
+    model = make(cls).fit(wide, Y)
+    wide[5, 3] = value
+    for bad in (wide, sp.csr_matrix(wide)):
+        with pytest.raises(ValueError, match=r"NaN|infinity"):
+            model.predict(bad)
+
+
+@everyone
 @pytest.mark.parametrize(
     ("bad", "y", "message"),
     [

@@ -79,6 +79,22 @@ def test_a_second_process_compiles_nothing(tmp_path):
     assert hits > 10
 
 
+COMPILER = """
+    import separatrix
+    from numba import njit
+    separatrix.Perceptron(max_epochs=5).fit(X, y)
+    before = "numba.typed.typedlist" in sys.modules, kernels()[1]
+    total = njit(lambda values: np.sort(values).sum())(X[0])
+    print(json.dumps([*before, bool(np.isclose(total, X[0].sum())), "numba.typed.typedlist" in sys.modules]))
+"""
+
+
+def test_kernels_that_are_found_do_not_bring_up_the_compiler(tmp_path):
+    """It takes a fifth of a second, and is there when something has to be compiled."""
+    assert run(COMPILER, NUMBA_CACHE_DIR=str(tmp_path))[0] is True
+    assert run(COMPILER, NUMBA_CACHE_DIR=str(tmp_path)) == [False, 0, True, True]
+
+
 EVERYTHING = """
     import separatrix
     from separatrix.estimators.online import OnlineClassifier

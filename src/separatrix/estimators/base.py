@@ -150,13 +150,27 @@ class LinearSeparator(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
         One-vs-one: the number of duels that each class wins, ties broken by the sum of its scores.
         """
-        scores = self._scores(self._checked(X))
+        scores = self._scores_of_rows(X)
         return votes(scores, len(self.classes_)) if self._fitted_as() == "ovo" else scores
 
-    def _checked(self, X):
+    def _checked(self, X, finite=True):
         check_is_fitted(self)
         check_structure(X)
-        return validate_data(self, X, accept_sparse="csr", dtype=DTYPES, reset=False)
+        return validate_data(self, X, accept_sparse="csr", dtype=DTYPES, reset=False, ensure_all_finite=finite)
+
+    def _scores_of_rows(self, X):
+        """The scores of rows that have to be finite.
+
+        A score is finite only if its row is, unless a weight of 0 hides it: the pass over X that looks for infinite
+        values, a third of the time, is made where a score is not finite or a weight is 0.
+        """
+        if type(self)._scores is not LinearSeparator._scores:  # other scores may not tell
+            return self._scores(self._checked(X))
+        with np.errstate(invalid="ignore"):
+            scores = self._scores(self._checked(X, finite=False))
+        if not (np.isfinite(scores).all() and self.coef_.all()):
+            self._checked(X)
+        return scores
 
     def _scores(self, X):
         """The scores of the hyperplanes: (n,) for one, else (n, number of hyperplanes)."""
@@ -174,7 +188,7 @@ class LinearSeparator(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         a row that is the distance from the border of its region; it is negative for the other classes.
         Infinite where all coefficients are 0 and the bias alone decides.
         """
-        scores = self._scores(self._checked(X))
+        scores = self._scores_of_rows(X)
         if scores.ndim > 1 and self._fitted_as() == "kesler":
             return distances_from_borders(scores, self.coef_)
         lengths = np.linalg.norm(self.coef_, axis=1)
@@ -187,7 +201,7 @@ class LinearSeparator(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         One-vs-rest: the classes with a positive score. One-vs-one: the class that wins all of its duels. A linear
         machine: the class with the largest score, unless two share it.
         """
-        scores = self._scores(self._checked(X))
+        scores = self._scores_of_rows(X)
         if scores.ndim == 1:
             return np.column_stack([scores < 0, scores > 0])
         if self._fitted_as() == "ovo":
@@ -223,7 +237,8 @@ def scores_of(X: Any, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
     if coef.shape[1] != X.shape[1]:  # compiled code would not see it
         raise DataError(f"X has {X.shape[1]} features, the weights are for {coef.shape[1]}.")
     if X.dtype == np.float64:
-        scores = np.asarray(X @ coef.T) + intercept
+        scores = np.asarray(X @ coef.T)
+        scores += intercept
     else:
         patterns = Patterns(X, np.ones(X.shape[0]), Space(1.0))
         scores = np.column_stack([patterns.margins(np.append(w, b)) for w, b in zip(coef, intercept, strict=True)])

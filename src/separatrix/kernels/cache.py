@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from numba import njit
+from numba.core.caching import FunctionCache
+from numba.core.runtime import rtsys
 
 from separatrix.kernels import epochs, memory, order, rows
 from separatrix.rules import base
@@ -51,12 +53,29 @@ def compiled(function: Callable, cacheable: bool = True, any_order: bool = False
         options["fastmath"] = {"reassoc", "contract"}
     if cacheable:
         try:
-            return njit(cache=True, **options)(function)
+            kernel = njit(cache=True, **options)(function)
         except RuntimeError as error:
             if "locator" not in str(error):
                 raise
             _warn_uncached()
+        else:
+            if isinstance(getattr(kernel, "_cache", None), FunctionCache):
+                kernel._cache = _QuickCache(function)
+            return kernel
     return njit(**options)(function)
+
+
+class _QuickCache(FunctionCache):
+    """Numba's cache, without what a kernel that is found there does not need.
+
+    Numba brings up all its registries before it looks into the cache, a fifth of a second in every process. They serve
+    compilation, which brings them up itself where nothing is found; to run, a kernel needs the memory manager only.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
 
 
 @cache

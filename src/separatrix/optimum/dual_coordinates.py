@@ -14,8 +14,9 @@ from separatrix.optimum.problem import Problem
 from separatrix.optimum.sweeps import Sweeps
 from separatrix.space import Vector
 
-PATIENCE = 0.7  # a sweep that leaves more than this part of the gap is a slow one
-SLOW_SWEEPS = 25  # after so many slow ones in a row the next method takes over
+FIRST_SWEEPS = 25  # before the pace is judged, by the last RECENT ones
+RECENT = 10
+TOO_FAR = 160  # sweeps to go at that pace, from which the next method is the faster one
 MOST_SWEEPS = 400
 EASY = 10.0  # C |y|^2 up to which coordinate descent is at home
 ROUGH = 1e-2  # gap that is good enough as a guess of the active rows
@@ -54,14 +55,13 @@ def _last_resort(problem: Problem, scale: float) -> None:
 
 def descend(problem: Problem) -> Vector:
     """Coordinate descent until the gap is reached or it no longer pays; returns the multipliers."""
-    sweeps, slow, last = Sweeps(problem), 0, 1.0
+    sweeps, guesses = Sweeps(problem), []
     for _ in range(MOST_SWEEPS):
         sweeps.sweep()
         guess = sweeps.guess()
-        slow = slow + 1 if guess > PATIENCE * last else 0
-        last = guess
+        guesses.append(guess)
         spent = problem.passes >= problem.max_passes or time.perf_counter() - problem.clock >= problem.max_time
-        leaving = slow >= SLOW_SWEEPS or spent or sweeps.count == MOST_SWEEPS
+        leaving = _sweeps_to_go(guesses, problem.tol) > TOO_FAR or spent or sweeps.count == MOST_SWEEPS
         if guess <= problem.tol or sweeps.size == 0 or leaving:
             problem.primal(sweeps.a, problem.margins(sweeps.a))
             index = np.flatnonzero(sweeps.alpha)
@@ -70,3 +70,13 @@ def descend(problem: Problem) -> Vector:
                 break
             sweeps.all_active()
     return sweeps.alpha
+
+
+def _sweeps_to_go(guesses: list[float], tol: float) -> float:
+    """How many more it takes to ``tol`` if the gap goes on to fall as it did in the last sweeps."""
+    if len(guesses) < FIRST_SWEEPS:
+        return 0.0
+    before, now = guesses[-RECENT - 1], guesses[-1]
+    if not 0.0 < now < before:
+        return np.inf
+    return RECENT * np.log(now / max(tol, 1e-15)) / np.log(before / now)
