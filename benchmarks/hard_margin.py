@@ -23,7 +23,7 @@ from separatrix.space import Space
 TARGET = 1e-3
 SIZES = ((20_000, 20, 1.0), (100_000, 50, 1.0), (100_000, 50, 100.0), (20_000, 500, 1.0), (1_000_000, 50, 1.0))
 LARGEST = (10_000_000, 10, 1.0)
-REAL = ("sonar", "WBC without 11", "MNIST 0-1", "MNIST 4-9")
+REAL = ("sonar", "WBC without 11", "MNIST 0-1")
 
 
 def cases(small):
@@ -42,8 +42,6 @@ def measure(small):
         for case, (X, y), large in cases(small):
             model = MaxMargin(np.inf, tol=1e-6)
             timing = clock(functools.partial(model.fit, X, y))
-            if not model.certificate_.separable:
-                continue
             best = MaxMargin(np.inf, tol=1e-9).fit(X, y).certificate_.upper
             judge = functools.partial(missing_margin, X, y, best=best)
             timing.reached = judge(np.append(model.coef_[0], model.intercept_[0]))

@@ -49,7 +49,7 @@ def _solve_augmented(problem: Problem, start: Vector | None) -> None:
         problem.dual(rows, alpha, combination)
         if problem.upper <= NOTHING_LEFT * patterns.radius * np.sqrt(width):
             return
-        if len(working) > 4 * width + ADD:
+        if len(working) > 1.5 * width + ADD:  # NNLS begins anew in every round: its cost is that of its columns
             working = rows
 
 
@@ -79,7 +79,7 @@ def _solve_free(problem: Problem) -> None:
         problem.dual(rows, alpha, np.append(V[support].T @ u[support], 0.0))
         if problem.upper <= NOTHING_LEFT * patterns.radius * np.sqrt(patterns.d + 1):
             return
-        if len(pairs) > 8 * (patterns.d + 1) + PAIRS * PAIRS:
+        if len(pairs) > 2 * (patterns.d + 1) + PAIRS * PAIRS:
             pairs = pairs[support]
 
 
