@@ -18,7 +18,7 @@ ROUNDS = 60
 PATIENCE = 8  # rounds without progress
 STEPS = 400  # of conjugate gradients in a round
 FIRST = 0.1  # residual per row in the first round: its face is a guess
-FINEST = 0.03  # of the tolerance: a smaller residual than that would not show in the gap
+FINEST = 0.03  # of the tolerance: a smaller residual does not show in the gap, unless a round makes no progress
 
 
 def solve(problem: Problem, alpha: Vector) -> None:
@@ -50,7 +50,7 @@ def solve(problem: Problem, alpha: Vector) -> None:
         following[rows] = kept
         changed = np.count_nonzero(following != on_face)
         accuracy = min(accuracy, 0.1 * problem.gap) * (0.1 if changed <= 0.01 * len(rows) else 1.0)
-        accuracy = max(accuracy, FINEST * problem.tol, 1e-10)
+        accuracy = max(accuracy, FINEST * problem.tol / 10.0**stale, 1e-10)
         on_face = following
         if not on_face.any():
             return
