@@ -60,9 +60,9 @@ def measure(small):
 def means(rows, limit):
     """Geometric means: over the cells that peers answer, and over all, where no answer counts as the time limit."""
     answered = [row.ratio for row in rows if math.isfinite(row.ratio)]
-    at_least = [row.ratio if math.isfinite(row.ratio) else limit / row.ours.seconds for row in rows]
-    for what, ratios in (("that peers answer", answered), ("with peers without an answer at the limit", at_least)):
+    counted = [limit / row.ours.seconds if math.isinf(row.ratio) else row.ratio for row in rows]
+    for what, ratios, goal in (("that peers answer", answered, 3.0), ("with no answer at the limit", counted, None)):
         if ratios:
             mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-            case = f"geometric mean of the {len(ratios)} cells with a finite C {what}"
-            yield Row(case, Timing(math.nan), goal=3.0, value=mean)
+            yield Row(f"geometric mean of the {len(ratios)} cells with a finite C {what}", Timing(math.nan), goal=goal,
+                      value=mean)  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, assert_all_finite, check_is_fitted, validate_data
 
 from separatrix.certificate import Certificate
 from separatrix.errors import DataError
@@ -162,14 +162,16 @@ class LinearSeparator(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """The scores of rows that have to be finite.
 
         A score is finite only if its row is, unless a weight of 0 hides it: the pass over X that looks for infinite
-        values, a third of the time, is made where a score is not finite or a weight is 0.
+        values, a third of the time, is made where a weight is 0 or a score is not finite.
         """
-        if type(self)._scores is not LinearSeparator._scores:  # other scores may not tell
+        check_is_fitted(self)
+        if type(self)._scores is not LinearSeparator._scores or not self.coef_.all():  # scores may not tell
             return self._scores(self._checked(X))
+        rows = self._checked(X, finite=False)
         with np.errstate(invalid="ignore"):
-            scores = self._scores(self._checked(X, finite=False))
-        if not (np.isfinite(scores).all() and self.coef_.all()):
-            self._checked(X)
+            scores = self._scores(rows)
+        if not np.isfinite(scores).all():
+            assert_all_finite(rows, input_name="X", estimator_name=type(self).__name__)
         return scores
 
     def _scores(self, X):

@@ -9,9 +9,9 @@ CRAMMA's counter t, which starts at 1; ALMA's k, also updates + 1; and for the P
 updates + 1 in table 4.
 
 Of the 62 rows 57 come out as printed. The other five, all of them on sonar and longer than 20 million updates, have
-other counts, because the authors' program divided its vector after every update: in their arithmetic
-(`separatrix.experiments.literal`), which is tried where a count differs, four of the five have the printed count and
-margin. One is left: CRAMMA 30.1, 12 updates of 188 million away from the paper's.
+other counts. They are run again in an arithmetic that was looked for because of them, a vector that is divided after
+every update (`separatrix.experiments.literal`). `docs/reproductions.md` tells in which rows it gives the paper's
+numbers, and of the others both counts.
 """
 
 import threading
@@ -291,8 +291,8 @@ def _report(tables: Sequence[PaperTable], outcomes: dict[tuple[int, Row], Outcom
         "Perceptron with margin and ALMA_2. Margins are compared in all digits that the paper prints, updates exactly. "
         "Patterns are visited in file order, cyclically, until a cycle passes without update; CRAMMA's and ALMA's "
         "counts, and the Perceptron's in table 4, are updates + 1. `=`: the same numbers; `= in the authors' "
-        "arithmetic`: the same if the vector is divided after every update, as their program must have done. Here it "
-        "is not divided, and the counts are those of extended precision.",
+        "arithmetic`: the same if the vector is divided after every update, as their program seems to have done; it "
+        "was found by looking for what gives their counts. This library does not divide.",
     )
     for table in tables:
         done = [(row, outcomes[table.number, row]) for row in table.rows if (table.number, row) in outcomes]

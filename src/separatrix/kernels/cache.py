@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from numba import njit
-from numba.core.caching import FunctionCache
-from numba.core.runtime import rtsys
 
 from separatrix.kernels import epochs, memory, order, rows
 from separatrix.rules import base
@@ -59,23 +57,33 @@ def compiled(function: Callable, cacheable: bool = True, any_order: bool = False
                 raise
             _warn_uncached()
         else:
-            if isinstance(getattr(kernel, "_cache", None), FunctionCache):
-                kernel._cache = _QuickCache(function)
+            if hasattr(kernel, "_cache"):  # not where numba is switched off
+                kernel._cache = _quick_cache()(function)
             return kernel
     return njit(**options)(function)
 
 
-class _QuickCache(FunctionCache):
+@cache
+def _quick_cache() -> type:
     """Numba's cache, without what a kernel that is found there does not need.
 
     Numba brings up all its registries before it looks into the cache, a fifth of a second in every process. They serve
     compilation, which brings them up itself where nothing is found; to run, a kernel needs the memory manager only.
     """
+    from numba.core.caching import FunctionCache
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        rtsys.initialize(target_context)
-        with self._guard_against_spurious_io_errors():
-            return self._load_overload(sig, target_context)
+    try:
+        from numba.core.runtime import rtsys
+    except ImportError:  # no part of numba's interface: a later version may keep it elsewhere
+        return FunctionCache
+
+    class QuickCache(FunctionCache):
+        def load_overload(self, sig: Any, target_context: Any) -> Any:
+            rtsys.initialize(target_context)
+            with self._guard_against_spurious_io_errors():
+                return self._load_overload(sig, target_context)
+
+    return QuickCache
 
 
 @cache

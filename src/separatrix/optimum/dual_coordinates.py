@@ -77,6 +77,6 @@ def _sweeps_to_go(guesses: list[float], tol: float) -> float:
     if len(guesses) < FIRST_SWEEPS:
         return 0.0
     before, now = guesses[-RECENT - 1], guesses[-1]
-    if not 0.0 < now < before:
-        return np.inf
-    return RECENT * np.log(now / max(tol, 1e-15)) / np.log(before / now)
+    if now <= max(tol, 1e-15):
+        return 0.0
+    return RECENT * np.log(now / max(tol, 1e-15)) / np.log(before / now) if now < before else np.inf
