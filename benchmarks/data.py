@@ -59,6 +59,7 @@ REAL = {
     "WBC": lambda: _paper(load_wbc),
     "WBC without 11": lambda: _paper(lambda: load_wbc(separable=True)),
     "MNIST 0-1": lambda: _mnist_pair(0, 1),
+    "MNIST 4-9": lambda: _mnist_pair(4, 9),
 }
 
 

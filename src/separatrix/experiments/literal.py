@@ -7,9 +7,10 @@ updates a visit comes out otherwise. Which one depends on the length that the ve
 on nothing else that was tried: not on the order of sums, not on whether one divides or multiplies by a reciprocal, not
 on registers of 53 or 64 bits. For the 1.7 billion updates of ALMA 0.03 the order of the operations matters as well.
 
-The length beta for CRAMMA, with the patterns as they are, was found by trying many lengths on CRAMMA 10 and 10^12; it
-then gave 10^13 as well, where each of 16 other lengths gives another count, and R did so for ALMA 0.03. It does not
-give CRAMMA 30.1. In units of the paper:
+The length beta for CRAMMA, with the patterns as they are, was found by trying 112 lengths on CRAMMA 10 and 10^12: it is
+the only one that gives both counts. It then gave 10^13 as well, where each of 16 other lengths gives another count,
+but not CRAMMA 30.1. For ALMA 0.03 two of three radii tried, R and 1/R, give the count of the paper; 1, with patterns
+divided by R, does not. In units of the paper:
 
     CRAMMA^eps  a.y <= beta^2/t^eps:                a += eta y with eta = eta_eff beta/R, then |a| = beta
     ALMA_2      a.y <= (1 - alpha) B R^2/sqrt(t):   a += C/sqrt(t) y, then |a| <= R; B = sqrt(8)/alpha, C = sqrt(2)
@@ -20,6 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+
+from separatrix.kernels.cache import compiled
 
 PAUSE = 10_000_000  # updates after which Python is asked whether to go on
 
@@ -77,7 +80,7 @@ def _power(t, exponent):  # pragma: no cover - compiled
     return np.sqrt(t) if exponent == 0.5 else t**exponent
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _visit(Y, a, t, i, quiet, pause, threshold, power, step, decay, length, ball):  # pragma: no cover - compiled
     """Visits from pattern i on, until n of them in a row were quiet or ``t`` has reached ``pause``.
 
