@@ -17,7 +17,7 @@ from benchmarks.race import Row, Timing, clock, first_that_reaches
 from separatrix import MaxMargin
 from separatrix.optimum import active_set
 from separatrix.optimum.problem import Problem
-from separatrix.patterns import Patterns
+from separatrix.patterns.plain_patterns import Patterns
 from separatrix.space import Space
 
 TARGET = 1e-3

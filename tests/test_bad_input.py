@@ -14,7 +14,7 @@ from families import ESTIMATORS
 from sklearn.exceptions import DataConversionWarning
 
 from separatrix import LMS, FuzzyPerceptron, MarginFuzzyPerceptron, RecursiveLeastSquares
-from separatrix.estimators.online import OnlineClassifier
+from separatrix.estimators._fit.online import OnlineClassifier
 
 ONLINE = [cls for cls in ESTIMATORS if issubclass(cls, OnlineClassifier)]
 everyone = pytest.mark.parametrize("cls", ESTIMATORS, ids=lambda cls: cls.__name__)

@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 from separatrix import LMS, BalancedWinnow, MarginPerceptron, PassiveAggressive, Perceptron, PerceptronLike
 from separatrix.errors import UnavailableError
-from separatrix.estimators.online import OnlineClassifier
+from separatrix.estimators._fit.online import OnlineClassifier
 from separatrix.rules import PerceptronRule
 
 ONLINE = [cls for cls in ESTIMATORS if issubclass(cls, OnlineClassifier)]

@@ -28,7 +28,7 @@ from separatrix import (
     separability,
 )
 from separatrix.callbacks import MarginTrace
-from separatrix.estimators.batch import BatchClassifier, IterativeClassifier
+from separatrix.estimators._fit.batch import BatchClassifier, IterativeClassifier
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 BATCH = [cls for cls in ESTIMATORS if issubclass(cls, BatchClassifier)]

@@ -34,10 +34,10 @@ from separatrix import (
     objective,
     soft_measures,
 )
-from separatrix.patterns import Patterns
+from separatrix.patterns.plain_patterns import Patterns
+from separatrix.proof.theory import Setting, theorem_of
 from separatrix.rules.fuzzy import fuzzy_weights, membership
 from separatrix.space import Space
-from separatrix.theory import Setting, theorem_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

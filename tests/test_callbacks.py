@@ -14,8 +14,8 @@ from sklearn.preprocessing import StandardScaler
 
 from separatrix import DynamicMargin, Perceptron, Pocket, VotedPerceptron
 from separatrix.callbacks import MarginTrace
-from separatrix.estimators.callbacks import Progress
-from separatrix.estimators.online import OnlineClassifier
+from separatrix.estimators._fit.online import OnlineClassifier
+from separatrix.estimators._fit.watch import Progress
 
 ONLINE = [cls for cls in ESTIMATORS if issubclass(cls, OnlineClassifier)]
 online = pytest.mark.parametrize("cls", ONLINE, ids=lambda cls: cls.__name__)

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from problems import PROBLEMS, blobs_2d, margin_6d, overlapping
 
 from separatrix import ALMA, LMS, Certificate, DataError, DynamicMargin, Perceptron, Pocket, Space, VotedPerceptron
-from separatrix.certificate import certify
-from separatrix.patterns import Patterns
+from separatrix.patterns.plain_patterns import Patterns
+from separatrix.proof.certify import certify
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

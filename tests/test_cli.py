@@ -21,8 +21,8 @@ from typer.testing import CliRunner
 import separatrix
 from separatrix.cli import app, progress
 from separatrix.cli.progress import Progress, Stage
-from separatrix.io.encoding import encode
-from separatrix.io.models import _digest
+from separatrix.io.model.encoding import encode
+from separatrix.io.model.files import _digest
 
 runner = CliRunner()
 COMMANDS = ["fit", "check", "compare", "predict", "show", "verify", "algorithms"]
@@ -127,7 +127,7 @@ def test_a_mistake_of_ours_is_not_taken_for_an_answer(line, monkeypatch):
     def crash(*arguments, **options):
         raise RuntimeError("broken")
 
-    monkeypatch.setattr("separatrix.separable.separability", crash)
+    monkeypatch.setattr("separatrix.proof.separability.separability", crash)
     result = run("check", line, "-t", "label")
     assert result.exit_code == 3
     assert "broken" in result.stderr
@@ -158,7 +158,7 @@ def test_check_answers_with_its_exit_status(tmp_path, line):
 
 def test_check_undecided(line, monkeypatch):
     undecided = separatrix.Separability(None, "undecided", False, explanation="Undecided.")
-    monkeypatch.setattr("separatrix.separable.separability", lambda *a, **k: undecided)
+    monkeypatch.setattr("separatrix.proof.separability.separability", lambda *a, **k: undecided)
     assert run("check", line, "-t", "label").exit_code == 2
 
 

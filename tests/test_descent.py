@@ -12,7 +12,6 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from separatrix import BatchPerceptron, BatchRelaxation, GradientDescent, LeastSquares
-from separatrix.certificate import certify
 from separatrix.descent import (
     Criterion,
     PerceptronCriterion,
@@ -20,8 +19,9 @@ from separatrix.descent import (
     RelaxationCriterion,
     SquaredErrorCriterion,
 )
-from separatrix.descent.batch import safe_rate
-from separatrix.patterns import Patterns
+from separatrix.descent.batch_descent import safe_rate
+from separatrix.patterns.plain_patterns import Patterns
+from separatrix.proof.certify import certify
 from separatrix.space import Space
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -286,7 +286,7 @@ def test_violated_patterns_that_add_up_to_0_are_a_proof(model, layout):
 
 
 def test_sums_that_only_seem_to_vanish_prove_nothing(monkeypatch):
-    monkeypatch.setattr("separatrix.estimators.batch.prove", certify)  # a proof that was not found
+    monkeypatch.setattr("separatrix.estimators._fit.batch.prove", certify)  # a proof that was not found
     model = BatchPerceptron().fit(*PARITY)
     assert model.certificate_.separable is None
     assert (model.converged_, model.stop_reason_) == (False, "stationary")

@@ -10,7 +10,7 @@ import pytest
 from public import CLASSIFIERS
 from sklearn.datasets import load_breast_cancer
 
-from separatrix.estimators.online import OnlineClassifier
+from separatrix.estimators._fit.online import OnlineClassifier
 
 ROOT = Path(__file__).parents[1]
 

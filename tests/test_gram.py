@@ -33,9 +33,9 @@ from separatrix import (
     Relaxation,
     separability,
 )
-from separatrix.gram import GramRows, Kernel, KernelPatterns
-from separatrix.optimum import kernelised
-from separatrix.patterns import as_rows
+from separatrix.optimum import kernel_decomposition as kernelised
+from separatrix.patterns.kernel_patterns import GramRows, Kernel, KernelPatterns
+from separatrix.rows.memory import as_rows
 from separatrix.space import Space
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -25,13 +25,13 @@ from separatrix import (
     Perceptron,
     Pocket,
     VotedPerceptron,
-    gram,
-    kernelised,
 )
 from separatrix.errors import UnavailableError
 from separatrix.estimators import kernel_max_margin
-from separatrix.gram import GramRows, Kernel, definiteness
-from separatrix.optimum import kernelised as optimum
+from separatrix.optimum import kernel_decomposition as optimum
+from separatrix.patterns import kernel_patterns as gram
+from separatrix.patterns.kernel_patterns import GramRows, Kernel, definiteness
+from separatrix.training import kernel_training as kernelised
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 X6, Y6 = np.random.default_rng(18).normal(size=(6, 2)), np.array([0, 0, 0, 1, 1, 1])

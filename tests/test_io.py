@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from separatrix import DataError
 from separatrix.io import read_table
-from separatrix.io.prepare import normalised, preparation
-from separatrix.io.source import Source, sniff
+from separatrix.io.data.prepare import normalised, preparation
+from separatrix.io.data.source import Source, sniff
 
 NUMBERS = np.array([[1.5, 2.0], [-3.0, 4.25], [5.0, 0.0], [0.5, 1.0]])
 LABELS = ["a", "b", "a", "b"]
@@ -145,7 +145,7 @@ def test_what_is_wrong_and_where(tmp_path, content, words):
     [
         (b"a,y\n1,\xe9t\xe9\n2,x\n", "line 2: this is not UTF-8"),
         ("a,y\n1,u\n".encode("utf-16"), "UTF-16"),
-        (gzip.compress(b"a,y\n1,u\n2,v\n")[:-9], "gzip file is damaged"),
+        (gzip.compress(b"a,y\n1,u\n2,v\n", mtime=0)[:-9], "gzip file is damaged"),
         (b"PAR1 and then nothing", "cannot be read as parquet"),
         (b"\x80\x04\x95" + b"cos\nsystem\n", "pickle, which is never read"),
         (b"PK\x03\x04 broken", "archive is damaged"),

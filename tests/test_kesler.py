@@ -38,9 +38,9 @@ from separatrix import (
     VotedPerceptron,
     separability,
 )
-from separatrix.kesler import KeslerPatterns
-from separatrix.multiclass import machine
+from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.space import Space
+from separatrix.training import kesler_training as machine
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 LAYOUTS = [np.asarray, sp.csr_matrix, lambda X: X.astype(np.float32), lambda X: sp.csr_matrix(X.astype(np.float32))]

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from separatrix import DataError, LinearProgram, MaxMargin, separability
 from separatrix.optimum import linear_program
-from separatrix.patterns import Patterns
+from separatrix.patterns.plain_patterns import Patterns
 from separatrix.space import Space
 
 each_criterion = pytest.mark.parametrize("criterion", ["minimax", "perceptron"])
@@ -63,7 +63,7 @@ def test_the_duals_are_the_gordan_vector():
     X, y = categories(1, 3)
     patterns = Patterns(X, oracle.labels(y), Space(1.0))
     for criterion in linear_program.CRITERIA:
-        solver = linear_program.LinearProgram(patterns, np.ones(20), np.ones(20), criterion)
+        solver = linear_program.LinearProgram(patterns, np.ones(20), np.ones(20), criterion, lambda a: True)
         assert solver.step() == "positive"
         assert np.all(solver.alpha >= 0)
         assert solver.alpha.sum() == pytest.approx(solver.values[0])  # duality, b = 1

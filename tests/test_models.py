@@ -22,8 +22,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 import separatrix
 from separatrix import MaxMargin, ModelError, Perceptron, PerceptronLike, load, save
 from separatrix.io import read_model
-from separatrix.io.encoding import Decoder, encode
-from separatrix.io.models import _digest
+from separatrix.io.model.encoding import Decoder, encode
+from separatrix.io.model.files import _digest
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -189,14 +189,14 @@ HOSTILE = [
     thing("builtins.eval", source="1"),
     thing("separatrix.cli.main"),
     thing("separatrix.cli.__main__.x"),
-    thing("separatrix.estimators.base.hashlib"),
-    thing("separatrix.estimators.base.fingerprint"),
-    thing("separatrix.estimators.base.Patterns"),
+    thing("separatrix.estimators._fit.separator.hashlib"),
+    thing("separatrix.estimators._fit.separator.fingerprint"),
+    thing("separatrix.estimators._fit.separator.Patterns"),
     thing("separatrix.nowhere.Nothing"),
     thing("sklearn.preprocessing._function_transformer.FunctionTransformer", func={"!": "function"}),
     thing("sklearn.feature_extraction.text.TfidfVectorizer"),
     thing("separatrix.space.Space", rho=1.0),
-    thing("separatrix.certificate.Certificate", lower=1.0),
+    thing("separatrix.proof.certificate.Certificate", lower=1.0),
     {"!": "array", "name": "0"},
     {"!": "pickle", "data": "gASV"},
     {"!": "dtype", "name": "V8"},
@@ -314,7 +314,7 @@ def test_any_damage_is_seen(tmp_path, good, data):
 
 leaves = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(max_size=8))
 names = st.sampled_from(
-    ["separatrix.space.Space", "separatrix.certificate.Certificate", "sklearn.pipeline.Pipeline",
+    ["separatrix.space.Space", "separatrix.proof.certificate.Certificate", "sklearn.pipeline.Pipeline",
      "separatrix.estimators.max_margin.MaxMargin", "separatrix.space.Hyperplane", "os.system"]
 )  # fmt: skip
 kinds = st.sampled_from(

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from separatrix import MaxMargin, ModelError, PiecewiseLinearMachine, VotedPerceptron, load
 from separatrix.cli import app
-from separatrix.io.onnx import export_onnx, to_onnx
+from separatrix.io.model.onnx_export import export_onnx, to_onnx
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -16,7 +16,7 @@ from test_kesler import clouds
 
 from separatrix import CRAMMA, DataError, MaxMargin, Perceptron, VotedPerceptron
 from separatrix.callbacks import MarginTrace
-from separatrix.multiclass.one_vs_one import claims_by_pairs, pairs, votes
+from separatrix.patterns.binary_problems import claims_by_pairs, pairs, votes
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

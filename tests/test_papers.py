@@ -7,7 +7,7 @@ from sklearn.datasets import make_blobs
 
 from separatrix import GreedyPerceptron, Perceptron, soft_measures
 from separatrix.experiments.dhs.data import pair as dhs_pair
-from separatrix.patterns import Patterns
+from separatrix.patterns.plain_patterns import Patterns
 from separatrix.space import Space
 
 CYCLIC = {"shuffle": False, "max_epochs": 10**7}

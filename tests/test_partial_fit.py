@@ -17,7 +17,7 @@ from separatrix import (
     VotedPerceptron,
 )
 from separatrix.errors import SeparatrixError, UnavailableError
-from separatrix.estimators.online import OnlineClassifier
+from separatrix.estimators._fit.online import OnlineClassifier
 
 ONLINE = [cls for cls in ESTIMATORS if issubclass(cls, OnlineClassifier)]
 WITHOUT = [GreedyPerceptron, Pocket]

@@ -10,9 +10,14 @@ from typer.testing import CliRunner
 
 from separatrix import DataError, SeparatrixError
 from separatrix.cli import app
-from separatrix.experiments import cramma, dhs, greedy, margin_perceptron
-from separatrix.experiments.dhs import descent, perceptron, squared_error
-from separatrix.experiments.report import Check, Figure, Heading, Report, Table, Words, write
+from separatrix.experiments import cramma_tables as cramma
+from separatrix.experiments import dhs
+from separatrix.experiments import greedy_tables as greedy
+from separatrix.experiments import margin_perceptron_tables as margin_perceptron
+from separatrix.experiments.dhs import descent_problems as descent
+from separatrix.experiments.dhs import perceptron_problems as perceptron
+from separatrix.experiments.dhs import squared_error_problems as squared_error
+from separatrix.experiments.outcome import Check, Figure, Heading, Report, Table, Words, write
 
 ROWS = [(table, row) for table in cramma.TABLES.values() for row in table.rows if row.updates <= 3_000_000]
 

@@ -31,9 +31,9 @@ from separatrix import (
     Pocket,
     RecursiveLeastSquares,
     VotedPerceptron,
-    training,
 )
-from separatrix.estimators.online import OnlineClassifier
+from separatrix.estimators._fit.online import OnlineClassifier
+from separatrix.training import base as training
 
 ONLINE = [cls for cls in ESTIMATORS if issubclass(cls, OnlineClassifier)]
 online = pytest.mark.parametrize("cls", ONLINE, ids=lambda cls: cls.__name__)

@@ -36,7 +36,7 @@ from separatrix import (
     Relaxation,
     VotedPerceptron,
 )
-from separatrix.estimators.online import OnlineClassifier
+from separatrix.estimators._fit.online import OnlineClassifier
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -25,7 +25,7 @@ from separatrix import (
     Relaxation,
     VotedPerceptron,
 )
-from separatrix.estimators.online import OnlineClassifier
+from separatrix.estimators._fit.online import OnlineClassifier
 
 ONLINE = [cls for cls in ESTIMATORS if issubclass(cls, OnlineClassifier)]
 online = pytest.mark.parametrize("cls", ONLINE, ids=lambda cls: cls.__name__)

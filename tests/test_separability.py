@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from separatrix import DataError, MaxMargin, separability
-from separatrix.exact import product_sign, vanishing_combination
+from separatrix.proof.exact import product_sign, vanishing_combination
 
 
 def separable_set(seed):

@@ -5,7 +5,7 @@ from families import EVERYONE
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from separatrix import KernelMaxMargin, MaxMargin, Perceptron, RecursiveLeastSquares
-from separatrix.estimators.batch import BatchClassifier
+from separatrix.estimators._fit.batch import BatchClassifier
 
 # The result of an online rule depends on the order of rows, so a repeated row is not the same as a weight of 2, and
 # removing rows draws other orders. scikit-learn's own Perceptron fails these two as well. What must hold instead,

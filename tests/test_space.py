@@ -10,7 +10,7 @@ from problems import PROBLEMS, blobs_2d, margin_6d, overlapping
 from scipy.optimize import minimize, minimize_scalar
 
 from separatrix import Hyperplane, Space, best_gamma, objective, slacks, soft_measures
-from separatrix.patterns import Patterns
+from separatrix.patterns.plain_patterns import Patterns
 
 LAYOUTS = {"C": np.ascontiguousarray, "F": np.asfortranarray, "csr": sp.csr_array}
 each_layout = pytest.mark.parametrize("layout", LAYOUTS)

@@ -12,7 +12,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 
 from separatrix import DataError, HoKashyap, LeastSquares, UnavailableError, separability
-from separatrix.patterns import Patterns
+from separatrix.patterns.plain_patterns import Patterns
 from separatrix.space import Space
 from separatrix.squared_error import factor
 

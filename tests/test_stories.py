@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from separatrix import MaxMargin, load, save
 from separatrix.cli import app, job
-from separatrix.io import models
+from separatrix.io.model import files as models
 
 runner = CliRunner()
 
@@ -196,7 +196,7 @@ def test_ctrl_c_before_there_is_anything(iris, monkeypatch):
 def test_a_read_only_folder(tmp_path, iris):
     """The mistake is told before the work, not after it."""
     script = (
-        "import os, sys, separatrix.io.models, separatrix.report.write\n"
+        "import os, sys, separatrix.io.model.files, separatrix.report.write\n"
         "from typer.testing import CliRunner\n"
         "from separatrix.cli import app, main\n"
         "CliRunner().invoke(app, ['fit', 'nothing.csv'])\n"  # imports what root may read
@@ -224,4 +224,4 @@ def test_a_model_of_a_newer_version(tmp_path, iris, monkeypatch):
     for command in (["predict", path, iris[0]], ["show", path], ["verify", path, iris[0]]):
         result = separatrix(*command)
         assert result.exit_code == 3
-        assert "newer separatrix (format 7; this version reads up to 1)" in told(result)
+        assert "newer separatrix (format 7; this version reads up to 2)" in told(result)

@@ -8,12 +8,12 @@ import pytest
 from test_bounds import assert_theorem
 
 from separatrix import DynamicMargin, MarginPerceptron, MaxMargin, Perceptron, PerceptronLike, bounds
+from separatrix.proof.theory import Setting, theorem_of
 from separatrix.rules.alma import AlmaRule
 from separatrix.rules.base import rule as attributes
 from separatrix.rules.cramma import CrammaRule
 from separatrix.rules.dynamic_margin import DynamicMarginRule
 from separatrix.rules.perceptron import PerceptronRule
-from separatrix.theory import Setting, theorem_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

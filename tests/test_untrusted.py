@@ -23,8 +23,9 @@ from sklearn.preprocessing import (
 )
 
 from separatrix import DataError, MaxMargin, ModelError, Perceptron, VotedPerceptron, load, save
-from separatrix.io import limits, read_table
-from separatrix.io.prepare import kinds, normalised, preparation
+from separatrix.io import read_table
+from separatrix.io.data import limits
+from separatrix.io.data.prepare import kinds, normalised, preparation
 
 WORDS = np.array([["a", "u"], ["b", "v"], ["c", "u"], ["a", "v"], ["a", "u"], ["b", "v"]], dtype=object)
 Y = np.array([0, 1, 0, 1, 0, 1])
@@ -255,7 +256,7 @@ def test_gzip_stops_at_the_limit(tmp_path, monkeypatch):
     monkeypatch.setattr(limits, "PLENTY", 1)
     seen = []
     check = limits.check_unpacked
-    monkeypatch.setattr("separatrix.io.source.check_unpacked", lambda *told: (seen.append(told[1]), check(*told)))
+    monkeypatch.setattr("separatrix.io.data.source.check_unpacked", lambda *told: (seen.append(told[1]), check(*told)))
     with pytest.raises(DataError, match="unpacks to more than"):
         read_table(path, "y")
     assert max(seen) < 1 << 23

@@ -5,7 +5,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 _HOMES = {
-    "separatrix.certificate": ["Certificate", "Verification"],
+    "separatrix.proof.certificate": ["Certificate", "Verification"],
     "separatrix.errors": [
         "DataError",
         "MissingExtraError",
@@ -14,11 +14,11 @@ _HOMES = {
         "SeparatrixError",
         "UnavailableError",
     ],
-    "separatrix.estimators.corrections": ["ROMMA", "PassiveAggressive", "Relaxation"],
+    "separatrix.estimators.aggressive_rules": ["ROMMA", "PassiveAggressive", "Relaxation"],
     "separatrix.estimators.kernel_max_margin": ["KernelMaxMargin"],
     "separatrix.estimators.kernel_perceptron": ["KernelPerceptron"],
-    "separatrix.estimators.descent": ["BatchPerceptron", "BatchRelaxation", "GradientDescent"],
-    "separatrix.estimators.linear_program": ["LinearProgram"],
+    "separatrix.estimators.gradient_descent": ["BatchPerceptron", "BatchRelaxation", "GradientDescent"],
+    "separatrix.estimators.linear_program_classifier": ["LinearProgram"],
     "separatrix.estimators.margin_rules": [
         "ALMA",
         "CRAMMA",
@@ -37,13 +37,13 @@ _HOMES = {
         "VotedPerceptron",
     ],
     "separatrix.estimators.piecewise": ["PiecewiseLinearMachine"],
-    "separatrix.estimators.squared_error": ["HoKashyap", "LeastSquares"],
+    "separatrix.estimators.squared_error_classifiers": ["HoKashyap", "LeastSquares"],
     "separatrix.estimators.weighted": ["LMS", "BalancedWinnow", "FuzzyPerceptron", "RecursiveLeastSquares"],
-    "separatrix.io.models": ["load", "save"],
-    "separatrix.quadratic": ["Quadric", "quadric"],
-    "separatrix.separable": ["Separability", "separability"],
-    "separatrix.space": ["Hyperplane", "Space", "best_gamma", "objective", "slacks", "soft_measures"],
-    "separatrix.theory": ["Theory"],
+    "separatrix.io.model.files": ["load", "save"],
+    "separatrix.geometry": ["Hyperplane", "Quadric", "quadric"],
+    "separatrix.proof.separability": ["Separability", "separability"],
+    "separatrix.space": ["Space", "best_gamma", "objective", "slacks", "soft_measures"],
+    "separatrix.proof.theory": ["Theory"],
 }
 _MODULES = ["bounds", "callbacks", "datasets", "descent", "errors", "io", "plot", "rules"]
 _WHERE = {name: home for home, names in _HOMES.items() for name in names}
@@ -68,23 +68,21 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
-    from separatrix.certificate import Certificate as Certificate
-    from separatrix.certificate import Verification as Verification
     from separatrix.errors import DataError as DataError
     from separatrix.errors import MissingExtraError as MissingExtraError
     from separatrix.errors import ModelError as ModelError
     from separatrix.errors import NotSeparableError as NotSeparableError
     from separatrix.errors import SeparatrixError as SeparatrixError
     from separatrix.errors import UnavailableError as UnavailableError
-    from separatrix.estimators.corrections import ROMMA as ROMMA
-    from separatrix.estimators.corrections import PassiveAggressive as PassiveAggressive
-    from separatrix.estimators.corrections import Relaxation as Relaxation
-    from separatrix.estimators.descent import BatchPerceptron as BatchPerceptron
-    from separatrix.estimators.descent import BatchRelaxation as BatchRelaxation
-    from separatrix.estimators.descent import GradientDescent as GradientDescent
+    from separatrix.estimators.aggressive_rules import ROMMA as ROMMA
+    from separatrix.estimators.aggressive_rules import PassiveAggressive as PassiveAggressive
+    from separatrix.estimators.aggressive_rules import Relaxation as Relaxation
+    from separatrix.estimators.gradient_descent import BatchPerceptron as BatchPerceptron
+    from separatrix.estimators.gradient_descent import BatchRelaxation as BatchRelaxation
+    from separatrix.estimators.gradient_descent import GradientDescent as GradientDescent
     from separatrix.estimators.kernel_max_margin import KernelMaxMargin as KernelMaxMargin
     from separatrix.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
-    from separatrix.estimators.linear_program import LinearProgram as LinearProgram
+    from separatrix.estimators.linear_program_classifier import LinearProgram as LinearProgram
     from separatrix.estimators.margin_rules import ALMA as ALMA
     from separatrix.estimators.margin_rules import CRAMMA as CRAMMA
     from separatrix.estimators.margin_rules import MICRA as MICRA
@@ -100,22 +98,24 @@ if TYPE_CHECKING:
     from separatrix.estimators.perceptrons import Pocket as Pocket
     from separatrix.estimators.perceptrons import VotedPerceptron as VotedPerceptron
     from separatrix.estimators.piecewise import PiecewiseLinearMachine as PiecewiseLinearMachine
-    from separatrix.estimators.squared_error import HoKashyap as HoKashyap
-    from separatrix.estimators.squared_error import LeastSquares as LeastSquares
+    from separatrix.estimators.squared_error_classifiers import HoKashyap as HoKashyap
+    from separatrix.estimators.squared_error_classifiers import LeastSquares as LeastSquares
     from separatrix.estimators.weighted import LMS as LMS
     from separatrix.estimators.weighted import BalancedWinnow as BalancedWinnow
     from separatrix.estimators.weighted import FuzzyPerceptron as FuzzyPerceptron
     from separatrix.estimators.weighted import RecursiveLeastSquares as RecursiveLeastSquares
-    from separatrix.io.models import load as load
-    from separatrix.io.models import save as save
-    from separatrix.quadratic import Quadric as Quadric
-    from separatrix.quadratic import quadric as quadric
-    from separatrix.separable import Separability as Separability
-    from separatrix.separable import separability as separability
-    from separatrix.space import Hyperplane as Hyperplane
+    from separatrix.geometry import Hyperplane as Hyperplane
+    from separatrix.geometry import Quadric as Quadric
+    from separatrix.geometry import quadric as quadric
+    from separatrix.io.model.files import load as load
+    from separatrix.io.model.files import save as save
+    from separatrix.proof.certificate import Certificate as Certificate
+    from separatrix.proof.certificate import Verification as Verification
+    from separatrix.proof.separability import Separability as Separability
+    from separatrix.proof.separability import separability as separability
+    from separatrix.proof.theory import Theory as Theory
     from separatrix.space import Space as Space
     from separatrix.space import best_gamma as best_gamma
     from separatrix.space import objective as objective
     from separatrix.space import slacks as slacks
     from separatrix.space import soft_measures as soft_measures
-    from separatrix.theory import Theory as Theory

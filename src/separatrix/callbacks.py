@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from separatrix.estimators.callbacks import MarginTrace
+from separatrix.estimators._fit.watch import MarginTrace
 
 __all__ = ["Callback", "MarginTrace"]
 

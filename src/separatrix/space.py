@@ -2,11 +2,10 @@
 
 A pattern is ``y_k = l_k (x_k, rho)`` with a label l_k = -1 or +1; a vector ``a`` separates if ``a.y_k > 0`` for all k.
 The extension adds one dimension of size Delta per pattern (CRAMMA section 4). None of this is ever materialised:
-this module holds the vectors' side of it, `separatrix.patterns` the data's side.
+this module holds the vectors' side of it, `separatrix.patterns.plain_patterns` the data's side.
 """
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -56,50 +55,6 @@ class Space(NamedTuple):
     def describe(self) -> str:
         bias = "unpenalised bias" if self.free else (f"rho = {self.rho:g}" if self.rho else "no bias")
         return f"{bias}, Delta = {self.delta:g}" if self.delta else bias
-
-
-@dataclass(frozen=True)
-class Hyperplane:
-    """The hyperplane ``w.x + b = 0`` (DHS 5.2.1).
-
-    >>> plane = Hyperplane([3.0, 4.0], -5.0)
-    >>> plane.signed_distance([[3.0, 4.0], [0.0, 0.0]])
-    array([ 4., -1.])
-    >>> plane.project([[3.0, 4.0]])
-    array([[0.6, 0.8]])
-    """
-
-    w: Any
-    b: float = 0.0
-
-    def __post_init__(self) -> None:
-        w = np.array(self.w, dtype=np.float64).ravel()
-        if not np.all(np.isfinite(w)) or not np.any(w):
-            raise ValueError("A hyperplane needs a finite normal vector w other than 0.")
-        object.__setattr__(self, "w", w)
-
-    def signed_distance(self, X: Any) -> Vector:
-        """(w.x + b) / |w|: positive on the side to which w points."""
-        return (np.asarray(_rows(X) @ self.w, dtype=np.float64) + self.b) / np.linalg.norm(self.w)
-
-    def project(self, X: ArrayLike) -> NDArray[np.float64]:
-        """The nearest point of the hyperplane to each row (DHS problem 3): ``x - g(x) w/|w|^2``."""
-        X = np.asarray(X, dtype=np.float64)
-        g = X @ self.w + self.b
-        return X - np.outer(g / (self.w @ self.w), self.w)
-
-    def geometric_margin(self, X: Any, y: ArrayLike) -> float:
-        """min_k l_k (w.x_k + b) / |w|."""
-        return float(np.min(signs(y) * self.signed_distance(X)))
-
-    def directional_margin(self, X: Any, y: ArrayLike, rho: float = 1.0) -> float:
-        """min_k u.y_k with u the unit vector of (w, b/rho) in the augmented space."""
-        a = Space(rho).join(self.w, self.b)
-        return self.geometric_margin(X, y) * float(np.linalg.norm(self.w) / np.linalg.norm(a))
-
-
-def _rows(X: Any) -> Any:
-    return X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
 
 
 def signs(y: ArrayLike) -> Vector:

@@ -39,9 +39,9 @@ def check(
     from sklearn.pipeline import Pipeline
 
     from separatrix.cli.progress import Progress
-    from separatrix.io.prepare import preparation
+    from separatrix.io.data.prepare import preparation
+    from separatrix.proof.separability import separability
     from separatrix.report.summary import separability_dict, separability_rows
-    from separatrix.separable import separability
 
     progress = Progress(quiet=json)
     with progress.stage("Reading"):
@@ -53,7 +53,7 @@ def check(
     if json:
         options.print_json(separability_dict(answer))
     else:
-        from separatrix.report.text import print_rows
+        from separatrix.report.wording import print_rows
 
         rows = separability_rows(answer)
         if answer.gordan is not None and not answer.total:

@@ -33,7 +33,7 @@ def compare(
 
     Example: separatrix compare iris.csv --target species --scale --plot comparison.png
     """
-    from separatrix.io.models import check_writable
+    from separatrix.io.model.files import check_writable
 
     if plot:
         from separatrix.plot.style import check_ending
@@ -46,7 +46,7 @@ def compare(
 
     from separatrix.cli.job import splits, usable_folds
     from separatrix.cli.progress import Progress
-    from separatrix.io.prepare import preparation
+    from separatrix.io.data.prepare import preparation
     from separatrix.report.comparison import compare as run
 
     progress = Progress(quiet=json)

@@ -65,14 +65,14 @@ def fit(
 
     Example: separatrix fit iris.csv --target species --scale --save iris.sx --report iris.html
     """
-    from separatrix.io.models import check_writable
+    from separatrix.io.model.files import check_writable
 
     written = [path for path in [save, export, *(report or []), *(plot or [])] if path]
     for path in written:
         check_writable(path)
     writers = _writers(report or [], plot or [])
     if export:
-        from separatrix.io.onnx import require_onnx
+        from separatrix.io.model.onnx_export import require_onnx
 
         require_onnx()
     estimator = _estimator(algorithm, setting or [], c, tol, max_time)
@@ -90,15 +90,15 @@ def fit(
     if json:
         options.print_json(summary.as_dict())
     else:
-        from separatrix.report.text import print_summary
+        from separatrix.report.wording import print_summary
 
         print_summary(options.console(), summary)
     if save:
-        from separatrix.io.models import save as save_model
+        from separatrix.io.model.files import save as save_model
 
         save_model(summary.model, save, provenance(summary))
     if export:
-        from separatrix.io.onnx import export_onnx
+        from separatrix.io.model.onnx_export import export_onnx
 
         export_onnx(summary.model, export)
     with progress.stage("Reports and plots"):

@@ -13,12 +13,12 @@ from sklearn.pipeline import Pipeline
 
 from separatrix.cli.progress import Progress, Stage
 from separatrix.estimators.max_margin import MaxMargin, max_margin_path
-from separatrix.io.prepare import kinds, preparation
-from separatrix.io.table import Table
+from separatrix.io.data.prepare import kinds, preparation
+from separatrix.io.data.table import Table
+from separatrix.proof.separability import Separability, separability
 from separatrix.report.comparison import limited
-from separatrix.report.proof import verified
+from separatrix.report.proof_words import verified
 from separatrix.report.summary import Accuracy, Summary, advice
-from separatrix.separable import Separability, separability
 
 POWERS = np.arange(-3.0, 5.0)  # of ten: the values of C that are tried, in units of 1/mean |x|^2
 ROUGH = 1e-3  # gap that is good enough to compare values of C

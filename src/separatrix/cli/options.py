@@ -57,8 +57,8 @@ def read(
     width: int | None = None,
 ) -> Any:
     """The table that the options describe; the breast cancer data without any."""
-    from separatrix.io.prepare import normalised
-    from separatrix.io.table import read_table
+    from separatrix.io.data.prepare import normalised
+    from separatrix.io.data.table import read_table
 
     if data is None:
         return _breast_cancer()
@@ -84,10 +84,10 @@ def read_separator(path: str, certified: bool = False) -> Any:
     """The model file, if it holds a fitted classifier, with a certificate if that is needed."""
     import numpy as np
 
-    from separatrix.certificate import Certificate
     from separatrix.errors import ModelError
-    from separatrix.io.apply import separator_of
-    from separatrix.io.models import read_model
+    from separatrix.io.model.apply import separator_of
+    from separatrix.io.model.files import read_model
+    from separatrix.proof.certificate import Certificate
 
     file = read_model(path)
     try:
@@ -116,7 +116,7 @@ def read_for(
     """The table for a model: its features as the model takes them, and the labels if they are there."""
     from dataclasses import replace
 
-    from separatrix.io.apply import aligned
+    from separatrix.io.model.apply import aligned
 
     told = file.provenance.get("data") or {}
     column, base = target or told.get("target"), told.get("index_base")
@@ -131,7 +131,7 @@ def _breast_cancer() -> Any:
     import polars as pl
     from sklearn.datasets import load_breast_cancer
 
-    from separatrix.io.table import Table
+    from separatrix.io.data.table import Table
 
     data = load_breast_cancer()
     frame = pl.DataFrame({str(name): data.data[:, j] for j, name in enumerate(data.feature_names)})

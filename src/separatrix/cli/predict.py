@@ -31,7 +31,7 @@ def predict(
     import numpy as np
 
     from separatrix.errors import DataError
-    from separatrix.io.models import check_writable, write_atomically
+    from separatrix.io.model.files import check_writable, write_atomically
 
     if output:
         check_writable(output)
@@ -66,7 +66,7 @@ def _print_score(found: Any, truth: Any, classes: Any, json: bool) -> None:
     import numpy as np
     from sklearn.metrics import confusion_matrix
 
-    from separatrix.report.proof import label_words
+    from separatrix.report.proof_words import label_words
 
     if np.asarray(truth).dtype.kind != np.asarray(classes).dtype.kind:
         found, truth, classes = (label_words(np.asarray(a)) for a in (found, truth, classes))

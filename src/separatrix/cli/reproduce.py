@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from separatrix.experiments.report import Report
+    from separatrix.experiments.outcome import Report
 
 app = typer.Typer(
     help="The tables, figures and exercises of the sources, computed anew. Exit status 1 where a number differs.",
@@ -45,7 +45,7 @@ def cramma(
 
 
 def _cramma(tables: list[int], full: bool, jobs: int) -> "Report":
-    from separatrix.experiments.cramma import DEFAULT_LIMIT, reproduce
+    from separatrix.experiments.cramma_tables import DEFAULT_LIMIT, reproduce
 
     with _progress() as watch:
         return reproduce(tables, float("inf") if full else DEFAULT_LIMIT, jobs, watch)
@@ -57,7 +57,7 @@ def greedy(output: Output = None, plots: Plots = True) -> None:
 
     Example: separatrix reproduce greedy --output reports
     """
-    from separatrix.experiments.greedy import reproduce
+    from separatrix.experiments.greedy_tables import reproduce
 
     _ready(output, "greedy", plots)
     _finish([reproduce()], output, plots)
@@ -69,7 +69,7 @@ def margin_perceptron(output: Output = None, plots: Plots = True) -> None:
 
     Example: separatrix reproduce margin-perceptron
     """
-    from separatrix.experiments.margin_perceptron import reproduce
+    from separatrix.experiments.margin_perceptron_tables import reproduce
 
     _ready(output, "margin-perceptron", plots)
     _finish([reproduce()], output, plots)
@@ -99,7 +99,9 @@ def everything(full: Full = False, jobs: Jobs = CORES, output: Output = None, pl
 
     Example: separatrix reproduce all --full --output docs
     """
-    from separatrix.experiments import dhs, greedy, margin_perceptron
+    from separatrix.experiments import dhs
+    from separatrix.experiments import greedy_tables as greedy
+    from separatrix.experiments import margin_perceptron_tables as margin_perceptron
 
     _ready(output, "reproductions", plots)
     reports = [_cramma([1, 2, 3, 4], full, jobs), greedy.reproduce(), margin_perceptron.reproduce(), dhs.reproduce()]
@@ -129,7 +131,7 @@ def _progress() -> Iterator[Any]:
 def _ready(output: Path | None, stem: str, plots: bool) -> None:
     """Complain of a missing extra, or of a folder that cannot be written, before the work and not after it."""
     if output is not None:
-        from separatrix.experiments.report import blank_figure, prepare
+        from separatrix.experiments.outcome import blank_figure, prepare
 
         if plots:
             blank_figure((1.0, 1.0))
@@ -141,7 +143,7 @@ def _finish(reports: list["Report"], output: Path | None, plots: bool, stem: str
     from rich.console import Console
     from rich.table import Table as Grid
 
-    from separatrix.experiments.report import Heading, Table, Words, write
+    from separatrix.experiments.outcome import Heading, Table, Words, write
 
     console = Console()
     for report in reports:

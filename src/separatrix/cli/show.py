@@ -11,7 +11,7 @@ def show(model: options.Model, json: options.Json = False) -> None:
 
     Example: separatrix show iris.sx
     """
-    from separatrix.io.apply import separator_of
+    from separatrix.io.model.apply import separator_of
     from separatrix.report.summary import certificate_rows, certificates_dict, largest_weights
 
     file = options.read_separator(model)
@@ -31,7 +31,7 @@ def show(model: options.Model, json: options.Json = False) -> None:
             }
         )
         return
-    from separatrix.report.text import print_rows, print_weights
+    from separatrix.report.wording import print_rows, print_weights
 
     console = options.console()
     rows = [("steps", " → ".join(steps or [type(separator).__name__]))]

@@ -29,8 +29,8 @@ def verify(
     import numpy as np
 
     from separatrix.errors import DataError
-    from separatrix.io.apply import prepared, separator_of
-    from separatrix.report.proof import known_labels, label_words, verified
+    from separatrix.io.model.apply import prepared, separator_of
+    from separatrix.report.proof_words import known_labels, label_words, verified
 
     file = options.read_separator(model, certified=True)
     table = options.read_for(file, data, target, format, header, separator)
@@ -59,7 +59,7 @@ def verify(
             }
         )
     else:
-        from separatrix.report.text import print_rows
+        from separatrix.report.wording import print_rows
 
         identity = "the data that the model was fitted on" if same else "other data than the model was fitted on"
         rows = [("data", f"{table.source}: {identity}")]

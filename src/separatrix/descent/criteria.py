@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.patterns import Patterns
+from separatrix.patterns.plain_patterns import Patterns
 from separatrix.space import Vector
 
 

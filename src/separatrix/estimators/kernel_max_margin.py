@@ -10,19 +10,19 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from separatrix.certificate import Certificate, certify
 from separatrix.errors import NotSeparableError
-from separatrix.estimators.base import Data, LinearSeparator, warn_not_converged
-from separatrix.estimators.callbacks import Progress, with_callbacks
-from separatrix.estimators.declare import estimator
-from separatrix.estimators.kernel_base import CONSTRAINTS, KERNEL, SUPPORT, KernelMixin
-from separatrix.estimators.pairs import fit_members, members_of
-from separatrix.estimators.parallel import run_each, threads_for
-from separatrix.estimators.prices import soft_space, with_class_weight
-from separatrix.gram import LARGEST_CHECKED, KernelPatterns, indefinite
-from separatrix.multiclass.one_vs_one import pairs
-from separatrix.multiclass.one_vs_rest import binary_labels
-from separatrix.optimum.kernelised import KernelProblem, solve
+from separatrix.estimators._fit.class_weight import soft_space, with_class_weight
+from separatrix.estimators._fit.declare import estimator
+from separatrix.estimators._fit.kernel_separator import CONSTRAINTS, KERNEL, SUPPORT, KernelMixin
+from separatrix.estimators._fit.one_vs_one import fit_members, members_of
+from separatrix.estimators._fit.parallel import run_each, threads_for
+from separatrix.estimators._fit.separator import Data, LinearSeparator, warn_not_converged
+from separatrix.estimators._fit.watch import Progress, with_callbacks
+from separatrix.optimum.kernel_decomposition import KernelProblem, solve
+from separatrix.patterns.binary_problems import binary_labels, pairs
+from separatrix.patterns.kernel_patterns import LARGEST_CHECKED, KernelPatterns, indefinite
+from separatrix.proof.certificate import Certificate
+from separatrix.proof.certify import certify
 from separatrix.space import Space
 
 AS_GOOD_AS_ZERO = 1e-6  # a bound on the margin below this part of R, without a separating vector in sight

@@ -6,24 +6,23 @@ from typing import Any
 import numpy as np
 
 from separatrix.errors import DataError, UnavailableError
-from separatrix.estimators.base import Data
-from separatrix.estimators.declare import estimator
-from separatrix.estimators.kernel_base import CONSTRAINTS, KERNEL, SUPPORT, KernelMixin
-from separatrix.estimators.online import OnlineClassifier
+from separatrix.estimators._fit.declare import estimator
+from separatrix.estimators._fit.kernel_separator import CONSTRAINTS, KERNEL, SUPPORT, KernelMixin
+from separatrix.estimators._fit.online import OnlineClassifier
+from separatrix.estimators._fit.parallel import threads_for
+from separatrix.estimators._fit.separator import Data
+from separatrix.estimators._fit.work import Facts, Record
 from separatrix.estimators.own_rule import checked_rule
-from separatrix.estimators.parallel import threads_for
 from separatrix.estimators.perceptrons import AdditiveClassifier
-from separatrix.estimators.work import Facts, Record
-from separatrix.gram import KernelPatterns
-from separatrix.kernelised import KernelTraining
-from separatrix.kernels.epochs import VISITS
-from separatrix.kernels.memory import Mean, average
-from separatrix.multiclass.one_vs_one import pairs
-from separatrix.multiclass.one_vs_rest import binary_labels
-from separatrix.patterns import Patterns
+from separatrix.loops.averaging import Mean, average
+from separatrix.loops.state import VISITS
+from separatrix.patterns.binary_problems import binary_labels, pairs
+from separatrix.patterns.kernel_patterns import KernelPatterns
+from separatrix.patterns.plain_patterns import Patterns
 from separatrix.rules.perceptron import PerceptronRule
 from separatrix.space import Space, Vector
-from separatrix.training import Training, adds_single_patterns
+from separatrix.training.base import Training, adds_single_patterns
+from separatrix.training.kernel_training import KernelTraining
 
 
 @estimator

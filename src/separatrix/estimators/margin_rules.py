@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from separatrix.estimators.declare import estimator
+from separatrix.estimators._fit.declare import estimator
+from separatrix.estimators._fit.work import Facts
 from separatrix.estimators.perceptrons import AdditiveClassifier
-from separatrix.estimators.work import Facts
 from separatrix.rules.alma import AlmaRule
 from separatrix.rules.cramma import CrammaRule
 from separatrix.rules.dynamic_margin import DynamicMarginRule

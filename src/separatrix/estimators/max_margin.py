@@ -12,22 +12,24 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_feature_names
 
-from separatrix.certificate import Certificate, certify
 from separatrix.errors import NotSeparableError
-from separatrix.estimators.base import Data, LinearSeparator, warn_not_converged
-from separatrix.estimators.callbacks import Progress, with_callbacks
-from separatrix.estimators.declare import estimator
-from separatrix.estimators.pairs import fit_members, members_of
-from separatrix.estimators.parallel import run_each
-from separatrix.estimators.prices import soft_space, with_class_weight
-from separatrix.exact import LARGEST_SYSTEM
-from separatrix.kesler import KeslerPatterns
-from separatrix.multiclass import machine_optimum
-from separatrix.multiclass.one_vs_rest import binary_labels
-from separatrix.optimum import choose
+from separatrix.estimators._fit.class_weight import soft_space, with_class_weight
+from separatrix.estimators._fit.declare import estimator
+from separatrix.estimators._fit.one_vs_one import fit_members, members_of
+from separatrix.estimators._fit.parallel import run_each
+from separatrix.estimators._fit.separator import Data, LinearSeparator, warn_not_converged
+from separatrix.estimators._fit.watch import Progress, with_callbacks
+from separatrix.optimum import kesler_newton as machine_optimum
+from separatrix.optimum import solvers as choose
 from separatrix.optimum.problem import Problem
-from separatrix.patterns import Patterns
-from separatrix.separable import decide, gordan
+from separatrix.patterns.binary_problems import binary_labels
+from separatrix.patterns.kesler_patterns import KeslerPatterns
+from separatrix.patterns.plain_patterns import Patterns
+from separatrix.proof.certificate import Certificate
+from separatrix.proof.certify import certify
+from separatrix.proof.exact import LARGEST_SYSTEM
+from separatrix.proof.gordan import gordan
+from separatrix.proof.separability import decide
 from separatrix.space import Space, Vector
 
 SMALL = 200_000  # values up to which a problem is solved to machine precision: it costs nothing

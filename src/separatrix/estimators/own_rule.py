@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.estimators.declare import estimator
+from separatrix.estimators._fit.declare import estimator
+from separatrix.estimators._fit.work import Facts
 from separatrix.estimators.perceptrons import AdditiveClassifier
-from separatrix.estimators.work import Facts
 from separatrix.rules.base import attribute
 from separatrix.rules.perceptron import PerceptronRule
 

@@ -7,20 +7,20 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from separatrix.estimators.base import scores_of
-from separatrix.estimators.declare import estimator
-from separatrix.estimators.online import OnlineClassifier
-from separatrix.estimators.rates import POWERS, RateTable, amplitude_and_power
-from separatrix.estimators.work import Facts, Record
-from separatrix.kernels.epochs import FACTOR, POSITION, RUN, VISITS
-from separatrix.kernels.greedy import Margins
-from separatrix.kernels.memory import Mean, Voters, average
-from separatrix.kernels.memory import Pocket as PocketMemory
+from separatrix.estimators._fit.declare import estimator
+from separatrix.estimators._fit.online import OnlineClassifier
+from separatrix.estimators._fit.rates import POWERS, RateTable, amplitude_and_power
+from separatrix.estimators._fit.separator import scores_of
+from separatrix.estimators._fit.work import Facts, Record
+from separatrix.loops.averaging import Mean, Voters, average
+from separatrix.loops.averaging import Pocket as PocketMemory
+from separatrix.loops.greedy_loop import Margins
+from separatrix.loops.state import FACTOR, POSITION, RUN, VISITS
 from separatrix.rules.greedy import GreedyRule
 from separatrix.rules.margin_fuzzy import MarginFuzzyRule
 from separatrix.rules.perceptron import PerceptronRule, TabulatedPerceptronRule
 from separatrix.space import Space, Vector
-from separatrix.training import Training
+from separatrix.training.base import Training
 
 
 @estimator

@@ -12,14 +12,13 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from separatrix.errors import DataError
-from separatrix.estimators.base import Data, LinearSeparator, scores_of, warn_not_converged
-from separatrix.estimators.callbacks import Progress, with_callbacks
-from separatrix.estimators.declare import estimator
-from separatrix.kernels import pieces
-from separatrix.kernels.machine import all_scores
-from separatrix.kernels.order import NO_SHUFFLE, Order
-from separatrix.kernels.passes import permutation
-from separatrix.patterns import Patterns
+from separatrix.estimators._fit.declare import estimator
+from separatrix.estimators._fit.separator import Data, LinearSeparator, scores_of, warn_not_converged
+from separatrix.estimators._fit.watch import Progress, with_callbacks
+from separatrix.loops import piecewise_loop as pieces
+from separatrix.loops.kesler_loop import all_scores
+from separatrix.loops.order import NO_SHUFFLE, Order, permutation
+from separatrix.patterns.plain_patterns import Patterns
 
 
 @estimator

@@ -8,19 +8,19 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from separatrix.errors import DataError
-from separatrix.estimators.declare import estimator
-from separatrix.estimators.online import OnlineClassifier
+from separatrix.estimators._fit.declare import estimator
+from separatrix.estimators._fit.online import OnlineClassifier
+from separatrix.estimators._fit.rates import RateTable
+from separatrix.estimators._fit.work import Facts, Record
 from separatrix.estimators.perceptrons import AdditiveClassifier
-from separatrix.estimators.rates import RateTable
-from separatrix.estimators.work import Facts, Record
-from separatrix.kernels.least_squares import Triangle
-from separatrix.kernels.winnow import Sinh
+from separatrix.loops.recursive_least_squares import Triangle
+from separatrix.loops.winnow_loop import Sinh
 from separatrix.rules.fuzzy import FuzzyRule, fuzzy_weights, membership
 from separatrix.rules.lms import LmsRule, TabulatedLmsRule
 from separatrix.rules.rls import RlsRule
 from separatrix.rules.winnow import WinnowRule
 from separatrix.space import Vector
-from separatrix.training import Training
+from separatrix.training.base import Training
 
 POSITIVE = Interval(Real, 0, None, closed="neither")
 

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from separatrix.kernels.cache import compiled
+from separatrix.compile_cache import compiled
 
 PAUSE = 10_000_000  # updates after which Python is asked whether to go on
 

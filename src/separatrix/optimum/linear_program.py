@@ -15,16 +15,16 @@ on their weights. Few rows decide that question, so it is asked on a working set
 a program over all rows.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from separatrix.certificate import separates_exactly
-from separatrix.kernels.rows import Dense
 from separatrix.optimum.problem import worst
-from separatrix.patterns import Patterns
+from separatrix.patterns.plain_patterns import Patterns
+from separatrix.rows.access import Dense
 from separatrix.space import Vector
 
 CRITERIA = ("minimax", "perceptron")
@@ -35,11 +35,21 @@ ENDS = {0: "converged", 1: "max_time"}
 
 
 class LinearProgram:
-    """One binary problem, solved in one step. ``alpha``: the dual variables lambda. ``witness``: rows that combine to
+    """One binary problem, solved in one step. ``separates``: the exact judge of a vector. ``alpha``: the dual variables
+    lambda. ``witness``: rows that combine to
     0, so few that an exact proof is likely, and their multipliers; none where a vector separates."""
 
-    def __init__(self, patterns: Patterns, weight: Vector, b: Vector, criterion: str, max_time: float | None = None):
+    def __init__(
+        self,
+        patterns: Patterns,
+        weight: Vector,
+        b: Vector,
+        criterion: str,
+        separates: Callable[[Vector], bool],
+        max_time: float | None = None,
+    ):
         self.patterns, self.weight, self.b, self.criterion, self.max_time = patterns, weight, b, criterion, max_time
+        self.separates = separates
         self.a, self.alpha = np.zeros(patterns.d + 1), np.zeros(patterns.n)
         self.epochs = self.updates = self.iterations = 0
         self.values: list[float] = []
@@ -101,7 +111,7 @@ class LinearProgram:
                 rows = np.union1d(rows, worst(m / self.b, ADD))
             if len(rows) == size:
                 self.values.append(0.0)
-                return "failed" if ended == "converged" and not separates_exactly(patterns, self.a) else ended
+                return "failed" if ended == "converged" and not self.separates(self.a) else ended
 
     @staticmethod
     def _positive(ended: str) -> str:

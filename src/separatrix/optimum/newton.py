@@ -12,10 +12,10 @@ import numpy as np
 import scipy.linalg as la
 from numpy.typing import NDArray
 
-from separatrix.kernels import passes
+from separatrix.optimum.dual_sweeps import Sweeps
 from separatrix.optimum.problem import Problem
-from separatrix.optimum.sweeps import Sweeps
-from separatrix.patterns import EPS
+from separatrix.passes import compiled as passes
+from separatrix.patterns.plain_patterns import EPS
 from separatrix.space import Vector
 
 LARGEST_HESSIAN = 3000  # columns up to which the Hessian is formed

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.kernels import passes
-from separatrix.patterns import Patterns
+from separatrix.passes import compiled as passes
+from separatrix.patterns.plain_patterns import Patterns
 from separatrix.space import Vector
 
 STALLED = 60  # rounds without progress after which a solver has to stop

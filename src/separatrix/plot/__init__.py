@@ -4,12 +4,12 @@ Every display keeps what it drew as attributes, with ``ax_`` and ``figure_``. Th
 ``pip install 'separatrix[plot]'``.
 """
 
+from separatrix.plot.algorithm_comparison import ComparisonDisplay
+from separatrix.plot.bound_trace import BoundsDisplay
 from separatrix.plot.boundary import BoundaryDisplay
-from separatrix.plot.bounds import BoundsDisplay
-from separatrix.plot.comparison import ComparisonDisplay
 from separatrix.plot.confusion import ConfusionDisplay
 from separatrix.plot.margins import MarginDisplay
-from separatrix.plot.path import PathDisplay
+from separatrix.plot.weight_path import PathDisplay
 
 __all__ = [
     "BoundaryDisplay",

@@ -10,15 +10,16 @@ import numpy as np
 from sklearn.base import clone
 
 from separatrix.callbacks import Callback
-from separatrix.certificate import plain_margin
 from separatrix.errors import NotSeparableError
-from separatrix.estimators.batch import IterativeClassifier
+from separatrix.estimators._fit.batch import IterativeClassifier
+from separatrix.estimators._fit.online import OnlineClassifier
 from separatrix.estimators.max_margin import MaxMargin
-from separatrix.estimators.online import OnlineClassifier
 from separatrix.estimators.own_rule import PerceptronLike
-from separatrix.multiclass.one_vs_rest import binary_labels
-from separatrix.patterns import Patterns, as_rows
+from separatrix.patterns.binary_problems import binary_labels
+from separatrix.patterns.plain_patterns import Patterns
+from separatrix.proof.certify import plain_margin
 from separatrix.report.registry import algorithms
+from separatrix.rows.memory import as_rows
 from separatrix.space import Space
 
 WARM_UP = 20  # rows of each class on which a fit compiles before it is timed

@@ -5,8 +5,8 @@ import io
 from pathlib import Path
 from typing import Any
 
-from separatrix.io.models import write_atomically
-from separatrix.io.table import Table
+from separatrix.io.data.table import Table
+from separatrix.io.model.files import write_atomically
 from separatrix.plot import BoundaryDisplay, ComparisonDisplay, ConfusionDisplay, MarginDisplay
 from separatrix.plot.style import matplotlib, styled
 from separatrix.report.summary import Summary

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.certificate import Verification
-from separatrix.io.apply import separator_of, weight_names
-from separatrix.io.table import Table
-from separatrix.report.proof import problem_names
-from separatrix.separable import Separability
+from separatrix.io.data.table import Table
+from separatrix.io.model.apply import separator_of, weight_names
+from separatrix.proof.certificate import Verification
+from separatrix.proof.separability import Separability
+from separatrix.report.proof_words import problem_names
 
 MOST_WEIGHTS = 10
 STEEP = 1e4  # R/margin from which scaling the features is worth a word

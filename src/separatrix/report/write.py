@@ -8,7 +8,7 @@ from typing import Any
 
 import separatrix
 from separatrix.errors import DataError, MissingExtraError
-from separatrix.io.models import write_atomically
+from separatrix.io.model.files import write_atomically
 from separatrix.report.summary import Summary
 
 STYLE = """

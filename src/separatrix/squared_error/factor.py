@@ -13,8 +13,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from separatrix.errors import DataError
-from separatrix.kernels.rows import Dense
-from separatrix.patterns import CHUNK, EPS, Patterns
+from separatrix.patterns.plain_patterns import CHUNK, EPS, Patterns
+from separatrix.rows.access import Dense
 from separatrix.space import Vector
 
 LARGEST = 5000  # shorter side up to which a matrix is factorised

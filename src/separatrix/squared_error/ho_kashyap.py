@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificate import plain_margin
-from separatrix.kernels.ho_kashyap import correct
-from separatrix.patterns import Patterns
+from separatrix.loops.ho_kashyap_step import correct
+from separatrix.patterns.plain_patterns import Patterns
 from separatrix.space import Vector, norm
 from separatrix.squared_error.factor import PseudoInverse
 
@@ -36,17 +35,24 @@ class _Iteration:
     alpha: Vector | None = None
 
     def __init__(
-        self, patterns: Patterns, weight: Vector, b: Vector, *, tol: float, refuted: Callable[[Vector, Vector], bool]
+        self,
+        patterns: Patterns,
+        weight: Vector,
+        b: Vector,
+        *,
+        tol: float,
+        separates: Callable[[Vector], bool],
+        refuted: Callable[[Vector, Vector], bool],
     ):
         self.patterns, self.weight, self.b = patterns, weight, b.copy()
-        self.tol, self.refuted = tol, refuted
+        self.tol, self.separates, self.refuted = tol, separates, refuted
         self.a = np.zeros(patterns.d + 1)
         self.outcome = "undecided"
         self.epochs = self.updates = 0
         self.values: list[float] = []
 
     def _separates(self, smallest: float) -> bool:
-        if smallest > 0 and plain_margin(self.patterns, self.a) > 0:
+        if smallest > 0 and self.separates(self.a):
             self.outcome = "separable"
         return self.outcome == "separable"
 

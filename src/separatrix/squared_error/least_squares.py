@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg as la
 from scipy.sparse.linalg import LinearOperator, lsmr
 
-from separatrix.patterns import EPS, Patterns
+from separatrix.patterns.plain_patterns import EPS, Patterns
 from separatrix.space import Vector
 from separatrix.squared_error.factor import factorable, triangle, width_of, worth_a_triangle
 

@@ -7,28 +7,28 @@ the text leaves something open (a criterion, a rate, blanks), the report says wh
 from collections.abc import Callable
 from importlib import import_module
 
-from separatrix.experiments.report import Report
+from separatrix.experiments.outcome import Report
 
 WHERE = {
-    "example 1": "squared_error.example_1",
+    "example 1": "squared_error_problems.example_1",
     "example 2": "svm.example_2",
-    "1": "descent.exercise_1",
-    "2": "perceptron.exercise_2",
-    "3": "perceptron.exercise_3",
-    "4": "perceptron.exercise_4",
-    "5": "perceptron.exercise_5",
-    "6": "winnow.exercise_6",
-    "7": "relaxation.exercise_7",
-    "8": "relaxation.exercise_8",
-    "9": "ho_kashyap.exercise_9",
-    "10": "squared_error.exercise_10",
+    "1": "descent_problems.exercise_1",
+    "2": "perceptron_problems.exercise_2",
+    "3": "perceptron_problems.exercise_3",
+    "4": "perceptron_problems.exercise_4",
+    "5": "perceptron_problems.exercise_5",
+    "6": "winnow_problems.exercise_6",
+    "7": "relaxation_problems.exercise_7",
+    "8": "relaxation_problems.exercise_8",
+    "9": "ho_kashyap_problems.exercise_9",
+    "10": "squared_error_problems.exercise_10",
     "11": "svm.exercise_11",
     "12": "multicategory.exercise_12",
     "problem 11": "svm.problem_11",
-    "problem 13": "squared_error.problem_13",
-    "problem 25": "squared_error.problem_25",
+    "problem 13": "squared_error_problems.problem_13",
+    "problem 25": "squared_error_problems.problem_25",
     "problem 29": "svm.problem_29",
-    "problem 32": "squared_error.problem_32",
+    "problem 32": "squared_error_problems.problem_32",
 }
 
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from separatrix.estimators.corrections import Relaxation
+from separatrix.estimators.aggressive_rules import Relaxation
 from separatrix.experiments.dhs.data import category
+from separatrix.experiments.outcome import Figure, Report
 from separatrix.experiments.plane import PALETTE
-from separatrix.experiments.report import Figure, Report
-from separatrix.separable import separability
+from separatrix.proof.separability import separability
 
 MARKERS = "o^sD"
 

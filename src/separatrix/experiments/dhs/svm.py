@@ -7,8 +7,8 @@ import numpy as np
 
 from separatrix.estimators.max_margin import MaxMargin
 from separatrix.experiments.dhs.data import pair
+from separatrix.experiments.outcome import Check, Figure, Report
 from separatrix.experiments.plane import boundary, points, window
-from separatrix.experiments.report import Check, Figure, Report
 
 
 def exercise_11(report: Report) -> None:

@@ -1,0 +1,165 @@
+"""Rules whose corrections are as large as the error asks for."""
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from separatrix.estimators._fit.declare import estimator
+from separatrix.estimators._fit.work import Facts
+from separatrix.estimators.perceptrons import AdditiveClassifier
+from separatrix.rules.passive_aggressive import PassiveAggressiveRule
+from separatrix.rules.relaxation import RelaxationRule
+from separatrix.rules.romma import RommaRule
+
+POSITIVE = Interval(Real, 0, None, closed="neither")
+
+
+@estimator
+class Relaxation(AdditiveClassifier):
+    """Single-sample relaxation with margin.
+
+    Update when ``a.y <= margin (1 - tol)``: ``a += eta (margin - a.y)/|y|^2 y``. Each correction moves a by a fraction
+    eta of the way to the hyperplane a.y = margin (DHS algorithm 9).
+
+    A sample weight c counts as c repeated steps, 1 - (1 - eta)^c.
+
+    Parameters
+    ----------
+    margin : float, default=1.0
+        The b that is to be exceeded. From a = 0 it only sets the scale of a.
+    eta : float, default=1.0
+        0 < eta < 2; below 1 underrelaxation, above it overrelaxation.
+    tol : float, default=1e-3
+        How far below the margin a pattern may stay, as a fraction: with eta <= 1 the margin itself would be approached
+        for ever.
+    {shared}
+    {delta}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    Motzkin & Schoenberg (1954); Duda, Hart & Stork, algorithm 9.
+
+    Examples
+    --------
+    >>> from separatrix import Relaxation
+    >>> Relaxation(eta=1.5).fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]).certificate_.separable
+    True
+    """
+
+    margin: float = 1.0
+    eta: float = 1.0
+    tol: float = 1e-3
+
+    _parameter_constraints = {
+        **AdditiveClassifier._parameter_constraints,
+        "margin": [POSITIVE],
+        "eta": [Interval(Real, 0, 2, closed="neither")],
+        "tol": [Interval(Real, 0, 1, closed="left")],
+    }
+
+    def _rule(self, facts: Facts) -> Any:
+        return RelaxationRule(float(self.margin), float(self.eta), float(self.tol))
+
+
+@estimator
+class PassiveAggressive(AdditiveClassifier):
+    """Passive-aggressive I and II: the smallest change that gives the pattern a functional margin of 1, tempered by C.
+
+    Update when ``a.y < 1 - tol``: ``a += tau y`` with tau = min(C, (1 - a.y)/|y|^2) (I) or
+    (1 - a.y)/(|y|^2 + 1/(2C)) (II).
+
+    A sample weight multiplies C.
+
+    Parameters
+    ----------
+    C : float, default=0.1
+        Aggressiveness; inf is the plain algorithm.
+    variant : {"I", "II"}, default="I"
+        A cap on the step, or a softer step.
+    tol : float, default=1e-3
+        How far below 1 a margin may stay.
+    {shared}
+    {delta}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    Crammer, Dekel, Keshet, Shalev-Shwartz & Singer, Online Passive-Aggressive Algorithms, JMLR 7 (2006).
+
+    Examples
+    --------
+    >>> from separatrix import PassiveAggressive
+    >>> PassiveAggressive().fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]).certificate_.separable
+    True
+    """
+
+    C: float = 0.1
+    variant: str = "I"
+    tol: float = 1e-3
+
+    _parameter_constraints = {
+        **AdditiveClassifier._parameter_constraints,
+        "C": [Interval(Real, 0, None, closed="right")],
+        "variant": [StrOptions({"I", "II"})],
+        "tol": [Interval(Real, 0, 1, closed="left")],
+    }
+
+    def _rule(self, facts: Facts) -> Any:
+        if self.variant == "I":
+            return PassiveAggressiveRule(float(self.C), 0.0, float(self.tol))
+        return PassiveAggressiveRule(np.inf, 0.5 / float(self.C), float(self.tol))
+
+
+@estimator
+class ROMMA(AdditiveClassifier):
+    """ROMMA, the relaxed online maximum margin algorithm.
+
+    On a mistake, or when ``a.y < 1 - tol`` in the aggressive form, a becomes the shortest vector that gives the pattern
+    a functional margin of 1 and keeps ``a'.a >= |a|^2``, a relaxation of all constraints seen before.
+
+    Sample weights multiply the step.
+
+    Parameters
+    ----------
+    aggressive : bool, default=False
+        Correct small margins as well as mistakes.
+    tol : float, default=1e-2
+        How far below 1 a margin may stay in the aggressive form.
+    {shared}
+    {delta}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    Li & Long, The Relaxed Online Maximum Margin Algorithm, Machine Learning 46 (2002).
+
+    Examples
+    --------
+    >>> from separatrix import ROMMA
+    >>> ROMMA(aggressive=True).fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]).certificate_.ratio > 0.9
+    True
+    """
+
+    aggressive: bool = False
+    tol: float = 1e-2
+
+    _parameter_constraints = {
+        **AdditiveClassifier._parameter_constraints,
+        "aggressive": ["boolean"],
+        "tol": [Interval(Real, 0, 1, closed="both")],
+    }
+
+    def _rule(self, facts: Facts) -> Any:
+        return RommaRule(1.0 - float(self.tol) if self.aggressive else 0.0)

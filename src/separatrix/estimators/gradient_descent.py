@@ -1,0 +1,282 @@
+"""Descent on a criterion over all patterns at once: gradient, Newton, batch Perceptron and batch relaxation."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from separatrix.descent.batch_descent import METHODS, Descent, safe_rate
+from separatrix.descent.criteria import (
+    Criterion,
+    PerceptronCriterion,
+    QuadraticCriterion,
+    RelaxationCriterion,
+    SquaredErrorCriterion,
+)
+from separatrix.errors import DataError
+from separatrix.estimators._fit.batch import IterativeClassifier, row_values
+from separatrix.estimators._fit.declare import estimator
+from separatrix.estimators._fit.rates import POWERS, rate_function
+from separatrix.estimators._fit.separator import Data
+from separatrix.patterns.plain_patterns import Patterns
+from separatrix.space import Vector
+
+CRITERIA = {
+    "perceptron": PerceptronCriterion,
+    "quadratic": QuadraticCriterion,
+    "relaxation": RelaxationCriterion,
+    "squared-error": SquaredErrorCriterion,
+}
+POSITIVE = Interval(Real, 0, None, closed="neither")
+LARGEST_HESSIAN = 3000  # columns
+
+
+@estimator
+class BatchPerceptron(IterativeClassifier):
+    """The batch Perceptron: all violated patterns are added at once.
+
+    ``a += eta(k) sum of the y with a.y <= margin``, until there are none: gradient descent on the Perceptron criterion
+    J_p. Its path is smoother than that of the single-sample rule, and on separable data it ends for every eta(k) that
+    is constant, 1/k or k. Where no hyperplane separates it does not end, unless the violated patterns happen to add up
+    to 0, which proves that; `LinearProgram` finds the minimum of J_p.
+
+    A sample weight c is the same as c copies.
+
+    Parameters
+    ----------
+    margin : float, default=0.0
+        The b of ``a.y <= b``.
+    eta : float, "1/k", "k" or callable, default=1.0
+        The rate; k counts corrections. A constant one only sets the scale if ``margin`` is 0.
+    {batch}
+    {epochs}
+
+    Attributes
+    ----------
+    {batch_attributes}
+
+    References
+    ----------
+    Duda, Hart & Stork, algorithms 3 and 6.
+
+    Examples
+    --------
+    >>> from separatrix import BatchPerceptron
+    >>> model = BatchPerceptron().fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
+    >>> model.certificate_.separable, model.n_updates_
+    (True, 4)
+    """
+
+    margin: float = 0.0
+    eta: Any = 1.0
+
+    _parameter_constraints = {
+        **IterativeClassifier._parameter_constraints,
+        "margin": [Interval(Real, 0, None, closed="left")],
+        "eta": [POSITIVE, StrOptions(set(POWERS)), callable],
+    }
+
+    def _has_multipliers(self) -> bool:
+        return True
+
+    def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
+        criterion, rate = PerceptronCriterion(float(self.margin)), rate_function(self.eta)
+        enough = criterion.margin
+        return [
+            Descent(p, data.weight, criterion, rate, enough=enough, start=start)
+            for p, start in zip(patterns, starts, strict=True)
+        ]
+
+
+@estimator
+class BatchRelaxation(IterativeClassifier):
+    """Batch relaxation with margin: every violated pattern pulls with its distance from the margin.
+
+    ``a += eta(k) sum over a.y <= margin of (margin - a.y)/|y|^2 y``, gradient descent on J_r. It ends when every
+    ``a.y > margin (1 - tol)``, by default when every pattern is on its side. A constant eta has to stay below
+    2/lambda_max(sum y y^t/|y|^2), which lies between 2/n and 2; the single-sample rule, `Relaxation`, has no such
+    limit.
+
+    A sample weight c is the same as c copies.
+
+    Parameters
+    ----------
+    margin : float, default=1.0
+        The b that is to be exceeded. From a = 0 it only sets the scale of a.
+    eta : float, "1/k", "k", callable or "auto", default="auto"
+        The rate; k counts corrections. "auto": 1/lambda_max, half of the limit.
+    tol : float, default=1.0
+        How far below the margin a pattern may stay, as a fraction. The margin itself is only approached, and slowly.
+    {batch}
+    {epochs}
+
+    Attributes
+    ----------
+    {batch_attributes}
+
+    References
+    ----------
+    Duda, Hart & Stork, algorithm 8.
+
+    Examples
+    --------
+    >>> from separatrix import BatchRelaxation
+    >>> BatchRelaxation().fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]).certificate_.separable
+    True
+    """
+
+    margin: float = 1.0
+    eta: Any = "auto"
+    tol: float = 1.0
+
+    _parameter_constraints = {
+        **IterativeClassifier._parameter_constraints,
+        "margin": [POSITIVE],
+        "eta": [POSITIVE, StrOptions({"auto", *POWERS}), callable],
+        "tol": [Interval(Real, 0, 1, closed="both")],
+    }
+
+    def _has_multipliers(self) -> bool:
+        return True
+
+    def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
+        criterion = RelaxationCriterion(float(self.margin))
+        rate = _rate(self.eta, patterns[0], data.weight, criterion)
+        enough = criterion.margin * (1.0 - float(self.tol))
+        return [
+            Descent(p, data.weight, criterion, rate, enough=enough, start=start)
+            for p, start in zip(patterns, starts, strict=True)
+        ]
+
+
+@estimator
+class GradientDescent(IterativeClassifier):
+    """Descent on a criterion: along its gradient, with the optimal step, or by Newton's method.
+
+    ``"gradient"``: ``a -= eta(k) grad J``. ``"optimal-step"``: the same with ``eta = |grad J|^2 / (grad J.H grad J)``,
+    which minimises the second-order expansion of J along the gradient. ``"newton"``: ``a -= H^-1 grad J``; where the
+    Hessian H is singular (fewer violated patterns than dimensions, or dependent features) the shortest of the steps
+    that minimise the expansion is taken, and ``n_singular_`` counts how often; a step that would raise J, which is only
+    piecewise quadratic, is halved until it does not. It converges when a step is no longer
+    than ``tol |a|``, or no pattern is violated.
+
+    The criteria, sums over the patterns with ``a.y <= margin`` except for the last:
+
+    - ``"perceptron"``, J_p: ``margin - a.y``; piecewise linear, so it has no Hessian and takes ``"gradient"`` only;
+    - ``"quadratic"``, J_q: ``(a.y - margin)^2``;
+    - ``"relaxation"``, J_r: ``(a.y - margin)^2 / (2 |y|^2)``;
+    - ``"squared-error"``, J_s: ``(a.y - margin)^2`` over all patterns, which `LeastSquares` solves at once.
+
+    A sample weight c is the same as c copies.
+
+    Parameters
+    ----------
+    criterion : {"perceptron", "quadratic", "relaxation", "squared-error"} or Criterion, default="relaxation"
+        What is minimised: a name, or an object of `separatrix.descent` with a margin of its own; a subclass of
+        `separatrix.descent.Criterion` with three formulas is a criterion of one's own.
+    eta : float, "1/k", "k", callable or "auto", default="auto"
+        The rate of ``"gradient"``, as it is; the other methods have none. "auto": 1/lambda_max of the Hessian with
+        every pattern violated, half of the largest rate that cannot diverge; J_p, which has none, knows no limit.
+    method : {"gradient", "newton", "optimal-step"}, default="gradient"
+        The procedure.
+    margin : float, default=1.0
+        The b of the criterion.
+    tol : float, default=1e-4
+        Relative length of a step at which to stop.
+    {batch}
+    {epochs}
+
+    Attributes
+    ----------
+    {batch_attributes}
+    n_singular_ : int
+        Newton's steps with a singular Hessian.
+
+    References
+    ----------
+    Duda, Hart & Stork, algorithms 1 and 2, eqs. 12-15.
+
+    Examples
+    --------
+    >>> from separatrix import GradientDescent
+    >>> X, y = [[1.0, 2.0], [2.0, 0.0], [3.0, 1.0], [2.0, 3.0]], [1, 1, 0, 0]
+    >>> model = GradientDescent("squared-error", method="newton").fit(X, y)
+    >>> model.n_updates_, (3 * model.intercept_).round(6).tolist(), (3 * model.coef_).round(6).tolist()
+    (2, [11.0], [[-4.0, -2.0]])
+    """
+
+    criterion: Any = "relaxation"
+    eta: Any = "auto"
+    method: str = "gradient"
+    margin: float = 1.0
+    tol: float = 1e-4
+
+    _parameter_constraints = {
+        **IterativeClassifier._parameter_constraints,
+        "criterion": [StrOptions(set(CRITERIA)), Criterion],
+        "eta": [POSITIVE, StrOptions({"auto", *POWERS}), callable],
+        "method": [StrOptions(set(METHODS))],
+        "margin": [Interval(Real, 0, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def _criterion(self) -> Criterion:
+        if isinstance(self.criterion, Criterion):
+            return self.criterion
+        return CRITERIA[self.criterion](float(self.margin))
+
+    def _has_multipliers(self) -> bool:
+        return self._criterion().additive and self.method != "newton"
+
+    def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
+        criterion = self._criterion()
+        if not criterion.curved and self.method != "gradient":
+            raise ValueError(
+                f"method={self.method!r} needs a Hessian, and that of {type(criterion).__name__}, which is piecewise "
+                'linear, is 0: use method="gradient" or another criterion.'
+            )
+        if self.method == "newton" and patterns[0].d > LARGEST_HESSIAN:
+            raise DataError(
+                f"Newton's method needs a Hessian of {patterns[0].d + 1} x {patterns[0].d + 1}; at most "
+                f'{LARGEST_HESSIAN} columns are supported. method="optimal-step" needs only passes over the data.'
+            )
+        if np.ndim(criterion.margin):
+            margin: Any = row_values(criterion.margin, "margin", data, positive=False)
+            criterion = replace(criterion, margin=margin)
+        if starts[0] is None and not np.any(criterion.slopes(np.zeros(patterns[0].n), patterns[0].norms2)):
+            raise ValueError(
+                f"{type(criterion).__name__} without a margin has no slope at a = 0, where the descent begins and "
+                "would end: give a margin > 0, or coef_init."
+            )
+        rate = None
+        if self.method == "gradient":
+            rate = _rate(self.eta, patterns[0], data.weight, criterion)
+        return [
+            Descent(
+                p,
+                data.weight,
+                criterion,
+                rate,
+                method=self.method,
+                tol=float(self.tol),
+                enough=float(criterion.margin) if criterion.additive else np.inf,
+                start=start,
+            )
+            for p, start in zip(patterns, starts, strict=True)
+        ]
+
+    def _finish(self, solvers: list[Any], reasons: list[str], data: Data) -> None:
+        super()._finish(solvers, reasons, data)
+        self.n_singular_ = int(sum(s.singular for s in solvers))
+
+    def _gather(self, members: list[Any]) -> None:
+        super()._gather(members)
+        self.n_singular_ = int(sum(m.n_singular_ for m in members))
+
+
+def _rate(eta: Any, patterns: Patterns, weight: Vector, criterion: Criterion) -> Callable[[int], float]:
+    """eta(k); the automatic rate does not depend on labels."""
+    return rate_function(safe_rate(patterns, weight, criterion) if isinstance(eta, str) and eta == "auto" else eta)

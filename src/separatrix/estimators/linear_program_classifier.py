@@ -1,0 +1,115 @@
+"""Separation by linear programming."""
+
+from collections.abc import Sequence
+from dataclasses import field
+from functools import partial
+from numbers import Real
+from typing import Any
+
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from separatrix.estimators._fit.batch import DirectClassifier, row_values
+from separatrix.estimators._fit.declare import estimator
+from separatrix.estimators._fit.separator import Data
+from separatrix.optimum import linear_program
+from separatrix.patterns.plain_patterns import Patterns
+from separatrix.proof.certificate import Certificate
+from separatrix.proof.certify import separates_exactly
+from separatrix.proof.exact import LARGEST_SYSTEM
+from separatrix.proof.gordan import gordan, refuted
+from separatrix.space import Vector
+
+POSITIVE = Interval(Real, 0, None, closed="neither")
+
+
+@estimator
+class LinearProgram(DirectClassifier):
+    """Separation by a linear program, solved by HiGHS.
+
+    ``"perceptron"``: minimise ``sum c_k tau_k`` subject to ``a.y_k + tau_k >= margin``, tau >= 0, which is the smallest
+    value of the Perceptron criterion J'_p; useful also where nothing separates. ``"minimax"``: minimise one tau with
+    ``a.y_k + tau >= margin``, a test of separability: where nothing separates, its minimum is the margin itself and
+    a = 0 is a solution.
+
+    Both reach 0 exactly where a hyperplane separates; of the vectors that do, the one with the smallest sum |a_i| is
+    taken, every column measured in units of its largest entry, so that these units change nothing. Otherwise the dual
+    variables give the combination of patterns that proves it. HiGHS decides within tolerances: where no proof confirms
+    it, the fit has "failed" (``stop_reason_``). Sparse data stay sparse.
+    The question of separability is settled on a working set of rows; a minimum of ``"perceptron"`` above 0 needs a
+    program over all of them, which may take minutes for 100,000 dense rows: see ``max_time``.
+
+    A sample weight c is the same as c copies.
+
+    Parameters
+    ----------
+    criterion : {"perceptron", "minimax"}, default="perceptron"
+        What is minimised.
+    margin : float or array-like of shape (n,), default=1.0
+        The b that ``a.y`` is to reach, positive.
+    max_time : float or None, default=None
+        Seconds for each program, at most.
+    {batch}
+
+    Attributes
+    ----------
+    {batch_attributes}
+    n_iter_ : int
+        Iterations of HiGHS.
+
+    References
+    ----------
+    Duda, Hart & Stork, sections 5.10.2 and 5.10.3; Huangfu & Hall (2018).
+
+    Examples
+    --------
+    >>> from separatrix import LinearProgram
+    >>> X = [[1.0, 2.0], [2.0, -4.0], [-3.0, -1.0], [2.0, 4.0], [-1.0, -5.0], [5.0, 0.0]]
+    >>> model = LinearProgram("minimax").fit(X, [1, 1, 1, 2, 2, 2])  # DHS problem 25
+    >>> model.certificate_.separable, model.criterion_values_.round(9).tolist()
+    (False, [1.0])
+    """
+
+    criterion: str = "perceptron"
+    margin: Any = 1.0
+    max_time: float | None = field(default=None, kw_only=True)
+
+    _parameter_constraints = {
+        **DirectClassifier._parameter_constraints,
+        "criterion": [StrOptions(set(linear_program.CRITERIA))],
+        "margin": [POSITIVE, "array-like"],
+        "max_time": [POSITIVE, None],
+    }
+
+    def _advice(self) -> str:
+        if self.stop_reason_ == "failed":
+            return "Center and scale your features; separability(X, y) may decide what HiGHS's tolerances do not."
+        return "Raise max_time or scale your features."
+
+    def _certificate(self, solver: Any, data: Data, thorough: bool) -> Certificate:
+        certificate = super()._certificate(solver, data, thorough)
+        proof = gordan(solver.patterns, *solver.witness) if thorough and certificate.separable is None else None
+        return certificate if proof is None else refuted(certificate, proof, data.kept)
+
+    def _ended(self, reason: str, certificate: Certificate) -> str:
+        """A minimum above 0 is believed if there is a proof; where that would be too large, HiGHS is the judge."""
+        if reason != "positive":
+            return reason
+        rows = certificate.alpha_index
+        too_large = rows is not None and len(rows) > LARGEST_SYSTEM
+        return "converged" if certificate.separable is False or too_large else "failed"
+
+    def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
+        b = row_values(self.margin, "margin", data)
+        seconds = None if self.max_time is None else float(self.max_time)
+        return [
+            linear_program.LinearProgram(p, data.weight, b, self.criterion, partial(separates_exactly, p), seconds)
+            for p in patterns
+        ]
+
+    def _finish(self, solvers: list[Any], reasons: list[str], data: Data) -> None:
+        super()._finish(solvers, reasons, data)
+        self.n_iter_ = int(sum(s.iterations for s in solvers))
+
+    def _gather(self, members: list[Any]) -> None:
+        super()._gather(members)
+        self.n_iter_ = int(sum(m.n_iter_ for m in members))

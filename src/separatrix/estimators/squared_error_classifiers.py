@@ -1,0 +1,341 @@
+"""Squared error over all patterns at once: least squares with a given target, and Ho-Kashyap, which finds one."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import scipy.linalg as la
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
+
+from separatrix.errors import DataError, UnavailableError
+from separatrix.estimators._fit.batch import DirectClassifier, IterativeClassifier, row_values
+from separatrix.estimators._fit.declare import estimator
+from separatrix.estimators._fit.rates import POWERS, rate_function
+from separatrix.estimators._fit.separator import Data, scores_of
+from separatrix.patterns.plain_patterns import Patterns
+from separatrix.proof.certificate import Certificate
+from separatrix.proof.certify import separates
+from separatrix.proof.exact import LARGEST_SYSTEM
+from separatrix.proof.prove import prove
+from separatrix.proof.separability import TINY
+from separatrix.space import Vector
+from separatrix.squared_error import ho_kashyap, least_squares
+from separatrix.squared_error.factor import PseudoInverse
+
+POSITIVE = Interval(Real, 0, None, closed="neither")
+
+
+def _offers_probabilities(owner: "LeastSquares") -> bool:
+    if not (isinstance(owner.target, str) and owner.target in ("ones", "indicator")):
+        raise UnavailableError(
+            'predict_proba is the Bayes approximation of target="ones" and "indicator"; other targets have none.'
+        )
+    if getattr(owner, "multi_class_", owner.multi_class) == "ovo":
+        raise UnavailableError('The duels of multi_class="ovo" have no probabilities of all classes; "ovr" has them.')
+    return True
+
+
+@estimator
+class LeastSquares(DirectClassifier):
+    """Least squares: ``a = Y^dagger b``, the shortest vector that minimises ``|Y a - b|^2``.
+
+    With b = 1 the score ``g(x)`` is the best linear approximation to ``P(positive|x) - P(negative|x)``, so that
+    ``(1 + g)/2`` approximates the posterior: `predict_proba`. With b = n/n_i for the n_i rows of each class it is
+    Fisher's discriminant, its threshold at the mean of all rows. It need not separate what is separable; `HoKashyap`,
+    which changes b as well, does.
+
+    More than two classes: a discriminant for each, with targets -1 and +1 or, ``"indicator"``, 0 and 1, which
+    approximates P(class|x) itself (DHS eqs. 116-120); the largest decides. With a matrix of losses the targets are
+    -lambda_ij, and the discriminants approximate ``-sum_j lambda_ij P(j|x)``, so that the class of least risk is chosen
+    (eqs. 121, 122).
+
+    Dense or tall data are solved through a QR factorisation by blocks, large sparse ones by LSMR. A sample weight c is
+    the same as c copies.
+
+    Parameters
+    ----------
+    target : {"ones", "indicator", "fisher"} or array-like of shape (n,), default="ones"
+        The b: what ``a.y`` is to be for each row. For two classes "indicator" is the same as "ones": the discriminants
+        of the classes are subtracted.
+    loss : array-like of shape (c, c) or None, default=None
+        lambda_ij, the loss of deciding for ``classes_[i]`` where ``classes_[j]`` is true; it takes the place of the
+        targets, with "ones" or "indicator".
+    {batch}
+
+    Attributes
+    ----------
+    {batch_attributes}
+    fisher_direction_ : ndarray of the shape of ``coef_``
+        Unit vectors along S_W^-1 (m_1 - m_2), which both named targets lead to; with a bias only.
+
+    References
+    ----------
+    Duda, Hart & Stork, sections 5.8.1 to 5.8.3.
+
+    Examples
+    --------
+    >>> from separatrix import LeastSquares
+    >>> X, y = [[1.0, 2.0], [2.0, 0.0], [3.0, 1.0], [2.0, 3.0]], [1, 1, 0, 0]
+    >>> model = LeastSquares().fit(X, y)
+    >>> (3 * model.intercept_).round(12).tolist(), (3 * model.coef_).round(12).tolist()
+    ([11.0], [[-4.0, -2.0]])
+    """
+
+    target: Any = "ones"
+    loss: Any = None
+
+    _parameter_constraints = {
+        **DirectClassifier._parameter_constraints,
+        "target": [StrOptions({"ones", "indicator", "fisher"}), "array-like"],
+        "loss": ["array-like", None],
+    }
+
+    def _problems(self, data: Data) -> list[Patterns]:
+        patterns = super()._problems(data)
+        if self.loss is None or len(data.classes) > 2:
+            return patterns
+        return [patterns[0].relabelled(-patterns[0].labels), patterns[0]]  # two classes have two posteriors
+
+    def _losses(self, classes: int) -> np.ndarray:
+        losses = np.asarray(self.loss, dtype=np.float64)
+        if losses.shape != (classes, classes) or not np.all(np.isfinite(losses)):
+            raise DataError(f"loss has shape {losses.shape}; expected finite numbers of shape {(classes, classes)}.")
+        if not (isinstance(self.target, str) and self.target in ("ones", "indicator")):
+            raise ValueError('A loss matrix takes the place of the target: leave it at "ones" or "indicator".')
+        return losses
+
+    def _members(self, data: Data) -> list[Any]:
+        if self.loss is not None:
+            raise ValueError('A loss matrix weighs all classes against each other: use multi_class="ovr".')
+        return super()._members(data)
+
+    def _gather(self, members: list[Any]) -> None:
+        super()._gather(members)
+        if hasattr(members[0], "fisher_direction_"):
+            self.fisher_direction_ = np.concatenate([m.fisher_direction_ for m in members])
+
+    def _fitted_as(self) -> str:
+        if super()._fitted_as() == "ovo":
+            return "ovo"
+        largest_decides = self.loss is not None or (isinstance(self.target, str) and self.target == "indicator")
+        return "kesler" if largest_decides else "ovr"
+
+    def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
+        return [least_squares.LeastSquares(p, data.weight, self._target(p, data)) for p in patterns]
+
+    def _target(self, patterns: Patterns, data: Data) -> Vector:
+        if not isinstance(self.target, str):
+            return row_values(self.target, "target", data, positive=False)
+        positive = patterns.labels > 0
+        if self.loss is not None or (self.target == "indicator" and len(data.classes) > 2):
+            return np.where(positive, 1.0, 0.0)
+        if self.target in ("ones", "indicator"):
+            return np.ones(patterns.n)
+        sizes = data.weight[positive].sum(), data.weight[~positive].sum()
+        return np.where(positive, 1.0 / sizes[0], 1.0 / sizes[1]) * sum(sizes)
+
+    def _finish(self, solvers: list[Any], reasons: list[str], data: Data) -> None:
+        if self.loss is not None:
+            solvers, reasons = self._weigh_losses(solvers, reasons, len(data.classes))
+        super()._finish(solvers, reasons, data)
+        if isinstance(self.target, str) and self.fit_intercept and self.loss is None:
+            lengths = np.linalg.norm(self.coef_, axis=1, keepdims=True)
+            self.fisher_direction_ = self.coef_ / np.where(lengths > 0, lengths, 1.0)
+
+    def _weigh_losses(self, solvers: list[Any], reasons: list[str], classes: int) -> tuple[list[Any], list[str]]:
+        """Y^dagger B with B_j = -lambda_.j is -Lambda times the solutions for the indicators of the classes."""
+        posteriors = np.array([s.a for s in solvers])
+        self._posterior_planes_ = [self._space().split(a) for a in posteriors]
+        risks = -self._losses(classes) @ posteriors
+        if classes == 2:
+            solvers[1].a = risks[1] - risks[0]
+            return solvers[1:], reasons[1:]
+        for solver, a in zip(solvers, risks, strict=True):
+            solver.a = a
+        return solvers, reasons
+
+    @available_if(_offers_probabilities)
+    def predict_proba(self, X):
+        """Posterior probabilities, moved to the nearest probabilities; for two classes that is clipping to [0, 1].
+
+        They are ``(1 + g)/2`` for ``target="ones"``, and g itself for "indicator".
+        """
+        if self.loss is not None:
+            X = self._checked(X)
+            coef, intercept = (np.array(part) for part in zip(*self._posterior_planes_, strict=True))
+            return nearest_probabilities(scores_of(X, coef, intercept))
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            positive = np.clip((1.0 + scores) / 2.0, 0.0, 1.0)
+            return np.column_stack([1.0 - positive, positive])
+        return nearest_probabilities(scores if self.target == "indicator" else (1.0 + scores) / 2.0)
+
+
+def nearest_probabilities(P: np.ndarray) -> np.ndarray:
+    """Each row moved to the nearest point with entries >= 0 and sum 1; the largest entry stays the largest."""
+    falling = -np.sort(-P, axis=1)
+    surplus = (np.cumsum(falling, axis=1) - 1.0) / np.arange(1, P.shape[1] + 1)
+    last = np.sum(falling > surplus, axis=1) - 1
+    return np.maximum(P - surplus[np.arange(len(P)), last][:, None], 0.0)
+
+
+@estimator
+class HoKashyap(IterativeClassifier):
+    """Ho-Kashyap: squared error whose targets b > 0 move too, so that it decides separability.
+
+    ``e = Y a - b``, ``b += eta (e + |e|)``, ``a = Y^dagger b`` (``"standard"``). ``"modified"``, written as
+    ``a += eta Y^dagger |e|``, is the same iteration and the same code. ``"descent"`` needs no pseudo-inverse:
+    ``b += e + |e|``, ``a += eta R Y^t |e|``, for data with many columns; it is slower to decide. Y is factorised once,
+    by its shorter side; an iteration costs about two products with Y.
+
+    It ends in one of three ways, ``outcome_``: "separable", ``a`` is the solution; "not separable", with the
+    multipliers of patterns that combine to 0 (Gordan) in the certificate, found near -e (or |e|) and checked exactly,
+    or, where there are too many rows for that, at the tolerance of `separability`; "undecided" after ``max_epochs``.
+
+    A sample weight c is the same as c copies.
+
+    Parameters
+    ----------
+    variant : {"standard", "modified", "descent"}, default="standard"
+        The form of the iteration.
+    eta : float, "1/k", callable, "optimal" or "auto", default="auto"
+        The rate: 0 < eta < 1 for the first two variants, and 0.9 if "auto". For ``"descent"`` "optimal" (and "auto") is
+        the step that lowers |e| most; a constant one has to stay below 2/lambda_max(R Y^t Y).
+    R : array-like of shape (d + 1, d + 1) or None, default=None
+        For ``"descent"``: a symmetric positive definite matrix, in the coordinates (w, bias/rho), without the last row
+        and column if there is no bias; None is the identity.
+    margin : float or array-like of shape (n,), default=1.0
+        The first b, positive.
+    tol : float, default=1e-9
+        A bound on the margin below ``tol`` R is taken as evidence against separability, and a proof is tried.
+    {batch}
+    {epochs}
+
+    Attributes
+    ----------
+    {batch_attributes}
+    outcome_ : {"separable", "not separable", "undecided"}
+        Of several problems: "separable" if all are, "not separable" if one is proved not to be; ``outcomes_`` has each.
+    margin_vector_ : ndarray
+        The last b, of the rows that take part; a list of them if there are several problems.
+
+    References
+    ----------
+    Ho & Kashyap (1965); Duda, Hart & Stork, algorithms 11 and 12, eqs. 88-95.
+
+    Examples
+    --------
+    >>> from separatrix import HoKashyap
+    >>> X = [[1.0, 2.0], [2.0, -4.0], [-3.0, -1.0], [2.0, 4.0], [-1.0, -5.0], [5.0, 0.0]]
+    >>> model = HoKashyap().fit(X, [1, 1, 1, 2, 2, 2])  # DHS problem 25
+    >>> model.outcome_, bool(model.certificate_.verify(X, [1, 1, 1, 2, 2, 2]))
+    ('not separable', True)
+    """
+
+    variant: str = "standard"
+    eta: Any = "auto"
+    R: Any = None
+    margin: Any = 1.0
+    tol: float = 1e-9
+
+    _parameter_constraints = {
+        **IterativeClassifier._parameter_constraints,
+        "variant": [StrOptions({"standard", "modified", "descent"})],
+        "eta": [POSITIVE, StrOptions({"auto", "optimal", *POWERS}), callable],
+        "R": ["array-like", None],
+        "margin": [POSITIVE, "array-like"],
+        "tol": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
+        b, R = row_values(self.margin, "margin", data), self._matrix(patterns[0])
+        options = [
+            {"tol": float(self.tol), "separates": partial(separates, p), "refuted": _Refutation(p)} for p in patterns
+        ]
+        if self.variant == "descent":
+            optimal = isinstance(self.eta, str) and self.eta in ("auto", "optimal")
+            rate = None if optimal else rate_function(self.eta)
+            return [
+                ho_kashyap.HoKashyapDescent(p, data.weight, b, rate, R, start, **option)
+                for p, start, option in zip(patterns, starts, options, strict=True)
+            ]
+        if any(start is not None for start in starts):
+            raise ValueError(f'variant={self.variant!r} starts at Y^dagger b; only "descent" takes a coef_init.')
+        eta = 0.9 if isinstance(self.eta, str) and self.eta == "auto" else self.eta
+        if eta in ("optimal", "k") if isinstance(eta, str) else not callable(eta) and eta >= 1:
+            raise ValueError(f'eta={eta!r}: variant={self.variant!r} needs 0 < eta < 1, "descent" takes others.')
+        inverse, rate = PseudoInverse(patterns[0], data.weight), _at_most_one(rate_function(eta))
+        return [
+            ho_kashyap.HoKashyap(p, data.weight, b, rate, inverse.relabelled(p), **option)
+            for p, option in zip(patterns, options, strict=True)
+        ]
+
+    def _matrix(self, patterns: Patterns) -> np.ndarray | None:
+        """R in all d + 1 coordinates."""
+        if self.R is None:
+            return None
+        if self.variant != "descent":
+            raise ValueError('R belongs to variant="descent".')
+        R = np.asarray(self.R, dtype=np.float64)
+        width = patterns.d + (1 if patterns.space.rho else 0)
+        if R.shape != (width, width) or not np.all(np.isfinite(R)):
+            raise DataError(f"R has shape {R.shape}; expected finite numbers of shape {(width, width)}.")
+        if not np.allclose(R, R.T, rtol=1e-10, atol=0.0) or la.eigvalsh(R)[0] <= 0:
+            raise DataError("R must be symmetric and positive definite.")
+        full = np.zeros((patterns.d + 1, patterns.d + 1))
+        full[:width, :width] = R
+        return full
+
+    def _ended(self, reason: str, certificate: Certificate) -> str:
+        return "converged" if reason == "max_epochs" and _outcome(certificate) != "undecided" else reason
+
+    def _finish(self, solvers: list[Any], reasons: list[str], data: Data) -> None:
+        super()._finish(solvers, reasons, data)
+        self._set_outcomes([s.b for s in solvers])
+
+    def _gather(self, members: list[Any]) -> None:
+        super()._gather(members)
+        self._set_outcomes([m.margin_vector_ for m in members])
+
+    def _set_outcomes(self, vectors: list[Vector]) -> None:
+        self.outcomes_ = [_outcome(c) for c in self.certificates_]
+        self.outcome_ = _outcome_of_all(self.outcomes_)
+        self.margin_vector_: Any = vectors[0] if len(vectors) == 1 else vectors
+
+
+def _at_most_one(rate: Callable[[int], float]) -> Callable[[int], float]:
+    """A rate of algorithm 11, checked: |e| falls for 0 < eta < 1 and does not grow at 1, where 1/k begins."""
+
+    def eta(k: int) -> float:
+        value = rate(k)
+        if not 0 < value <= 1:
+            raise ValueError(f"eta({k}) = {value:g}: Ho-Kashyap needs 0 < eta < 1 (DHS algorithm 11).")
+        return value
+
+    return eta
+
+
+class _Refutation:
+    """Looks for an exact proof near the multipliers of an iteration."""
+
+    def __init__(self, patterns: Patterns):
+        self.patterns = patterns
+
+    def __call__(self, a: Vector, alpha: Vector) -> bool:
+        return prove(self.patterns, a, alpha).separable is False
+
+
+def _outcome(certificate: Certificate) -> str:
+    if certificate.separable is not None:
+        return "separable" if certificate.separable else "not separable"
+    many = certificate.alpha_index is not None and len(certificate.alpha_index) > LARGEST_SYSTEM
+    return "not separable" if many and certificate.upper <= TINY * certificate.radius else "undecided"
+
+
+def _outcome_of_all(outcomes: list[str]) -> str:
+    if "not separable" in outcomes:
+        return "not separable"
+    return "undecided" if "undecided" in outcomes else "separable"

@@ -1,0 +1,179 @@
+"""From columns to numbers: what is filled in, encoded and scaled, as steps of one scikit-learn Pipeline."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from separatrix.errors import DataError
+from separatrix.io.data.table import Table
+
+MOSTLY = 0.9  # a text column with this share of numbers is a column of numbers with mistakes
+MOST_VALUES = 1000  # different values of a column that is one-hot encoded
+
+
+def normalised(table: Table, text: Collection[str] = ()) -> Table:
+    """The same with every column of a frame either floats, missing ones NaN, or text; those of ``text`` are text."""
+    if not table.framed:
+        return table
+    import polars as pl
+
+    columns = []
+    for column in table.X.get_columns():
+        kind = column.dtype
+        if column.name in text:
+            column = column.cast(pl.String)
+        elif column.null_count() == len(column):
+            column = pl.Series(column.name, np.full(len(column), np.nan))
+        elif kind == pl.Float32 or kind == pl.Float64:
+            column = column.fill_null(float("nan"))
+        elif kind.is_numeric() or kind == pl.Boolean:
+            column = column.cast(pl.Float64).fill_null(float("nan"))
+        elif kind.is_nested() or kind == pl.Binary:
+            raise DataError(
+                f"{table.source}: the column {column.name!r} holds values of the type {kind}, which are no feature. "
+                f"Leave it out with --drop {column.name!r}."
+            )
+        else:
+            column = column.cast(pl.String)
+        columns.append(column)
+    return replace(table, X=pl.DataFrame(columns))
+
+
+def preparation(table: Table, *, scale: bool = False, encode: bool = False, impute: bool = False) -> list[Any]:
+    """The steps before the separator, not fitted: ``[(name, transformer), ...]``, none where none is needed.
+
+    Text needs ``encode`` and missing values need ``impute``; without them an error names the columns and rows.
+    """
+    from sklearn.compose import ColumnTransformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    checked(table, encode=encode, impute=impute)
+    numbers, text = kinds(table)
+    steps: list[Any] = []
+    if impute and numbers:
+        steps.append(("impute", SimpleImputer(strategy="median")))
+    if scale and numbers:
+        steps.append(("scale", StandardScaler(with_mean=not hasattr(table.X, "indptr"))))
+    if not text:
+        return steps
+    words: list[Any] = [("encode", OneHotEncoder(handle_unknown="ignore"))]
+    if impute:
+        words.insert(0, ("impute", SimpleImputer(strategy="most_frequent", missing_values=None)))
+    parts: list[Any] = [("text", Pipeline(words), text)]
+    if numbers:
+        parts.insert(0, ("numbers", Pipeline(steps) if steps else "passthrough", numbers))
+    return [("columns", ColumnTransformer(parts, verbose_feature_names_out=False))]
+
+
+def checked(table: Table, *, encode: bool, impute: bool) -> Table:
+    """The table, if its values can be used."""
+    _check_text(table, kinds(table)[1], encode, "Use --encode to one-hot encode text, or --drop COLUMN.")
+    found = missing_rows(table)
+    empty = [name for name, rows in found.items() if len(rows) == table.n]
+    if empty:
+        raise DataError(f"{table.source}: the column {empty[0]!r} has no value at all. Use --drop {empty[0]!r}.")
+    if not impute:
+        _check_missing(
+            table, "Use --impute to fill in the median of numbers and the most frequent text, or --drop COLUMN."
+        )
+    _check_finite(table)
+    return table
+
+
+def checked_for_model(table: Table, text: Collection[str], fills: bool) -> Table:
+    """The table, if a model can take it: ``text`` are its columns of text, ``fills`` whether it fills in values."""
+    numbers = [name for name in kinds(table)[1] if name not in text]
+    _check_text(table, numbers, False, "The model takes numbers there.")
+    if not fills:
+        _check_missing(table, "The model does not fill them in; one that was fitted with --impute does.")
+    _check_finite(table)
+    return table
+
+
+def kinds(table: Table) -> tuple[Sequence[str], list[str]]:
+    """Names of the columns of numbers and of text."""
+    if not table.framed:
+        return table.names, []
+    numbers = [c.name for c in table.X.get_columns() if c.dtype.is_float()]
+    return numbers, [name for name in table.X.columns if name not in set(numbers)]
+
+
+def _check_text(table: Table, text: list[str], encode: bool, advice: str) -> None:
+    import polars as pl
+
+    if not text:
+        return
+    told = []
+    for name in text:
+        column = table.X[name]
+        values = column.drop_nulls()
+        parsed = values.str.strip_chars().cast(pl.Float64, strict=False)
+        share = 1.0 - parsed.null_count() / max(len(parsed), 1)
+        whole = column.str.strip_chars().cast(pl.Float64, strict=False)
+        bad = np.flatnonzero((whole.is_null() & column.is_not_null()).to_numpy())
+        if share >= MOSTLY and not encode and len(bad):
+            raise DataError(
+                f"{table.source}, {table.place(int(bad[0]))}: expected a number in the column {name!r}, found "
+                f"{column[int(bad[0])]!r}"
+                + (f" ({len(bad)} such values in all)." if len(bad) > 1 else ".")
+                + f" Correct it. {advice}"
+            )
+        different = values.n_unique()
+        if encode and different > MOST_VALUES:
+            raise DataError(
+                f"{table.source}: the text column {name!r} has {different} different values, too many for one-hot "
+                f"encoding. Leave it out with --drop {name!r}."
+            )
+        shown = ", ".join(repr(v) for v in values.unique(maintain_order=True)[:3].to_list())
+        told.append(f"{name!r} ({different} values: {shown}{', ...' if different > 3 else ''})")
+    if not encode:
+        many = f" and {len(told) - 5} more" if len(told) > 5 else ""
+        raise DataError(
+            f"{table.source} has text in the column{'s' if len(told) > 1 else ''} {'; '.join(told[:5])}{many}. {advice}"
+        )
+
+
+def missing_rows(table: Table) -> dict[str, np.ndarray]:
+    """Rows with a missing value, by column, for the columns that have any."""
+    found: dict[str, np.ndarray] = {}
+    if table.framed:
+        for column in table.X.get_columns():
+            flags = column.is_nan() if column.dtype.is_float() else column.is_null()
+            rows = np.flatnonzero(flags.to_numpy())
+            if len(rows):
+                found[column.name] = rows
+        return found
+    if hasattr(table.X, "indptr"):
+        bad = np.flatnonzero(np.isnan(table.X.data))
+        owner = np.searchsorted(table.X.indptr, bad, side="right") - 1
+        for j in np.unique(table.X.indices[bad]):
+            found[table.names[int(j)]] = owner[table.X.indices[bad] == j]
+        return found
+    flags = np.isnan(table.X)
+    return {table.names[int(j)]: np.flatnonzero(flags[:, j]) for j in np.flatnonzero(flags.any(axis=0))}
+
+
+def _check_missing(table: Table, advice: str) -> None:
+    found = missing_rows(table)
+    if found:
+        told = [f"{name!r} {len(rows)} ({table.places(rows)})" for name, rows in list(found.items())[:5]]
+        many = f" and {len(found) - 5} more columns" if len(found) > 5 else ""
+        raise DataError(f"{table.source} has missing values: {'; '.join(told)}{many}. {advice}")
+
+
+def _check_finite(table: Table) -> None:
+    if table.framed:
+        for column in table.X.get_columns():
+            if column.dtype.is_float() and column.is_infinite().any():
+                row = int(np.flatnonzero(column.is_infinite().to_numpy())[0])
+                raise DataError(
+                    f"{table.source}, {table.place(row)}: the column {column.name!r} holds an infinite number."
+                )
+        return
+    values = table.X.data if hasattr(table.X, "indptr") else table.X
+    if np.isinf(values).any():
+        raise DataError(f"{table.source} holds infinite numbers.")

@@ -1,0 +1,181 @@
+"""Tables in text: CSV and its kin. polars reads them; what it cannot read is said here, with the line."""
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from separatrix.errors import DataError
+from separatrix.io.data.source import HEAD, Source, lines_of, separator_of
+
+MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
+NUMBER = re.compile(r"^\s*[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?\s*$|^\s*[-+]?inf(inity)?\s*$", re.I)
+DECIMAL_COMMA = re.compile(r"^\s*[-+]?\d+,\d+\s*$")
+UNNAMED = "unnamed column "
+RECORD = [("line", np.int64), ("missing", np.bool_)]
+SURE = 10_000  # rows from which polars takes the types, before it looks at all
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a text file is cut into fields."""
+
+    separator: str
+    header: bool
+    names: list[str]
+    decimal_comma: bool = False
+
+
+def layout_of(source: Source, separator: str | None, header: bool | None) -> Layout:
+    """What the first lines tell; ``separator`` and ``header`` where they are not given."""
+    head = source.head()
+    lines = [line for line in lines_of(head, source.name, len(head) < HEAD)[:200] if line.strip()]
+    separator = separator or separator_of(lines)
+    rows = list(csv.reader(lines, delimiter=separator, skipinitialspace=separator == " "))
+    first, rest = [field.strip() for field in rows[0]], rows[1:]
+    if header is None:
+        header = any(first) and not any(NUMBER.match(field) or field in MISSING for field in first if field)
+    if not header:
+        names = [f"column_{i + 1}" for i in range(len(first))]
+    else:
+        names = [name or f"{UNNAMED}{i + 1}" for i, name in enumerate(first)]
+        for name in names:
+            places = [i + 1 for i, other in enumerate(names) if other == name]
+            if len(places) > 1:
+                raise DataError(
+                    f"{source.name}, line 1: the column name {name!r} occurs {len(places)} times (columns "
+                    f"{', '.join(map(str, places))}). Rename them, or use --no-header if line 1 holds data."
+                )
+        if not rest:
+            raise DataError(f"{source.name} has a header and no rows. Use --no-header if line 1 holds data.")
+    comma = separator == ";" and any(DECIMAL_COMMA.match(field) for row in rest[:50] for field in row)
+    return Layout(separator, header, names, comma)
+
+
+def read_text(source: Source, layout: Layout) -> tuple[Any, np.ndarray]:
+    """A polars frame, and the line of the file in which each row stands."""
+    import polars as pl
+
+    def read(rows: int | None) -> Any:
+        scan = pl.scan_csv(
+            _collapsed(source) if layout.separator == " " else source.polars,
+            has_header=layout.header,
+            separator=layout.separator,
+            null_values=MISSING,
+            infer_schema_length=rows,
+            with_column_names=lambda names: layout.names[: len(names)] + names[len(layout.names) :],
+            decimal_comma=layout.decimal_comma,
+        )
+        return scan.collect(engine="streaming")
+
+    try:
+        try:
+            frame = read(SURE)
+        except pl.exceptions.ComputeError as error:
+            if "could not parse" not in str(error):
+                raise
+            frame = read(None)  # a column turned into text further down
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        _find_fault(source, layout)
+        raise DataError(f"{source.name} cannot be read as CSV: {str(error).splitlines()[0]}.") from error
+    if frame.height == 0:
+        raise DataError(f"{source.name} has no rows.")
+    frame = _tidied(frame, layout.decimal_comma)
+    if frame[:, -1].null_count() and not _plainly_regular(source, layout):  # polars fills lines that are too short
+        _find_fault(source, layout)
+    lines = np.arange(frame.height) + (2 if layout.header else 1)
+    empty = frame.select(pl.all_horizontal(pl.all().is_null())).to_series().to_numpy()
+    if empty.any() and frame.width > 1:
+        frame, lines = _without_blank_lines(frame, lines, empty, source, layout)
+    nameless = [name for name in frame.columns if name.startswith(UNNAMED)]
+    return frame.drop([name for name in nameless if _says_nothing(frame[name])]), lines
+
+
+def _tidied(frame: Any, decimal_comma: bool) -> Any:
+    """The frame without blanks around its texts, as "a, b" has them; columns that are numbers then become numbers."""
+    import polars as pl
+
+    columns = []
+    for column in frame.get_columns():
+        if column.dtype == pl.String:
+            text = column.str.strip_chars().alias("text").to_frame()
+            known = pl.when(pl.col("text").is_in(MISSING)).then(None).otherwise(pl.col("text"))
+            text = text.select(known.alias(column.name)).to_series()
+            numeral = text.str.replace(",", ".", literal=True) if decimal_comma else text
+            parsed = (numeral.cast(kind, strict=False) for kind in (pl.Int64, pl.Float64))
+            column = next((numbers for numbers in parsed if numbers.null_count() == text.null_count()), text)
+        columns.append(column)
+    return pl.DataFrame(columns)
+
+
+def _without_blank_lines(
+    frame: Any, lines: np.ndarray, empty: np.ndarray, source: Source, layout: Layout
+) -> tuple[Any, np.ndarray]:
+    """The rows that stand in the file, and their lines: one whose fields are all missing is a row, a blank line is not.
+
+    polars makes the same of both, rows that are ``empty``.
+    """
+    told = ((line, all(field.strip() in MISSING for field in row)) for line, row in _records(source, layout))
+    records = np.fromiter(told, dtype=RECORD)[1 if layout.header else 0 :]
+    missing, filled = records["missing"], np.flatnonzero(~empty)
+    if np.count_nonzero(~missing) != len(filled):  # quotes that the two readers understand differently
+        return frame, lines
+    order = np.full(len(records), np.argmax(empty))
+    order[~missing] = filled
+    return frame[order], records["line"]
+
+
+def _says_nothing(column: Any) -> bool:
+    """Whether a column without a name is empty, or counts the rows: what spreadsheets and data frames leave behind."""
+    if column.null_count() == len(column):
+        return True
+    if not column.dtype.is_integer() or column.null_count():
+        return False
+    numbers = column.to_numpy()
+    return bool(np.array_equal(numbers - numbers[0], np.arange(len(numbers))))
+
+
+def _collapsed(source: Source) -> bytes:
+    """The content with runs of spaces as one: columns that are aligned by eye."""
+    with source.open() as file:
+        return re.sub(rb"(?m)^ +| +$", b"", re.sub(rb" +", b" ", file.read()))
+
+
+def _plainly_regular(source: Source, layout: Layout) -> bool:
+    """Whether every line has its number of separators: quick, and enough where none stands in quotes."""
+    separator, expected = layout.separator.encode(), len(layout.names) - 1
+    with source.open() as file:
+        return layout.separator != " " and all(line.count(separator) == expected or not line.strip() for line in file)
+
+
+def _find_fault(source: Source, layout: Layout) -> None:
+    """Raise at the first line with another number of fields, or with bytes that are no text."""
+    expected = len(layout.names)
+    for line, row in _records(source, layout):
+        if len(row) != expected:
+            shown = layout.separator.join(row)
+            shown = shown if len(shown) <= 60 else shown[:57] + "..."
+            raise DataError(
+                f"{source.name}, line {line}: expected {expected} fields separated by "
+                f"{layout.separator!r}, found {len(row)}: {shown!r}."
+            )
+
+
+def _records(source: Source, layout: Layout) -> Iterator[tuple[int, list[str]]]:
+    """The fields of every line that is not blank, with its number, of several lines that of the first."""
+    with io.BytesIO(_collapsed(source)) if layout.separator == " " else source.open() as file:
+        text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+        reader, line = csv.reader(text, delimiter=layout.separator), 1
+        try:
+            for row in reader:
+                if len(row) > 1 or (row and row[0].strip()):
+                    yield line, row
+                line = reader.line_num + 1
+        except UnicodeDecodeError as error:
+            raise DataError(f"{source.name}, after line {reader.line_num}: this is not UTF-8 text.") from error
+        except csv.Error as error:
+            raise DataError(f"{source.name}, line {reader.line_num}: {error}.") from error

@@ -1,0 +1,27 @@
+"""Compiled loops. Nothing here knows scikit-learn.
+
+A kernel is found by the rule's class: one per class for the additive loop, because its formulas are compiled in.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from separatrix.rules.base import attribute
+
+
+def kernel(rule: Any) -> Callable[..., int]:
+    """The compiled loop that runs this rule."""
+    from separatrix.loops import additive as loop
+    from separatrix.loops import greedy_loop as greedy
+    from separatrix.loops import recursive_least_squares as least_squares
+    from separatrix.loops import winnow_loop as winnow
+
+    if attribute(rule, "loop") == "additive":
+        rule_class: Any = type(rule)
+        return loop.additive_kernel(rule_class)
+    own: dict[str, Callable[[], Any]] = {
+        "greedy": greedy.greedy_kernel,
+        "winnow": winnow.winnow_kernel,
+        "least_squares": least_squares.least_squares_kernel,
+    }
+    return own[attribute(rule, "loop")]()

@@ -1,0 +1,61 @@
+"""Dual coordinate descent (Hsieh, Chang, Lin, Keerthi & Sundararajan 2008, algorithm 2, with shrinking).
+
+    minimise |sum alpha_k y_k|^2/2 + sum alpha_k^2 diagonal_k/2 - sum alpha_k,   alpha >= 0
+
+one coordinate at a time, in a fresh random order for every sweep: visiting rows as they come needs ten times more
+sweeps. Rows are asked for ahead of time, which halves the price of the random order.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from separatrix.compile_cache import compiled, on_first_use
+from separatrix.loops.order import _mix
+from separatrix.rows.access import axpy, dot, prefetch
+
+LOOK_AHEAD = 6
+
+
+@on_first_use
+def sweep(key: str) -> Any:
+    def run(X, labels, rho, diagonal, norm2, active, size, seed, bound, a, alpha):
+        """One sweep over ``active[:size]``; returns the new size, the largest violation and the sum of c xi^2 seen.
+
+        A row at alpha = 0 whose gradient exceeds ``bound`` is shrunk away. ``diagonal`` is 1/(2 C c).
+        """
+        key  # noqa: B018  a closure cell, for numba's cache key
+        d = a.shape[0] - 1
+        state = _mix(np.uint64(seed))
+        for i in range(size - 1, 0, -1):
+            state = state + np.uint64(0x9E3779B97F4A7C15)
+            j = np.int64(_mix(state) % np.uint64(i + 1))
+            active[i], active[j] = active[j], active[i]
+        largest = slack2 = 0.0
+        k = 0
+        while k < size:
+            i = active[k]
+            prefetch(X, active[min(k + LOOK_AHEAD, size - 1)])
+            l = labels[i]
+            m = l * (dot(X, i, a) + rho * a[d])
+            gradient = m - 1.0 + alpha[i] * diagonal[i]
+            if m < 1.0 and diagonal[i] > 0.0:
+                slack2 += (1.0 - m) * (1.0 - m) / diagonal[i]
+            if alpha[i] == 0.0 and gradient >= 0.0:
+                if gradient > bound:
+                    size -= 1
+                    active[k], active[size] = active[size], active[k]
+                    continue
+            else:
+                largest = max(largest, abs(gradient))
+                curvature = norm2[i] + diagonal[i]
+                if curvature > 0.0:
+                    step = max(-gradient / curvature, -alpha[i])
+                    if step != 0.0:
+                        alpha[i] += step
+                        axpy(step * l, X, i, a)
+                        a[d] += step * l * rho
+            k += 1
+        return size, largest, slack2
+
+    return compiled(run)

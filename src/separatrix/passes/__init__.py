@@ -1,0 +1,1 @@
+"""What one pass over rows may return: small summaries that merge."""

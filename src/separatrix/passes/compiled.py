@@ -1,0 +1,132 @@
+"""Single passes over the data, dense or CSR, in float64 whatever the data's type, without copies of the data."""
+
+from typing import Any
+
+import numpy as np
+
+from separatrix.compile_cache import compiled, on_first_use
+from separatrix.rows.access import axpy, dot, largest, square
+
+BLOCK = 512  # rows summed before they enter the total: rounding errors grow with n/BLOCK + BLOCK instead of n
+
+
+@on_first_use
+def squares(key: str) -> Any:
+    """``out[i] = |x_i|^2``."""
+
+    def run(X, out):
+        key  # noqa: B018
+        for i in range(out.shape[0]):
+            out[i] = square(X, i)
+
+    return compiled(run)
+
+
+@on_first_use
+def peaks(key: str) -> Any:
+    """``out[i] = max_j |x_ij|``."""
+
+    def run(X, out):
+        key  # noqa: B018
+        for i in range(out.shape[0]):
+            out[i] = largest(X, i)
+
+    return compiled(run)
+
+
+@on_first_use
+def products(key: str) -> Any:
+    """``out[i] = labels[i] (x_i.v + rho v_d)``."""
+
+    def run(X, labels, rho, v, out):
+        key  # noqa: B018
+        bias = rho * v[v.shape[0] - 1]
+        for i in range(out.shape[0]):
+            out[i] = labels[i] * (dot(X, i, v) + bias)
+
+    return compiled(run)
+
+
+@on_first_use
+def products_of(key: str) -> Any:
+    """``out[k] = labels[i] (x_i.v + rho v_d)`` over ``i = index[k]``."""
+
+    def run(X, labels, rho, index, v, out):
+        key  # noqa: B018
+        bias = rho * v[v.shape[0] - 1]
+        for k in range(index.shape[0]):
+            out[k] = labels[index[k]] * (dot(X, index[k], v) + bias)
+
+    return compiled(run)
+
+
+@on_first_use
+def combination(key: str) -> Any:
+    """``out = sum_k alpha[k] labels[i_k] (x_{i_k}, rho)`` over ``i = index``."""
+
+    def run(X, labels, rho, index, alpha, out):
+        key  # noqa: B018
+        d = out.shape[0] - 1
+        block = np.zeros(d + 1)
+        for first in range(0, index.shape[0], BLOCK):
+            block[:] = 0.0
+            for k in range(first, min(first + BLOCK, index.shape[0])):
+                step = alpha[k] * labels[index[k]]
+                axpy(step, X, index[k], block)
+                block[d] += step * rho
+            out += block
+
+    return compiled(run)
+
+
+@on_first_use
+def outer_products(key: str) -> Any:
+    """``out += sum_k c[k] y y^t`` over the rows ``i = index``, y = (x_i, rho); CSR, for a small number of columns."""
+
+    def run(X, rho, index, c, out):
+        key  # noqa: B018
+        d = out.shape[0] - 1
+        for k in range(index.shape[0]):
+            first, end = X.indptr[index[k]], X.indptr[index[k] + 1]
+            for p in range(first, end):
+                x = c[k] * X.data[p]
+                row = X.indices[p]
+                for q in range(first, p + 1):  # the lower triangle is enough
+                    column = X.indices[q]
+                    out[max(row, column), min(row, column)] += x * X.data[q]
+                out[d, row] += x * rho
+            out[d, d] += c[k] * rho * rho
+
+    return compiled(run)
+
+
+@on_first_use
+def slack_sums(key: str) -> Any:
+    """Over the rows with s = 1 - m - t z > 0: the sums of c s^2, c s z and c z^2."""
+
+    def run(m, z, c, t):
+        key  # noqa: B018
+        squares = products = curvature = 0.0
+        for k in range(m.shape[0]):
+            s = max(1.0 - m[k] - t * z[k], 0.0)
+            squares += c[k] * s * s
+            products += c[k] * s * z[k]
+            curvature += c[k] * z[k] * z[k] if s > 0.0 else 0.0
+        return squares, products, curvature
+
+    return compiled(run, any_order=True)
+
+
+@on_first_use
+def curvature_product(key: str) -> Any:
+    """``out += sum_k c[k] y (y.q)`` over the rows ``i = index``, y = (x_i, rho), each row read once."""
+
+    def run(X, rho, index, c, q, out):
+        key  # noqa: B018
+        d = out.shape[0] - 1
+        for k in range(index.shape[0]):
+            step = c[k] * (dot(X, index[k], q) + rho * q[d])
+            axpy(step, X, index[k], out)
+            out[d] += step * rho
+
+    return compiled(run)

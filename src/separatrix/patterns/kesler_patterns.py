@@ -1,0 +1,182 @@
+"""Kesler's construction: a linear machine of c categories is one vector that separates c - 1 patterns per row.
+
+Row k of category i and its rival j give the pattern eta_kj with y_k = (x_k, rho) in block i and -y_k in block j (DHS
+5.12.1). The vector holds the machine's c vectors one after the other; its margin (a_i - a_j).y_k / |a| and the bound
+|sum alpha_kj eta_kj| / sum alpha_kj are those of two categories, so the same certificate speaks of it. Nothing is
+written out: patterns are numbered k (c - 1) + r, r counting the rivals in the order of their categories.
+"""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from separatrix.loops import kesler_loop as machine
+from separatrix.patterns.plain_patterns import EPS, Patterns
+from separatrix.space import Space, Vector
+
+
+class KeslerPatterns(Patterns):
+    """The patterns of a linear machine; ``codes`` are the numbers of the rows' categories."""
+
+    def __init__(self, X: Any, codes: np.ndarray, categories: int, space: Space, weight: Vector | None = None):
+        if space.free:
+            raise ValueError("A linear machine has no unpenalised bias here: every rho > 0 or none.")
+        self.codes = np.ascontiguousarray(codes, dtype=np.int64)
+        self.categories = categories
+        rivals = categories - 1
+        super().__init__(X, np.ones(len(codes)), space)
+        self.one = Patterns(self.rows, self.labels, space._replace(delta=0.0))  # the rows as they are
+        self.labels = np.broadcast_to(np.float64(1.0), len(codes) * rivals)
+        self.row_weight = weight
+        self.weight = None if weight is None else np.repeat(weight, rivals)
+
+    def in_space(self, space: Space) -> "KeslerPatterns":
+        return self._sharing(KeslerPatterns(self.rows, self.codes, self.categories, space, self.row_weight))
+
+    def _sharing(self, other: "KeslerPatterns") -> "KeslerPatterns":
+        other.one.squares = self.one.squares
+        return other
+
+    @property
+    def features(self) -> int:
+        return self.one.d
+
+    @property
+    def d(self) -> int:
+        """One less than the length of a vector, as for a hyperplane."""
+        return self.categories * (self.features + 1) - 1
+
+    @property
+    def entries_per_row(self) -> float:
+        return self.one.entries_per_row * self.categories
+
+    @cached_property
+    def longest_row(self) -> int:
+        return 2 * (self.one.longest_row + 1)
+
+    @cached_property
+    def row_norms2(self) -> Vector:
+        """|eta_kj|^2 of each row, the same for all its rivals."""
+        delta2 = self.space.delta**2
+        if self.row_weight is not None and self.space.weighted:
+            return 2.0 * self.one.norms2 + delta2 / self.row_weight
+        return 2.0 * self.one.norms2 + delta2
+
+    @cached_property
+    def squares(self) -> Vector:
+        return np.repeat(2.0 * self.one.squares, self.categories - 1)
+
+    @cached_property
+    def norms2(self) -> Vector:
+        return np.repeat(self.row_norms2, self.categories - 1)
+
+    def numbering(self, kept: np.ndarray) -> np.ndarray:
+        rivals = self.categories - 1
+        return (kept[:, None] * rivals + np.arange(rivals)).ravel()
+
+    def rivals_of(self, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Row and rival of each pattern."""
+        k, r = np.divmod(index, self.categories - 1)
+        return k, r + (r >= self.codes[k])
+
+    def machine(self, a: Vector) -> NDArray[np.float64]:
+        """The vectors of the categories, (c, d + 1)."""
+        return np.ascontiguousarray(a, dtype=np.float64).reshape(self.categories, self.features + 1)
+
+    def scores(self, a: Vector) -> NDArray[np.float64]:
+        """a_j.y_k of all rows and categories."""
+        out = np.empty((len(self.codes), self.categories))
+        machine.all_scores()(self.rows, self.space.rho, self.machine(a), out)
+        return out
+
+    def _against_rivals(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What stands at the rivals of each row, (n, c - 1)."""
+        others = np.arange(self.categories) != self.codes[:, None]
+        return table[others].reshape(len(self.codes), self.categories - 1)
+
+    def margins(self, a: Vector) -> Vector:
+        table = self.scores(a)
+        table -= table[np.arange(len(self.codes)), self.codes][:, None]
+        return -self._against_rivals(table).ravel()
+
+    def margins_of(self, index: np.ndarray, a: Vector) -> Vector:
+        return self.margins(a)[index]
+
+    def margin_error(self, a: Vector) -> float:
+        """The errors of two scores, and a quarter of that for their difference."""
+        return 2.5 * max(self.one.margin_error(v) for v in self.machine(a))
+
+    def errors(self, a: Vector) -> int:
+        right = self.margins(a).reshape(len(self.codes), -1) > 0
+        return int(np.count_nonzero(~right.all(axis=1)))
+
+    def distance(self, a: Vector, margins: Vector | None = None) -> float:
+        """The smallest (g_i - g_j) / |w_i - w_j| over rows and rivals: the distance from the boundary between them."""
+        w = self.machine(a)[:, :-1]
+        table = (self.margins(a) if margins is None else margins).reshape(len(self.codes), self.categories - 1)
+        nearest = []
+        for i in np.unique(self.codes).tolist():
+            with np.errstate(divide="ignore", invalid="ignore"):
+                nearest.append(np.min(table[self.codes == i].min(axis=0) / _lengths_to_rivals(w, i)))
+        return float(np.min(nearest))
+
+    def values(self, index: np.ndarray) -> Any:
+        return self.one.values(index // (self.categories - 1))
+
+    def dense_rows(self, index: np.ndarray) -> NDArray[np.float64]:
+        k, j = self.rivals_of(index)
+        y, here = self.one.dense_rows(k), np.arange(len(index))
+        out = np.zeros((len(index), self.categories, self.features + 1))
+        out[here, self.codes[k]] = y
+        out[here, j] = -y
+        return out.reshape(len(index), -1)
+
+    def sparse_patterns(self, index: np.ndarray) -> sp.csr_matrix:
+        k, j = self.rivals_of(index)
+        rows = self.one.sparse_patterns(k).tocoo()
+        here, block = np.tile(rows.row, 2), np.concatenate([self.codes[k][rows.row], j[rows.row]])
+        column = block * (self.features + 1) + np.tile(rows.col, 2)
+        return sp.csr_matrix((np.append(rows.data, -rows.data), (here, column)), shape=(len(index), self.d + 1))
+
+    def _table(self, index: np.ndarray, alpha: Vector) -> tuple[np.ndarray, NDArray[np.float64]]:
+        """Rows, and their multiples in each of the machine's vectors."""
+        k, j = self.rivals_of(np.asarray(index, dtype=np.int64))
+        rows, place = np.unique(k, return_inverse=True)
+        B = np.zeros((len(rows), self.categories))
+        np.add.at(B, (place, self.codes[k]), alpha)
+        np.subtract.at(B, (place, j), alpha)
+        return rows, B
+
+    def multiples(self, alpha: Vector) -> tuple[np.ndarray, NDArray[np.float64]]:
+        """Rows that support a combination of the patterns, and their multiples in the vectors, (k, c)."""
+        index = np.flatnonzero(alpha)
+        return self._table(index, alpha[index])
+
+    def combine(self, index: np.ndarray, alpha: Vector) -> Vector:
+        rows, B = self._table(index, alpha)
+        out = np.zeros((self.categories, self.features + 1))
+        machine.combination()(self.rows, self.space.rho, rows, B, out)
+        return out.ravel()
+
+    def combination_error(self, alpha: Vector) -> float:
+        """As for a hyperplane, with at most c more terms in the multiplier of a row."""
+        depth = min(len(alpha), machine.BLOCK) + len(alpha) / machine.BLOCK + 4 + self.categories
+        return depth * EPS * self.radius * 2.0 * float(alpha.sum()) + np.finfo(np.float64).tiny
+
+
+def _lengths_to_rivals(w: NDArray[np.float64], i: int) -> Vector:
+    """|w_i - w_j| for all j but i; one category at a time, since all pairs at once take c^2 d values."""
+    return np.delete(np.linalg.norm(w - w[i], axis=1), i)
+
+
+def distances_from_borders(scores: NDArray[np.float64], w: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The smallest (g_i - g_j) / |w_i - w_j| over the rivals j of each category i, (n, c), from the scores g."""
+    out = np.empty_like(scores)
+    for i in range(len(w)):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gaps = (scores[:, [i]] - np.delete(scores, i, axis=1)) / _lengths_to_rivals(w, i)
+        out[:, i] = gaps.min(axis=1)
+    return out

@@ -1,0 +1,1 @@
+"""What is proved: certificates, how they are made, and how they are verified."""

@@ -1,0 +1,123 @@
+"""What a fit proves: a margin that is reached, a bound on the best one, and whether a hyperplane separates at all.
+
+`separatrix.proof.certify` makes certificates, `separatrix.proof.verification` proves them again from the data alone.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from separatrix.patterns.kernel_patterns import Kernel
+from separatrix.proof.theory import Theory
+from separatrix.space import Space, Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """A claim about the maximum margin of labelled data, with what it takes to check it.
+
+    ``lower``: a margin that ``direction`` reaches, None where it has not been measured. With ``space.delta`` > 0 it is
+    J^(-1/2), minimised over gamma (CRAMMA eq. 20). ``upper``: no direction has a larger one; inf where nothing bounds
+    it. ``separable``: True if a hyperplane of the unextended space is proved to separate, False if it is proved that
+    none does, None if undecided. ``radius``: R = max |y_k|. ``direction``: the augmented vector (w, b/rho).
+    ``alpha_index``, ``alpha``: rows and their multipliers, whose combination gives ``upper``; None where they were not
+    kept. ``sample_weight``: rows of weight 0 do not take part; margins are never weighted. ``categories``: 2 for a
+    hyperplane; for a linear machine their number c, and then all this is said in Kesler's space: the direction holds
+    the c vectors one after the other, and pattern k (c - 1) + r is row k against the r-th of its rivals.
+    ``between``: the labels of the two classes of which it speaks where there are more; other rows do not take part.
+    ``kernel``: the inner product, where it is not that of the features; then the direction holds the multiples of the
+    rows that take part, and a bias. ``upper`` is inf where it is not known to be an inner product on these rows.
+    ``theory``: what a theorem promised of the fit, beside what happened; None where none applies: after `partial_fit`
+    or a resumed fit, with weights other than 1, from a start of one's own, for machines and kernels, and for several
+    classes together (``certificates_[k].theory`` has it of each).
+    """
+
+    lower: float | None
+    upper: float
+    separable: bool | None
+    space: Space
+    radius: float
+    direction: Vector | None = field(default=None, repr=False)
+    alpha_index: np.ndarray | None = field(default=None, repr=False)
+    alpha: Vector | None = field(default=None, repr=False)
+    sample_weight: Vector | None = field(default=None, repr=False)
+    categories: int = 2
+    between: tuple[Any, Any] | None = None
+    kernel: Kernel | None = None
+    theory: Theory | None = field(default=None, repr=False)
+
+    @property
+    def ratio(self) -> float | None:
+        """lower / upper: the fraction of the best margin that is certainly reached."""
+        if self.lower is None:
+            return None
+        if self.upper == 0:
+            return 1.0 if self.lower == 0 else -np.inf
+        return self.lower / self.upper
+
+    @property
+    def gap(self) -> float | None:
+        """1 - (lower/upper)^2, the relative duality gap; 1 where the direction separates nothing."""
+        ratio = self.ratio
+        return None if ratio is None else 1.0 - max(ratio, 0.0) ** 2
+
+    def __str__(self) -> str:
+        verdict = {True: "separable", False: "not separable", None: "separability undecided"}[self.separable]
+        lower = "not measured" if self.lower is None else f"{self.lower:.6g}"
+        bound = "nothing bounds the best one" if np.isinf(self.upper) else f"no margin above {self.upper:.6g} exists"
+        reached = ""
+        if self.ratio is not None and self.ratio > 0:
+            reached = f", at least {100 * self.ratio:.2f}% of the best"
+        where = f", {self.categories} categories by one machine" if self.categories > 2 else ""
+        return f"{verdict}: margin {lower}{reached}; {bound} ({self.space.describe()}{where})"
+
+    def _repr_html_(self) -> str:
+        """The bounds as a scale from 0 to the upper one, for notebooks."""
+        share = 100.0 * max(self.ratio or 0.0, 0.0)
+        words = str(self).replace("&", "&amp;").replace("<", "&lt;")
+        return (
+            '<div style="font-family:sans-serif;font-size:.9em;margin:.4em 0;max-width:36em"><div>'
+            f"{words}</div>"
+            '<div style="border:1px solid #777;height:.6em;margin-top:.2em" title="certified share of the best margin">'
+            f'<div style="background:#0072B2;height:100%;width:{share:.1f}%"></div></div></div>'
+        )
+
+    def verify(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, exact: bool = False
+    ) -> "Verification":
+        """Recompute every claim from the data alone.
+
+        ``y`` has two values, of which the larger is the positive class, or as many as the machine has categories.
+        Rows of weight 0 are left out: those of ``sample_weight``, or of the certificate's own weights if it is None. A
+        claim that no hyperplane separates is always checked in rational arithmetic; with ``exact`` a claim that one
+        does is too, for the rows that floating point with its error bound cannot settle.
+
+        Examples
+        --------
+        >>> from separatrix import Perceptron
+        >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]
+        >>> certificate = Perceptron().fit(X, y).certificate_
+        >>> print(certificate.verify(X, y))  # doctest: +ELLIPSIS
+        holds: lower (...); upper (...); separable (...); radius (...)
+        """
+        from separatrix.proof.verification import verify
+
+        return verify(self, X, y, sample_weight, exact)
+
+
+@dataclass(frozen=True)
+class Verification:
+    """The outcome of `Certificate.verify`: true if every claim was checked and none failed."""
+
+    checked: tuple[str, ...]
+    failed: tuple[str, ...]
+    unchecked: tuple[str, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.checked) and not self.failed and not self.unchecked
+
+    def __str__(self) -> str:
+        parts = [("FAILS", self.failed), ("holds", self.checked), ("not checkable", self.unchecked)]
+        return ". ".join(f"{word}: {'; '.join(claims)}" for word, claims in parts if claims)

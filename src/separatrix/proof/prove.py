@@ -1,0 +1,62 @@
+"""The certificate of a vector whose multipliers are unknown or signed: bounds by a polish, and Gordan's proof.
+
+`certify` judges what an algorithm shows. Here what it does not show is looked for as well: multipliers that bound the
+best margin from above, or that combine the patterns to 0 exactly.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from separatrix.optimum import solvers
+from separatrix.optimum.problem import Problem
+from separatrix.patterns.plain_patterns import Patterns
+from separatrix.proof.certificate import Certificate
+from separatrix.proof.certify import certify, upper_bound
+from separatrix.proof.gordan import gordan, refuted
+from separatrix.space import Vector
+
+ENOUGH = 1e-2  # gap at which an upper bound is tight enough
+MOST_PASSES = 60
+WIDE = 1000  # columns from which exact solves on a working set cost more than what is to be certified
+
+
+def prove(
+    patterns: Patterns,
+    a: Vector,
+    alpha: Vector | None = None,
+    *,
+    kept: np.ndarray | None = None,
+    sample_weight: Vector | None = None,
+) -> Certificate:
+    """Lower bound by ``a``; upper bound by ``alpha`` or by a polish, whichever is smaller; separability either way.
+
+    ``kept``: the row numbers of the patterns in the user's data.
+    """
+    rows = np.arange(patterns.n) if kept is None else kept
+    certificate = certify(patterns, a, alpha, kept=kept, sample_weight=sample_weight)
+    polished = polish(patterns, a)
+    bound = upper_bound(patterns, polished.alpha_index, polished.alpha)
+    if bound < certificate.upper:
+        certificate = replace(
+            certificate, upper=bound, alpha_index=rows[polished.alpha_index], alpha=polished.alpha.copy()
+        )
+    if certificate.separable is None and not polished.lower > 0:
+        witness = gordan(patterns, polished.alpha_index, polished.alpha)
+        if witness is None and alpha is not None:
+            index = np.flatnonzero(alpha)
+            witness = gordan(patterns, index, alpha[index])
+        if witness is not None:
+            certificate = refuted(certificate, witness, rows)
+    return certificate
+
+
+def polish(patterns: Patterns, a: Vector) -> Problem:
+    """The hard margin problem, solved roughly from ``a``: its multipliers bound the best margin, or prove it absent."""
+    problem = Problem(patterns, np.inf, np.ones(patterns.n), tol=ENOUGH, max_passes=MOST_PASSES)
+    if patterns.d > WIDE:
+        solvers.solve(problem, "dual-coordinates")
+    else:
+        usable = np.any(a) and np.all(np.isfinite(a))
+        solvers.solve(problem, "active-set", a if usable else None)
+    return problem

@@ -1,0 +1,65 @@
+"""The claims that a fitted separator makes, each with the data that it is about."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from separatrix.proof.certificate import Certificate, Verification
+
+
+class Claim(NamedTuple):
+    """A certificate and the binary problem that it speaks of."""
+
+    name: str
+    certificate: Certificate
+    X: Any
+    y: np.ndarray
+
+    def verify(self) -> Verification:
+        return self.certificate.verify(self.X, self.y, exact=True)
+
+
+def problem_names(separator: Any) -> list[str]:
+    """What each certificate is about: two classes, each class against the rest, each pair, or one machine for all."""
+    classes, certificates = separator.classes_, separator.certificates_
+    names = []
+    for k, certificate in enumerate(certificates):
+        pair = certificate.between or (classes if len(classes) == 2 else None)
+        if pair is not None:
+            names.append(f"{pair[1]} against {pair[0]}")
+        elif len(certificates) == len(classes):
+            names.append(f"{classes[k]} against the rest")
+        else:
+            names.append("all classes by one machine")
+    return names
+
+
+def claims(separator: Any, X: Any, y: np.ndarray) -> list[Claim]:
+    """One claim per certificate. A certificate of one class against the rest is about two labels, others about all."""
+    found = []
+    for k, (name, certificate) in enumerate(zip(problem_names(separator), separator.certificates_, strict=True)):
+        rest = name.endswith(" against the rest")
+        found.append(Claim(name, certificate, X, y == separator.classes_[k] if rest else y))
+    return found
+
+
+def label_words(labels: np.ndarray) -> np.ndarray:
+    """Labels as they read, whatever type a file gives them: 2 is "2", as an integer, a float or a text."""
+    if labels.dtype.kind == "f" and np.all(np.abs(labels) < 2.0**53) and np.all(labels == np.round(labels)):
+        labels = labels.astype(np.int64)
+    return labels.astype(str)
+
+
+def known_labels(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The labels as the model has them; every one reads as one of the classes does.
+
+    The classes' own order is what their certificates are about: 2 comes before 10, and "10" before "2".
+    """
+    words = label_words(classes)
+    order = np.argsort(words)
+    return classes[order[np.searchsorted(words, label_words(y), sorter=order)]]
+
+
+def verified(separator: Any, X: Any, y: np.ndarray) -> dict[str, Verification]:
+    """Every claim, recomputed from the data alone."""
+    return {claim.name: claim.verify() for claim in claims(separator, X, y)}

@@ -1,0 +1,1 @@
+"""A resumable run of a compiled loop."""

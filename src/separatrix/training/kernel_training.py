@@ -1,0 +1,82 @@
+"""Training in the dual form: a rule, patterns that are known by their kernel, and a cache of Gram rows."""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from separatrix.loops.dual_form import LACKING, kernelised_kernel
+from separatrix.loops.state import FACTOR, NORM2, POSITION, SPREAD, TOTAL, VISITS
+from separatrix.patterns.kernel_patterns import GramRows, KernelPatterns
+from separatrix.rules.base import attribute
+from separatrix.training.base import Training
+
+
+class KernelTraining(Training):
+    """`Training` whose vector is a combination of the rows; an update needs a row of the Gram matrix."""
+
+    patterns: KernelPatterns
+
+    def __init__(self, patterns: KernelPatterns, rule: Any, weight: np.ndarray, *, megabytes: float, **options: Any):
+        super().__init__(patterns, rule, weight, **options)
+        self.megabytes = megabytes
+
+    @cached_property
+    def gram(self) -> GramRows:
+        return GramRows(self.patterns, self.megabytes, self.frame.scale**2)
+
+    def train(self, *limits: Any, **options: Any) -> str:
+        try:
+            return super().train(*limits, **options)
+        finally:
+            vars(self).pop("gram", None)  # problems that wait for others hold no rows
+
+    def start(self, a: np.ndarray | None = None) -> None:
+        if a is not None:
+            raise ValueError("A kernel's vector belongs to its rows: a fit cannot start from another one.")
+        self._draw(0)
+        state = self.state
+        if not attribute(self.rule, "starts_on_first"):
+            return
+        usable = self.order.sequence[self.norms2[self.order.sequence] > 0]
+        if len(usable) == 0:
+            return
+        i = int(usable[0])
+        q = 1.0 / np.sqrt(self.norms2[i])
+        state.v[:-1] = q * GramRows(self.patterns, 0.0, self.frame.scale**2).row(i)
+        state.v[-1] = q * self.patterns.labels[i] * self.frame.scale * self.frame.rho
+        state.alpha[i] = state.real[TOTAL] = q
+        state.real[SPREAD] = q * q if self.frame.delta2 > 0 else 0.0
+        state.real[NORM2] = q * state.v[i] + self.frame.delta2 * state.real[SPREAD]
+
+    def _run(self, rule: Any, visits: int, max_updates: int) -> int:
+        rule_class: Any = type(rule)
+        gram = self.gram
+        before = int(self.state.counts[VISITS])
+        while True:
+            left = visits - (int(self.state.counts[VISITS]) - before)
+            status = kernelised_kernel(rule_class)(
+                rule, gram.rows, gram.slot, self.patterns.labels, self.order, self.weight, self.norms2, self.frame,
+                self.state, left, max_updates,
+            )  # fmt: skip
+            if status != LACKING:
+                return int(status)
+            gram.fetch(self._wanted())
+
+    def _wanted(self) -> np.ndarray:
+        """The row at hand, and those behind it in the order that are no better off: they will be asked for next."""
+        ahead = self.order.sequence[int(self.state.counts[POSITION]) :]
+        v = self.state.v
+        return ahead[v[ahead] <= v[ahead[0]]]
+
+    @property
+    def vector(self) -> np.ndarray:
+        beta = self.state.alpha * self.patterns.labels * (self.state.real[FACTOR] * self.frame.scale)
+        return np.append(beta, 0.0)
+
+    def running_upper(self) -> float:
+        return super().running_upper() if self.patterns.definite else float("inf")
+
+    def visit_cost(self) -> float:
+        """An update is a pass over a row, rarely one that has to be computed."""
+        return float(self.patterns.n)

@@ -1,0 +1,49 @@
+"""Training of a linear machine: all categories at once, in Kesler's space."""
+
+from typing import Any
+
+import numpy as np
+
+from separatrix.loops.kesler_loop import machine_kernel
+from separatrix.patterns.kesler_patterns import KeslerPatterns
+from separatrix.training.base import Training
+
+MOST_MULTIPLIERS = 50_000_000  # n (c - 1) up to which they are kept without need
+
+
+class MachineTraining(Training):
+    """`Training` in which a visit shows a row with its strongest rival, or with ``every`` one of them."""
+
+    patterns: KeslerPatterns
+
+    def __init__(
+        self,
+        patterns: KeslerPatterns,
+        rule: Any,
+        weight: np.ndarray,
+        *,
+        every: bool,
+        keep_alpha: bool = True,
+        **options: Any,
+    ):
+        needed = patterns.space.delta > 0  # they are the extension
+        keep_alpha = keep_alpha and (needed or patterns.n <= MOST_MULTIPLIERS)
+        super().__init__(patterns, rule, weight, keep_alpha=keep_alpha, **options)
+        self.every = every
+
+    def start(self, a: np.ndarray | None = None) -> None:
+        """What all categories have in common tells none of them apart: it is taken from a start."""
+        if a is not None:
+            machine = self.patterns.machine(a)
+            a = (machine - machine.mean(axis=0)).ravel()
+        super().start(a)
+
+    def _norms2(self) -> np.ndarray:
+        return self.patterns.row_norms2
+
+    def _run(self, rule: Any, visits: int, max_updates: int) -> int:
+        rule_class: Any = type(rule)
+        return machine_kernel(rule_class)(
+            rule, self.patterns.rows, self.patterns.codes, self.order, self.weight, self.norms2, self.frame,
+            self.state, visits, max_updates, self.patterns.categories, self.every,
+        )  # fmt: skip
