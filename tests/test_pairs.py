@@ -8,11 +8,10 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from families import ESTIMATORS
+from cases import ESTIMATORS, clouds
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.multiclass import OneVsOneClassifier
-from test_kesler import clouds
 
 from separatrix import CRAMMA, DataError, MaxMargin, Perceptron, VotedPerceptron
 from separatrix.callbacks import MarginTrace
