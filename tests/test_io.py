@@ -280,7 +280,7 @@ def _good_files():
         write_array(path, NUMBERS)
         files[kind] = path.getvalue()
     files["csv"] = FRAME.write_csv().encode()
-    files["gzip"] = gzip.compress(files["csv"])
+    files["gzip"] = gzip.compress(files["csv"], mtime=0)
     files["ndjson"] = FRAME.write_ndjson().encode()
     return files
 
