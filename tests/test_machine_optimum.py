@@ -111,7 +111,7 @@ def test_what_a_machine_cannot_do():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match="no free bias"):
         MaxMargin(multi_class="kesler", fit_intercept="free").fit(X, y)
-    with pytest.raises(ValueError, match="cannot do a soft margin of a linear machine"):
+    with pytest.raises(ValueError, match="trains no linear machine"):
         MaxMargin(multi_class="kesler", solver="dual-coordinates").fit(X, y)
     with pytest.raises(NotSeparableError, match="No linear machine") as caught:
         MaxMargin(np.inf, multi_class="kesler").fit(X, y)
