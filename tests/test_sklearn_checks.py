@@ -25,9 +25,11 @@ def expected_failures(estimator):
 
 def ways(cls):
     """The other ways to tell several classes apart that an estimator has."""
-    machine = not getattr(cls, "_no_machine", cls is KernelMaxMargin)
-    modes = (["ovo", "kesler"] if machine else ["ovo"]) if "multi_class" in cls().get_params() else []
-    return [cls(multi_class=mode) for mode in modes]
+    if "multi_class" not in cls().get_params():
+        return []
+    (offered,) = cls._parameter_constraints["multi_class"]
+    machine = "kesler" in offered.options and "kesler" not in getattr(cls, "_refuses", {})
+    return [cls(multi_class=mode) for mode in (["ovo", "kesler"] if machine else ["ovo"])]
 
 
 SOME = [Perceptron, MaxMargin, KernelMaxMargin]

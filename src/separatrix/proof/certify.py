@@ -200,3 +200,32 @@ def joint_certificate(certificates: Sequence[Certificate]) -> Certificate:
         radius=max(c.radius for c in certificates),
         sample_weight=certificates[0].sample_weight,
     )
+
+
+def accumulated(patterns: Any, direction: Vector, upper: float, radius: float) -> Certificate:
+    """The certificate of a run over blocks: nothing is measured, and the bound rests on sums that were kept."""
+    return Certificate(None, upper, None, patterns.space, radius, direction, categories=patterns.categories)
+
+
+def refutation(
+    patterns: Any,
+    rows: np.ndarray,
+    weight: Vector,
+    upper: float,
+    *,
+    exact: bool,
+    kept: np.ndarray,
+    sample_weight: Vector | None,
+) -> Certificate:
+    """The certificate that no vector separates: patterns whose combination vanishes, exactly or as good as."""
+    return Certificate(
+        lower=None,
+        upper=upper,
+        separable=False if exact else None,
+        space=patterns.space,
+        radius=patterns.radius,
+        alpha_index=patterns.numbering(kept)[rows],
+        alpha=weight,
+        sample_weight=sample_weight,
+        categories=patterns.categories,
+    )
