@@ -133,7 +133,7 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
         if smallest > 0:  # scaled so that the smallest margin is 1: then alpha are multipliers
             a = a / smallest
             alpha = np.abs(a[:-1])
-        return Solution(problem, a, alpha, how)
+        return Solution(problem, a, np.arange(len(alpha)), alpha, how)
 
     def _refuse(self, problem: KernelProblem, data: Data) -> None:
         if problem.upper > AS_GOOD_AS_ZERO * problem.patterns.radius or not problem.patterns.definite:

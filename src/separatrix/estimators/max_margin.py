@@ -110,6 +110,8 @@ class MaxMargin(MarginClassifier):
         "multi_class": [one_of("ovr", "ovo", "kesler")],
     }
 
+    _takes_homes = True
+
     def _advice(self, n: int) -> str:
         return "Raise max_passes or max_time, or scale your features."
 
@@ -123,7 +125,7 @@ class MaxMargin(MarginClassifier):
         return Problem(
             patterns,
             float(self.C),
-            np.repeat(data.weight, patterns.n // len(data.weight)),
+            None,
             tol=tol,
             max_passes=np.inf if self.max_passes is None else float(self.max_passes),
             max_time=np.inf if self.max_time is None else float(self.max_time),
@@ -147,16 +149,17 @@ class MaxMargin(MarginClassifier):
         return self._solution(problem, f"{name} ({why})")
 
     def _solution(self, problem: Problem, how: str) -> Solution:
-        a, (index, alpha) = problem.a, problem.multipliers()
+        a, index, alpha = problem.a, problem.alpha_index, problem.alpha
+        if problem.slack_vector is not None and problem.patterns.here:
+            index, alpha = problem.multipliers()
+            problem.slack_vector = None
         if problem.hard:
-            smallest = float(problem.patterns.margins(a).min())
+            smallest = problem.patterns.smallest(a)
             a = a / smallest if smallest > 0 else a
             length = problem.patterns.space.length(a)
             if len(alpha) and length < 1e150:  # a = sum alpha_k y_k has sum alpha_k = |a|^2
                 alpha = alpha / alpha.sum() * length**2
-        full = np.zeros(problem.patterns.n)
-        full[index] = alpha
-        return Solution(problem, a, full, how)
+        return Solution(problem, a, index, alpha, how)
 
     def _refuse(self, problem: Problem, data: Data) -> None:
         """A hard margin without a separating vector: the proof that there is none, or the honest doubt."""
@@ -189,7 +192,7 @@ class MaxMargin(MarginClassifier):
         if answer.separable is not True or answer.certificate is None or answer.certificate.direction is None:
             return False
         a = answer.certificate.direction
-        problem.primal(a, problem.margins(a))
+        problem.reached(a, problem.extremes(a, 1).minimum)
         return problem.lower > 0
 
     def _finish(self, solutions: list[Solution], data: Data) -> None:
@@ -200,13 +203,17 @@ class MaxMargin(MarginClassifier):
     def _set_support(self, solutions: list[Solution], data: Data) -> None:
         first = solutions[0].problem.patterns
         one = len(solutions) == 1
+        if not data.here:
+            return  # the multipliers of a soft margin are as many as the rows
         self.dual_coef_: Any
         if isinstance(first, KeslerPatterns):
-            support, table = first.multiples(solutions[0].alpha)
+            support, table = first.multiples(solutions[0].index, solutions[0].alpha)
             self.support_, self.dual_coef_ = data.kept[support], table.T
         else:
-            index = [np.flatnonzero(s.alpha) for s in solutions]
-            dual = [s.alpha[i] * s.problem.patterns.labels[i] for s, i in zip(solutions, index, strict=True)]
+            index = [s.index[s.alpha > 0] for s in solutions]
+            dual = [
+                s.alpha[s.alpha > 0] * s.problem.patterns.labels_of(i) for s, i in zip(solutions, index, strict=True)
+            ]
             self.support_ = data.kept[index[0]] if one else [data.kept[i] for i in index]
             self.dual_coef_ = dual[0][None, :] if one else [d[None, :] for d in dual]
             support = index[0]

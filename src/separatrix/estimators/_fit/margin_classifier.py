@@ -21,10 +21,11 @@ REACHED = 1e-9  # rounding outwards may cost the last digits of a gap that was r
 
 @dataclass
 class Solution:
-    """One problem, solved: ``how`` says by what."""
+    """One problem, solved: its vector, the patterns with multipliers and these, and by what it was solved."""
 
     problem: Any
     a: Vector
+    index: np.ndarray
     alpha: Vector
     how: str
 
@@ -81,12 +82,13 @@ class MarginClassifier(LinearSeparator):
         return Space(float(self.rho) if self.fit_intercept else 0.0, delta, weighted=delta > 0)
 
     @fit_method
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Fit the maximum margin.
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d)
+        X : array-like or CSR matrix of shape (n, d), or a home of rows
+            A home (`separatrix.rows`) holds the labels too, and rows that need not fit into memory.
         y : array-like of shape (n,)
             Labels of any type, of two or more classes.
         sample_weight : array-like of shape (n,), default=None
@@ -147,11 +149,19 @@ class MarginClassifier(LinearSeparator):
         self._set(self._fitted(patterns, vectors, data))
         self._set_support(solutions, data)
         margins: Any = None
-        if patterns[0].explicit:
+        if patterns[0].explicit and patterns[0].here:
             margins = [p.margins(p.unit(a)) for p, a in zip(patterns, vectors, strict=True)]
         self._set_margins(
             [
-                certify(p, s.a, s.alpha, kept=data.kept, sample_weight=data.given_weight, margins=m)
+                certify(
+                    p,
+                    s.a,
+                    (s.index, s.alpha),
+                    slack_vector=getattr(s.problem, "slack_vector", None),
+                    kept=data.kept,
+                    sample_weight=data.given_weight,
+                    margins=m,
+                )
                 for p, s, m in zip(patterns, solutions, margins or [None] * len(patterns), strict=True)
             ]
         )

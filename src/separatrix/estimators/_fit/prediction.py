@@ -11,6 +11,7 @@ from separatrix.estimators.sklearn_api import CallbackSupportMixin
 from separatrix.patterns.binary_problems import claims_by_pairs, votes
 from separatrix.patterns.kesler_patterns import distances_from_borders
 from separatrix.patterns.plain_patterns import Patterns
+from separatrix.rows.base import Rows
 from separatrix.rows.validate import check_structure
 from separatrix.space import Space
 
@@ -45,6 +46,8 @@ class LinearPredictor(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         values, a third of the time, is made where a weight is 0 or a score is not finite.
         """
         check_is_fitted(self)
+        if isinstance(X, Rows):
+            return np.concatenate([self._scores_of_rows(block.whole) for block in X.blocks()])
         if type(self)._scores is not LinearPredictor._scores or not self.coef_.all():  # scores may not tell
             return self._scores(self._checked(X))
         rows = self._checked(X, finite=False)

@@ -5,41 +5,48 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from separatrix.errors import DataError
+from separatrix.errors import DataError, UnavailableError
 from separatrix.estimators._fit.one_vs_one import fit_pairs, members_of
 from separatrix.estimators._fit.prediction import DTYPES, LinearPredictor
 from separatrix.estimators._fit.watch import Watch
 from separatrix.estimators.sklearn_api import check_sample_weight
+from separatrix.patterns.base import PassedPatterns
 from separatrix.patterns.binary_problems import binary_labels
 from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import joint_certificate
-from separatrix.rows.access import Dense, Storage
-from separatrix.rows.memory import as_rows, take_rows
+from separatrix.rows.base import Rows
+from separatrix.rows.memory import MemoryRows, as_rows, take_rows
 from separatrix.rows.validate import check_structure
 from separatrix.space import Space, Vector, norm
 
 
 class Data(NamedTuple):
-    """Checked data, without the rows of weight 0."""
+    """Checked data, without the rows of weight 0. Of rows that live elsewhere only home, classes and size are known."""
 
-    rows: Storage
-    codes: np.ndarray  # number of the class of each row
+    rows: Any  # what compiled code reads, or a home of rows
+    codes: Any  # number of the class of each row
     classes: np.ndarray
-    weight: Vector
-    kept: np.ndarray  # row numbers in the user's data
+    weight: Any
+    kept: Any  # row numbers in the user's data
     size: int  # rows in the user's data
     given_weight: Vector | None
 
     @property
     def width(self) -> int:
         """Number of features."""
-        return int(self.rows.data.shape[1] if isinstance(self.rows, Dense) else self.rows.width)
+        return MemoryRows(self.rows).width if self.here else self.rows.width
+
+    @property
+    def here(self) -> bool:
+        """Do the rows live in this process?"""
+        return not isinstance(self.rows, Rows)
 
     @property
     def planes(self) -> int:
@@ -70,6 +77,7 @@ class LinearSeparator(LinearPredictor):
     fit_intercept: Any
     rho: float
     multi_class: str
+    _takes_homes = False  # whether a fit needs no more than passes
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -94,7 +102,7 @@ class LinearSeparator(LinearPredictor):
             self._fit_data(data, watch, **start)
         watch.end()
         if not self.converged_:
-            self._warn_not_converged(len(data.codes))
+            self._warn_not_converged(data.size if data.codes is None else len(data.codes))
         return self
 
     def _fit_data(self, data: Data, watch: Watch) -> None:
@@ -128,6 +136,8 @@ class LinearSeparator(LinearPredictor):
     def _check_training_data(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True, classes: Any = None
     ) -> Data:
+        if isinstance(X, Rows):
+            return self._check_home(X, y, sample_weight)
         check_structure(X)  # before anything reads it
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=DTYPES, order="C", reset=reset)
         check_classification_targets(y)
@@ -144,27 +154,51 @@ class LinearSeparator(LinearPredictor):
             classes = np.unique(y)
             codes = np.searchsorted(classes, y)  # return_inverse would sort all labels
             if len(classes) < 2:
-                raise DataError(
-                    f"{type(self).__name__} needs rows of at least 2 classes; these data have 1 class: all rows that "
-                    f"take part have the label {classes.tolist()[0]!r}."
-                )
+                raise self._one_class(classes)
         else:
             codes = _codes_among(classes, y)
         return Data(as_rows(X), codes, classes, np.ascontiguousarray(weight), kept, size, given)
 
+    def _check_home(self, home: Rows, y: Any, sample_weight: Any) -> Data:
+        if not self._takes_homes:
+            raise UnavailableError(
+                f"{type(self).__name__} visits rows in the memory of this process; MaxMargin, separability and predict "
+                "take rows that live elsewhere."
+            )
+        if y is not None or sample_weight is not None:
+            raise DataError("A home of rows holds its labels and weights: call fit(rows) without y and sample_weight.")
+        if len(home.classes) < 2:
+            raise self._one_class(home.classes)
+        self.n_features_in_ = home.width
+        return Data(home, None, home.classes, None, None, home.n, None)
+
+    def _one_class(self, classes: np.ndarray) -> DataError:
+        return DataError(
+            f"{type(self).__name__} needs rows of at least 2 classes; these data have 1 class: all rows that "
+            f"take part have the label {classes.tolist()[0]!r}."
+        )
+
     def _problems(self, data: Data, weight: Vector | None = None, mode: str = "") -> list[Patterns]:
         """One linear machine, or a binary problem for each class. ``weight``: of slack, where the space has it."""
-        space = self._space()
-        if (mode or self._mode(data.classes)) == "kesler":
-            first: Patterns = KeslerPatterns(data.rows, data.codes, len(data.classes), space, weight)
+        space, machine = self._space(), (mode or self._mode(data.classes)) == "kesler"
+        if not data.here:
+            positives = [None] if machine else [1] if data.planes == 1 else range(data.planes)
+            elsewhere: list[Any] = [PassedPatterns(data.rows, k, space) for k in positives]
+            self._check_scale(elsewhere[0], None)
+            return elsewhere
+        # one problem: its passes are shared by threads; several: each has its thread
+        threads = effective_n_jobs(getattr(self, "n_jobs", None)) if machine or data.planes == 1 else 1
+        rows = MemoryRows(data.rows, n_jobs=threads)
+        if machine:
+            first: Patterns = KeslerPatterns(rows, data.codes, len(data.classes), space, weight)
             labels = []
         else:
             labels = binary_labels(data.codes, len(data.classes))
-            first = Patterns(data.rows, labels[0], space, weight)
+            first = Patterns(rows, labels[0], space, weight)
         self._check_scale(first, data.kept)
         return [first, *(first.relabelled(l) for l in labels[1:])]
 
-    def _check_scale(self, patterns: Patterns, kept: np.ndarray) -> None:
+    def _check_scale(self, patterns: Any, kept: np.ndarray | None) -> None:
         """Squares of the data must be representable: bounds and rates are made of them."""
         rho, delta = patterns.space.rho, patterns.space.delta
         if not np.isfinite(rho * rho + delta * delta):
@@ -172,10 +206,11 @@ class LinearSeparator(LinearPredictor):
         if delta > 0 and delta * delta < np.finfo(np.float64).tiny:
             raise DataError(f"The square of delta = {delta:g} underflows: use a larger one, or 0 for the hard margin.")
         if not np.isfinite(patterns.radius2):
-            row = int(kept[np.flatnonzero(~np.isfinite(patterns.row_norms2))[0]])
+            row = patterns.shape.bad * patterns.rows_in_all // patterns.n
+            row = row if kept is None else int(kept[row])
             raise DataError(f"The squared norm of row {row} overflows float64. Scale your features.")
         if patterns.radius2 < np.finfo(np.float64).tiny:
-            nothing = not np.any(patterns.rows.data)
+            nothing = not patterns.largest_square > 0
             what = "All rows are zero" if nothing else "The largest squared norm of a row underflows"
             raise DataError(f"{what}, and there is no bias that could tell them apart. Scale your features.")
 
@@ -202,12 +237,13 @@ class LinearSeparator(LinearPredictor):
         ``margins``: those of their unit vectors, where they are at hand.
         """
         units = [p.unit(a) for p, a in zip(patterns, vectors, strict=True)]
-        if margins is None:
+        if margins is None and patterns[0].here:
             margins = [p.margins(a) for p, a in zip(patterns, units, strict=True)]
+        measured: list[Any] = [None] * len(units) if margins is None else list(margins)
         directional, geometric = [], []
-        for p, a, m in zip(patterns, units, margins, strict=True):
+        for p, a, m in zip(patterns, units, measured, strict=True):
             with np.errstate(divide="ignore", invalid="ignore"):
-                directional.append(m.min() / norm(a))
+                directional.append(np.float64(p.smallest(a) if m is None else m.min()) / norm(a))
             geometric.append(p.distance(a, m))
         self.directional_margin_ = float(min(directional))
         self.geometric_margin_ = float(min(geometric))
