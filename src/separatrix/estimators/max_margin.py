@@ -130,13 +130,8 @@ class MaxMargin(MarginClassifier):
         )
 
     def _measures(self, problem: Problem) -> dict[str, Any]:
-        return {
-            "visits": int(problem.passes * problem.patterns.n),
-            "epochs": problem.passes,
-            "upper": problem.upper,
-            "lower": lambda: problem.lower,
-            "gap": problem.gap,
-        }
+        visits = int(problem.passes * problem.patterns.n)
+        return {**super()._measures(problem), "visits": visits, "epochs": problem.passes}
 
     def _solve(self, problem: Problem, data: Data, start: Vector | None = None) -> Solution:
         if isinstance(problem.patterns, KeslerPatterns):
