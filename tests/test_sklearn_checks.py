@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 import pytest
-from families import EVERYONE
+from cases import EVERYONE
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import separatrix

@@ -11,7 +11,7 @@ from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.margin_classifier import MarginClassifier, Solution
 from separatrix.estimators._fit.separator import Data
 from separatrix.estimators.sklearn_api import COUNT, check_feature_names, one_of
-from separatrix.optimum import kesler_newton, solvers
+from separatrix.optimum import solvers
 from separatrix.optimum.problem import Problem
 from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns
@@ -134,21 +134,15 @@ class MaxMargin(MarginClassifier):
         return {**super()._measures(problem), "visits": visits, "epochs": problem.passes}
 
     def _solve(self, problem: Problem, data: Data, start: Vector | None = None) -> Solution:
-        if isinstance(problem.patterns, KeslerPatterns):
-            name, why = kesler_newton.solver_of(problem)
-            if self.solver not in ("auto", name):
-                raise ValueError(f"solver={self.solver!r} cannot do a {why}; use {name!r} or 'auto'.")
-            kesler_newton.solve(problem, start)
-        else:
-            name, why = solvers.choose(problem) if self.solver == "auto" else (self.solver, "as asked for")
-            solvers.check(problem, name)
-            solvers.solve(problem, name, start)
+        name, why = solvers.choose(problem) if self.solver == "auto" else (self.solver, "as asked for")
+        solvers.check(problem, name)
+        solvers.solve(problem, name, start)
         if problem.hard and not problem.lower > 0:
             self._refuse(problem, data)
         return self._solution(problem, f"{name} ({why})")
 
     def _solution(self, problem: Problem, how: str) -> Solution:
-        a, alpha = problem.a, problem.alpha
+        a, (index, alpha) = problem.a, problem.multipliers()
         if problem.hard:
             smallest = float(problem.patterns.margins(a).min())
             a = a / smallest if smallest > 0 else a
@@ -156,7 +150,7 @@ class MaxMargin(MarginClassifier):
             if len(alpha) and length < 1e150:  # a = sum alpha_k y_k has sum alpha_k = |a|^2
                 alpha = alpha / alpha.sum() * length**2
         full = np.zeros(problem.patterns.n)
-        full[problem.alpha_index] = alpha
+        full[index] = alpha
         return Solution(problem, a, full, how)
 
     def _refuse(self, problem: Problem, data: Data) -> None:

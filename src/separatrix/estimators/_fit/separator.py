@@ -19,7 +19,7 @@ from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import joint_certificate
-from separatrix.rows.access import Dense, Rows
+from separatrix.rows.access import Storage
 from separatrix.rows.memory import as_rows, take_rows
 from separatrix.rows.validate import check_structure
 from separatrix.space import Space, Vector, norm
@@ -28,18 +28,14 @@ from separatrix.space import Space, Vector, norm
 class Data(NamedTuple):
     """Checked data, without the rows of weight 0."""
 
-    rows: Rows
+    rows: Storage
     codes: np.ndarray  # number of the class of each row
     classes: np.ndarray
     weight: Vector
     kept: np.ndarray  # row numbers in the user's data
     size: int  # rows in the user's data
+    width: int  # features
     given_weight: Vector | None
-
-    @property
-    def width(self) -> int:
-        """Number of features."""
-        return int(self.rows.data.shape[1] if isinstance(self.rows, Dense) else self.rows.width)
 
     @property
     def planes(self) -> int:
@@ -150,7 +146,7 @@ class LinearSeparator(LinearPredictor):
                 )
         else:
             codes = _codes_among(classes, y)
-        return Data(as_rows(X), codes, classes, np.ascontiguousarray(weight), kept, size, given)
+        return Data(as_rows(X), codes, classes, np.ascontiguousarray(weight), kept, size, X.shape[1], given)
 
     def _problems(self, data: Data, weight: Vector | None = None, mode: str = "") -> list[Patterns]:
         """One linear machine, or a binary problem for each class. ``weight``: of slack, where the space has it."""
