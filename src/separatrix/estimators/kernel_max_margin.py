@@ -113,13 +113,7 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
         )
 
     def _measures(self, problem: KernelProblem) -> dict[str, Any]:
-        return {
-            "visits": problem.steps,
-            "updates": problem.steps,
-            "upper": problem.upper if problem.patterns.definite else np.inf,
-            "lower": lambda: problem.lower,
-            "gap": problem.gap,
-        }
+        return {**super()._measures(problem), "visits": problem.steps, "updates": problem.steps}
 
     def _solve(self, problem: KernelProblem, data: Data) -> Solution:
         solve(problem)

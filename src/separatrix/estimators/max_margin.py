@@ -132,13 +132,8 @@ class MaxMargin(MarginClassifier):
         )
 
     def _measures(self, problem: Problem) -> dict[str, Any]:
-        return {
-            "visits": int(problem.passes * problem.patterns.n),
-            "epochs": problem.passes,
-            "upper": problem.upper,
-            "lower": lambda: problem.lower,
-            "gap": problem.gap,
-        }
+        visits = int(problem.passes * problem.patterns.n)
+        return {**super()._measures(problem), "visits": visits, "epochs": problem.passes}
 
     def _solve(self, problem: Problem, data: Data, start: Vector | None = None) -> Solution:
         name, why = solvers.choose(problem) if self.solver == "auto" else (self.solver, "as asked for")

@@ -72,7 +72,8 @@ class MarginClassifier(LinearSeparator):
 
     def _measures(self, problem: Any) -> dict[str, Any]:
         """How far a solver is, for callbacks."""
-        raise NotImplementedError
+        upper = problem.upper if problem.patterns.definite else np.inf
+        return {"upper": upper, "lower": lambda: problem.lower, "gap": problem.gap}
 
     def _space(self) -> Space:
         """The space in which the soft margin at C is a hard one."""

@@ -126,28 +126,40 @@ class OnlineClassifier(PartialFitMixin):
         for record in records:
             record.reason = record.reason or watch.stop.reason
         vectors = [self._vector(t, recipe) for t in trainings]
-        alphas = [t.alpha for t in trainings]
-        if held:
-            trained = np.searchsorted(data.kept, train.kept)
-            vectors = [self._on_all_rows(a, trained, len(data.codes)) for a in vectors]
-            alphas = [None if alpha is None else _spread(alpha, trained, len(data.codes)) for alpha in alphas]
         self._records_, self._mark_ = records, mark
         self._set(attributes())
-        certificates = []
-        for k, (p, a, alpha) in enumerate(zip(all_patterns, vectors, alphas, strict=True)):
-            certificate = certify(
-                p, a, alpha, predicts=recipe.predicts, kept=data.kept, sample_weight=data.given_weight
-            )
-            if alpha is None:  # the multipliers were too many to keep: their sum still bounds the margin
-                certificate = replace(certificate, upper=self._accumulated_upper(records[k], recipe))
-            theory = theory_at_work(trainings[k], records[k], certificate) if fresh else None
-            certificates.append(replace(certificate, theory=theory))
-        self._set_margins(certificates)
-        self._measure_margins(all_patterns, vectors)
+        trained = np.searchsorted(data.kept, train.kept) if held else None
+        self._certify_fit(data, all_patterns, trained, trainings, vectors, recipe, fresh)
         self._set_counts(all(r.reason in ("converged", recipe.complete_after) for r in records))
         if not self.warm_start:  # the multipliers are in the certificate; a second copy serves resuming alone
             for record in records:
                 record.state = record.state._replace(alpha=np.zeros(0))
+
+    def _certify_fit(
+        self,
+        data: Data,
+        patterns: list[Patterns],
+        trained: np.ndarray | None,
+        trainings: list[Any],
+        vectors: list[Vector],
+        recipe: Recipe,
+        fresh: bool,
+    ) -> None:
+        """Certificates and margins. They speak of all rows, also where only the ``trained`` ones were shown."""
+        alphas = [t.alpha for t in trainings]
+        if trained is not None:
+            n = len(data.codes)
+            vectors = [self._on_all_rows(a, trained, n) for a in vectors]
+            alphas = [None if alpha is None else _spread(alpha, trained, n) for alpha in alphas]
+        how: dict[str, Any] = {"predicts": recipe.predicts, "kept": data.kept, "sample_weight": data.given_weight}
+        certificates = [certify(p, a, alpha, **how) for p, a, alpha in zip(patterns, vectors, alphas, strict=True)]
+        for k, (training, record) in enumerate(zip(trainings, self._records_, strict=True)):
+            if alphas[k] is None:  # they were too many to keep: their sum still bounds the margin
+                certificates[k] = replace(certificates[k], upper=self._accumulated_upper(record, recipe))
+            if fresh:
+                certificates[k] = replace(certificates[k], theory=theory_at_work(training, record, certificates[k]))
+        self._set_margins(certificates)
+        self._measure_margins(patterns, vectors)
 
     # The steps of a fit.
 
@@ -171,7 +183,8 @@ class OnlineClassifier(PartialFitMixin):
             return data, problems, None, problems
         train, valid = hold_out(data.codes, self.validation_fraction, self._seed_)
         self.validation_rows_ = data.kept[valid]
-        return data.take(train), *self._parts(data.take(train), data.take(valid), problems), problems
+        part = data.take(train)
+        return part, *self._parts(part, data.take(valid), problems), problems
 
     def _parts(self, train: Data, valid: Data, problems: list[Patterns]) -> tuple[list[Patterns], list[Patterns]]:
         """The problems of two parts of the rows; ``problems``: those of all."""

@@ -36,12 +36,8 @@ class Data(NamedTuple):
     weight: Any
     kept: Any  # row numbers in the user's data
     size: int  # rows in the user's data
+    width: int  # features
     given_weight: Vector | None
-
-    @property
-    def width(self) -> int:
-        """Number of features."""
-        return MemoryRows(self.rows).width if self.here else self.rows.width
 
     @property
     def here(self) -> bool:
@@ -157,7 +153,7 @@ class LinearSeparator(LinearPredictor):
                 raise self._one_class(classes)
         else:
             codes = _codes_among(classes, y)
-        return Data(as_rows(X), codes, classes, np.ascontiguousarray(weight), kept, size, given)
+        return Data(as_rows(X), codes, classes, np.ascontiguousarray(weight), kept, size, X.shape[1], given)
 
     def _check_home(self, home: Rows, y: Any, sample_weight: Any) -> Data:
         if not self._takes_homes:
@@ -170,7 +166,7 @@ class LinearSeparator(LinearPredictor):
         if len(home.classes) < 2:
             raise self._one_class(home.classes)
         self.n_features_in_ = home.width
-        return Data(home, None, home.classes, None, None, home.n, None)
+        return Data(home, None, home.classes, None, None, home.n, home.width, None)
 
     def _one_class(self, classes: np.ndarray) -> DataError:
         return DataError(
