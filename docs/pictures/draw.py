@@ -9,6 +9,7 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
+from separatrix.report.comparison import compare
 from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
@@ -16,7 +17,6 @@ from sklearn.preprocessing import scale
 
 from separatrix import DynamicMargin, MaxMargin
 from separatrix.plot import BoundaryDisplay, BoundsDisplay, ComparisonDisplay
-from separatrix.report.comparison import compare
 
 HERE = Path(__file__).parent
 

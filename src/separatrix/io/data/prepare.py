@@ -1,14 +1,16 @@
 """From columns to numbers: what is filled in, encoded and scaled, as steps of one scikit-learn Pipeline."""
 
+import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from separatrix.errors import DataError
 from separatrix.io.data.table import Table
 
+EXACT = 2**53  # integers up to here are float64 numbers
 MOSTLY = 0.9  # a text column with this share of numbers is a column of numbers with mistakes
 MOST_VALUES = 1000  # different values of a column that is one-hot encoded
 
@@ -24,17 +26,23 @@ def normalised(table: Table, text: Collection[str] = ()) -> Table:
         kind = column.dtype
         if column.name in text:
             column = column.cast(pl.String)
-        elif column.null_count() == len(column):
-            column = pl.Series(column.name, np.full(len(column), np.nan))
-        elif kind == pl.Float32 or kind == pl.Float64:
-            column = column.fill_null(float("nan"))
-        elif kind.is_numeric() or kind == pl.Boolean:
-            column = column.cast(pl.Float64).fill_null(float("nan"))
         elif kind.is_nested() or kind == pl.Binary:
             raise DataError(
                 f"{table.source}: the column {column.name!r} holds values of the type {kind}, which are no feature. "
                 f"Leave it out with --drop {column.name!r}."
             )
+        elif column.null_count() == len(column):
+            column = pl.Series(column.name, np.full(len(column), np.nan))
+        elif kind == pl.Float32 or kind == pl.Float64:
+            column = column.fill_null(float("nan"))
+        elif kind.is_numeric() or kind == pl.Boolean:
+            if kind.is_integer() and max(-column.min(), column.max()) > EXACT:
+                warnings.warn(
+                    f"{table.source}: the column {column.name!r} holds integers beyond 2^53, which are rounded to "
+                    "float64.",
+                    stacklevel=2,
+                )
+            column = column.cast(pl.Float64).fill_null(float("nan"))
         else:
             column = column.cast(pl.String)
         columns.append(column)
@@ -69,6 +77,24 @@ def preparation(table: Table, *, scale: bool = False, encode: bool = False, impu
     return [("columns", ColumnTransformer(parts, verbose_feature_names_out=False))]
 
 
+class Prepared(NamedTuple):
+    """The features before and after the steps, which are fitted to them."""
+
+    raw: Any
+    X: Any
+    steps: list[Any]
+
+
+def prepare(table: Table, *, scale: bool = False, encode: bool = False, impute: bool = False) -> Prepared:
+    """The features as numbers: one array in rows, or a sparse matrix. A frame becomes one here, once."""
+    from sklearn.pipeline import Pipeline
+
+    steps = preparation(table, scale=scale, encode=encode, impute=impute)
+    raw = table.X.to_numpy(order="c") if table.framed and not kinds(table)[1] else table.X
+    X = Pipeline(steps).fit_transform(raw) if steps else raw
+    return Prepared(raw, X.tocsr() if hasattr(X, "tocsr") else np.ascontiguousarray(X), steps)
+
+
 def checked(table: Table, *, encode: bool, impute: bool) -> Table:
     """The table, if its values can be used."""
     _check_text(table, kinds(table)[1], encode, "Use --encode to one-hot encode text, or --drop COLUMN.")
@@ -98,8 +124,10 @@ def kinds(table: Table) -> tuple[Sequence[str], list[str]]:
     """Names of the columns of numbers and of text."""
     if not table.framed:
         return table.names, []
-    numbers = [c.name for c in table.X.get_columns() if c.dtype.is_float()]
-    return numbers, [name for name in table.X.columns if name not in set(numbers)]
+    found: dict[bool, list[str]] = {True: [], False: []}
+    for column in table.X.get_columns():
+        found[column.dtype.is_float()].append(column.name)
+    return found[True], found[False]
 
 
 def _check_text(table: Table, text: list[str], encode: bool, advice: str) -> None:

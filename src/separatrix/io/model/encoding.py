@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from separatrix.errors import ModelError
+from separatrix.io.data.limits import check_unpacked
 from separatrix.io.model.names import class_of, stable_name
 from separatrix.io.model.shapes import check_separator, check_transformer
 
@@ -121,6 +122,7 @@ class Decoder:
 
     def __init__(self, arrays: dict[str, np.ndarray], trusted: Iterable[type] = ()):
         self.arrays = arrays
+        self.unpacked = 0  # bytes of arrays of text: each is as wide as its longest one
         self.trusted = {f"{cls.__module__}.{cls.__qualname__}": cls for cls in trusted}
         self.kinds: dict[str, Callable[[dict[str, Any]], Any]] = {
             "float": lambda t: {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[t["value"]],
@@ -151,7 +153,10 @@ class Decoder:
         shape = tuple(_of(n, int) for n in _of(tree["shape"], list))
         items = [self.decode(x) for x in _of(tree["items"], list)]
         if tree["kind"] == "U":
-            return np.array([_of(x, str) for x in items], dtype=np.str_).reshape(shape)
+            lengths = [len(_of(x, str)) for x in items]
+            self.unpacked += 4 * len(items) * max(lengths, default=0)
+            check_unpacked("An array of text", self.unpacked, sum(lengths))
+            return np.array(items, dtype=np.str_).reshape(shape)
         array = np.empty(len(items), dtype=object)
         array[:] = items
         return array.reshape(shape)

@@ -1,10 +1,49 @@
-"""The claims that a fitted separator makes, each with the data that it is about."""
+"""The proof again, from the data alone: the claims that a fitted separator makes, each with what it is about."""
 
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from separatrix.errors import DataError
+from separatrix.io.data.table import Table
+from separatrix.io.model.apply import classifier_of, prepared, read_classifier, read_for, used
 from separatrix.proof.certificate import Certificate, Verification
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What was recomputed: whether the data are those of the fit, and every claim."""
+
+    table: Table
+    same_data: bool
+    claims: dict[str, Verification]
+
+    @property
+    def holds(self) -> bool:
+        return all(bool(v) for v in self.claims.values())
+
+
+def verify(model: str | Path, data: Any, **reading: Any) -> Verified:
+    """Prove the certificate of a model file again; options as in `read_table`."""
+    file = read_classifier(model, certified=True)
+    with used(model):
+        table = read_for(file, data, labels="optional", **reading)
+        if table.y is None:
+            raise DataError(f"{table.source} has no column {table.target!r} with the labels: name it with --target.")
+        separator = classifier_of(file.model)
+        words, known = label_words(table.y), label_words(separator.classes_)
+        unknown = np.setdiff1d(words, known)
+        if len(unknown):
+            raise DataError(f"{table.source} has rows of the class {unknown[0]}, which the model does not know.")
+        absent = np.setdiff1d(known, words)
+        if len(absent):
+            raise DataError(
+                f"{table.source} has no rows of the class {absent[0]}: the certificate is about all classes."
+            )
+        claims = verified(separator, prepared(file.model, table.X), known_labels(separator.classes_, table.y))
+    return Verified(table, (file.provenance.get("data") or {}).get("sha256") == table.digest, claims)
 
 
 class Claim(NamedTuple):
