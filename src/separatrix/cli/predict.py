@@ -29,6 +29,7 @@ def predict(
 
     Example: separatrix predict iris.sx new.csv --decision -o predictions.csv
     """
+    from separatrix.io.model.apply import used
     from separatrix.io.output import check_outputs, write_atomically
     from separatrix.workflows import predicting
 
@@ -39,7 +40,8 @@ def predict(
         return
     found = predicting.predict(model, data, decision=decision, **reading)
     if json:
-        terminal.print_json(found.columns)
+        with used(model):
+            terminal.print_json(found.columns)
         return
     import polars as pl
 

@@ -35,16 +35,16 @@ def show(model: options.Model, json: options.Json = False) -> None:
             rows.append(("certificate", str(separator.certificate_)))
             rows += certificate_rows(separator)
         origin = _told(file.provenance)
-    if json:
-        terminal.print_json(told)
-        return
-    console = terminal.console()
-    terminal.print_rows(console, f"{model}: {told['separator']}", rows)
-    console.print()
-    if weights:
-        terminal.print_weights(console, weights, len(weights) > 1)
+        if json:
+            terminal.print_json(told)
+            return
+        console = terminal.console()
+        terminal.print_rows(console, f"{model}: {told['separator']}", rows)
         console.print()
-    terminal.print_rows(console, "provenance", origin)
+        if weights:
+            terminal.print_weights(console, weights, len(weights) > 1)
+            console.print()
+        terminal.print_rows(console, "provenance", origin)
 
 
 def _changed(separator: Any) -> str:

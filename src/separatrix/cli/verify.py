@@ -34,6 +34,7 @@ def verify(
             {
                 "holds": found.holds,
                 "same_data": found.same_data,
+                "left_out": found.left_out,
                 "claims": {
                     name: {"holds": bool(v), "checked": v.checked, "failed": v.failed, "not_checkable": v.unchecked}
                     for name, v in found.claims.items()
@@ -43,6 +44,10 @@ def verify(
     else:
         identity = "the data that" if found.same_data else "other data than"
         rows = [("data", f"{found.table.source}: {identity} the model was fitted on")]
+        if found.left_out:
+            rows.append(
+                ("rows left out", f"{found.left_out:,} of {found.table.n:,}: the certificate gives them no weight")
+            )
         rows += [(name, str(v)) for name, v in found.claims.items()]
         rows.append(
             ("verdict", "the certificate holds" if found.holds else "the certificate does NOT hold on these data")

@@ -18,6 +18,7 @@ class Verified:
 
     table: Table
     same_data: bool
+    left_out: int  # rows that a certificate gives the weight 0: it says nothing of them
     claims: dict[str, Verification]
 
     @property
@@ -43,7 +44,29 @@ def verify(model: str | Path, data: Any, **reading: Any) -> Verified:
                 f"{table.source} has no rows of the class {absent[0]}: the certificate is about all classes."
             )
         claims = verified(separator, prepared(file.model, table.X), known_labels(separator.classes_, table.y))
-    return Verified(table, (file.provenance.get("data") or {}).get("sha256") == table.digest, claims)
+        if not _about_its_own(separator):
+            claims["the model"] = Verification((), ("its hyperplane is another than that of the certificate",), ())
+        weights = [c.sample_weight for c in separator.certificates_ if c.sample_weight is not None]
+        left_out = max((int(np.sum(np.asarray(w) == 0)) for w in weights), default=0)
+    return Verified(table, (file.provenance.get("data") or {}).get("sha256") == table.digest, left_out, claims)
+
+
+def _about_its_own(separator: Any) -> bool:
+    """Whether the certificates are about the vectors that a linear separator predicts with, up to their lengths."""
+    directions = [c.direction for c in separator.certificates_]
+    if not hasattr(separator, "coef_") or any(a is None for a in directions):
+        return True
+    own, claimed = [], []
+    rows = iter(np.column_stack([separator.coef_, separator.intercept_]))
+    for certificate, direction in zip(separator.certificates_, directions, strict=True):
+        vectors = direction.reshape(-1, separator.coef_.shape[1] + 1)  # one, or those of a machine
+        claimed.append(_unit([np.append(*certificate.space.split(a)) for a in vectors]))
+        own.append(_unit([next(rows) for _ in vectors]))
+    return next(rows, None) is None and np.allclose(np.vstack(own), np.vstack(claimed), rtol=0.0, atol=1e-9)
+
+
+def _unit(vectors: list[np.ndarray]) -> np.ndarray:
+    return np.array(vectors) / (np.linalg.norm(vectors) or 1.0)
 
 
 class Claim(NamedTuple):

@@ -1,6 +1,7 @@
 """Tables that bring the names and types of their columns: Parquet, NDJSON and JSON, which polars reads."""
 
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ def read_parquet(source: Source, asked: Asked) -> Table:
     import polars as pl
 
     def frame() -> Any:
-        scan = pl.scan_parquet(source.polars)
+        scan = pl.scan_parquet(source.polars, glob=False)
         types = scan.collect_schema()
         count = scan.select(pl.len()).collect().item()  # from the metadata: nothing is unpacked
         width = sum(TEXT if kind in (pl.String, pl.Binary) else VALUE for kind in types.values())
@@ -32,7 +33,8 @@ def read_parquet(source: Source, asked: Asked) -> Table:
 def read_ndjson(source: Source, asked: Asked) -> Table:
     import polars as pl
 
-    return _table(source, "ndjson", lambda: pl.scan_ndjson(source.polars, infer_schema_length=None).collect())
+    with source.open() as file:  # not its name, in which polars would look for wildcards
+        return _table(source, "ndjson", lambda: pl.scan_ndjson(file, infer_schema_length=None).collect())
 
 
 def read_json(source: Source, asked: Asked) -> Table:
@@ -43,7 +45,7 @@ def read_json(source: Source, asked: Asked) -> Table:
 
 PARQUET = Format("parquet", lambda source: source.head.startswith(b"PAR1"), read_parquet)
 NDJSON = Format("ndjson", lambda source: source.lines[0].lstrip().startswith("{"), read_ndjson)
-JSON = Format("json", lambda source: source.lines[0].lstrip().startswith("["), read_json)
+JSON = Format("json", lambda source: bool(re.match(r"\s*\[\s*([\[{\]]|$)", source.lines[0])), read_json)
 
 
 def _table(source: Source, kind: str, read: Any) -> Table:

@@ -99,6 +99,7 @@ def _read(source: Source, layout: Layout) -> tuple[Any, np.ndarray]:
     def read(rows: int | None) -> Any:
         scan = pl.scan_csv(
             _collapsed(source) if layout.separator == " " else source.polars,
+            glob=False,
             has_header=layout.header,
             separator=layout.separator,
             null_values=MISSING,
