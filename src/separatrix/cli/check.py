@@ -37,19 +37,13 @@ def check(
     """
     from separatrix.cli.progress import Progress
     from separatrix.report.summary import separability_dict, separability_rows
+    from separatrix.workflows.asked import Options
     from separatrix.workflows.checking import check as run
 
+    asked = Options(scale=bool(scale), encode=encode, impute=impute, max_time=max_time)
+    reading = options.reading(target, format, header, separator, drop)
     with Progress(quiet=json) as tell:
-        found = run(
-            data,
-            through_origin=through_origin,
-            scale=bool(scale),
-            encode=encode,
-            impute=impute,
-            max_time=max_time,
-            tell=tell,
-            **options.reading(target, format, header, separator, drop),
-        )
+        found = run(data, asked, tell, through_origin=through_origin, **reading)
     answer, table = found.answer, found.table
     if json:
         terminal.print_json(separability_dict(answer))

@@ -42,19 +42,13 @@ def compare(
         check_ending(plot)
 
     from separatrix.cli.progress import Progress
+    from separatrix.workflows.asked import Options
     from separatrix.workflows.comparing import compare as run
 
+    scaled = data is None if scale is None else scale
+    asked = Options(scale=scaled, encode=encode, impute=impute, folds=cv, max_time=max_time)
     with Progress(quiet=json) as tell:
-        found = run(
-            data,
-            scale=data is None if scale is None else scale,
-            encode=encode,
-            impute=impute,
-            folds=cv,
-            max_time=max_time,
-            tell=tell,
-            **options.reading(target, format, header, separator, drop),
-        )
+        found = run(data, asked, tell, **options.reading(target, format, header, separator, drop))
     if json:
         terminal.print_json([r.as_dict() for r in found.results])
     else:

@@ -76,11 +76,11 @@ def fit(
     estimator = _estimator(algorithm, setting or [], c, tol, max_time)
 
     from separatrix.cli.progress import Progress
-    from separatrix.workflows.fitting import FitOptions
+    from separatrix.workflows.asked import Options
     from separatrix.workflows.fitting import fit as run
 
     scaled = data is None if scale is None else scale
-    asked = FitOptions(c, TOLERANCE if tol is None else tol, scaled, encode, impute, cv, max_time, estimator)
+    asked = Options(c, TOLERANCE if tol is None else tol, scaled, encode, impute, cv, max_time, estimator)
     with Progress(quiet=json) as tell:
         found = run(data, asked, tell, **options.reading(target, format, header, separator, drop))
 
@@ -139,7 +139,7 @@ def _estimator(
             )
     from separatrix.workflows.known_algorithms import algorithm_named, with_settings
 
-    estimator = with_settings(algorithm_named(name).make(), settings)
+    estimator = with_settings(algorithm_named(name).cls(), settings)
     if max_time is not None:
         from separatrix.workflows.watched import can_be_limited
 

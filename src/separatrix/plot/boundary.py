@@ -1,5 +1,6 @@
 """The decision boundary with its margin band and the rows that support it."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ POWER = 100  # steps of the power iteration
 CROWDED = 40  # support vectors from which rings become small
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BoundaryDisplay:
     """Decision boundary, margin band and support vectors.
 
@@ -47,21 +49,15 @@ class BoundaryDisplay:
     >>> display = BoundaryDisplay.from_estimator(model, X[:, 2:], y == 0)
     """
 
-    def __init__(
-        self,
-        *,
-        points: np.ndarray,
-        y: np.ndarray,
-        predicted: np.ndarray,
-        classes: np.ndarray,
-        support: np.ndarray,
-        band: float | None,
-        grid: Any,
-        labels: tuple[str, str],
-        title: str,
-    ):
-        self.points, self.y, self.predicted, self.classes = points, y, predicted, classes
-        self.support, self.band, self.grid, self.labels, self.title = support, band, grid, labels, title
+    points: np.ndarray
+    y: np.ndarray
+    predicted: np.ndarray
+    classes: np.ndarray
+    support: np.ndarray
+    band: float | None
+    grid: Any
+    labels: tuple[str, str]
+    title: str
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, feature_names: Any = None) -> Any:

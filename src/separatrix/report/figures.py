@@ -11,6 +11,13 @@ from separatrix.plot import BoundaryDisplay, ComparisonDisplay, ConfusionDisplay
 from separatrix.plot.style import matplotlib, styled
 from separatrix.workflows.fitting import Fit
 
+BOUNDARY_SIZE = (7.4, 4.6)
+PICTURES = [  # of a report: title, display and size
+    ("The boundary", BoundaryDisplay, BOUNDARY_SIZE),
+    ("The margins", MarginDisplay, (7.4, 3.8)),
+    ("Right and wrong, on the data of the fit", ConfusionDisplay, (4.8, 4.2)),
+]
+
 
 def _figure(size: tuple[float, float]) -> Any:
     matplotlib()
@@ -29,27 +36,15 @@ def _bytes(figure: Any, ending: str) -> bytes:
     return buffer.getvalue()
 
 
-def drawn(display: Any, fit: Fit, size: tuple[float, float]) -> Any:
-    """The figure of a display, `BoundaryDisplay` for example, of a fit and its data."""
+def drawn(fit: Fit, display: Any = BoundaryDisplay, size: tuple[float, float] = BOUNDARY_SIZE) -> Any:
+    """The figure of a fit and its data."""
     with styled():
         axes = _figure(size).subplots()
     return display.from_estimator(fit.model, fit.table.X, fit.table.y, ax=axes).figure_
 
 
-def boundary(fit: Fit) -> Any:
-    return drawn(BoundaryDisplay, fit, (7.4, 4.6))
-
-
-def margins(fit: Fit) -> Any:
-    return drawn(MarginDisplay, fit, (7.4, 3.8))
-
-
-def confusion(fit: Fit) -> Any:
-    return drawn(ConfusionDisplay, fit, (4.8, 4.2))
-
-
 def write_boundary(fit: Fit, path: str | Path) -> None:
-    write_atomically(path, _bytes(boundary(fit), _ending(path)))
+    write_atomically(path, _bytes(drawn(fit), _ending(path)))
 
 
 def write_comparison(rows: list[dict[str, Any]], table: Table, path: str | Path) -> None:

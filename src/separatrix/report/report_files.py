@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable
 from html import escape
 from pathlib import Path
-from typing import Any
 
 import separatrix
 from separatrix.errors import DataError, MissingExtraError
@@ -111,15 +110,10 @@ def _weights(fit: Fit) -> list[str]:
 def _pictures(fit: Fit) -> list[str]:
     from separatrix.report import figures
 
-    drawings: list[tuple[str, Callable[[Fit], Any]]] = [
-        ("The boundary", figures.boundary),
-        ("The margins", figures.margins),
-        ("Right and wrong, on the data of the fit", figures.confusion),
-    ]
     parts = []
-    for name, draw in drawings:
+    for name, display, size in figures.PICTURES:
         try:
-            url = figures.embedded(draw(fit))
+            url = figures.embedded(figures.drawn(fit, display, size))
         except MissingExtraError as error:
             return [f"<p>There are no pictures: {escape(str(error))}</p>"]
         except DataError:  # no hyperplane to project on

@@ -3,10 +3,11 @@
 ``tell(stage, share, note)`` is called with how far a stage is; None stands for nobody who listens.
 """
 
+from separatrix.workflows.asked import Options
 from separatrix.workflows.checking import check
 from separatrix.workflows.comparing import compare
-from separatrix.workflows.fitting import FitOptions, fit
+from separatrix.workflows.fitting import fit
 from separatrix.workflows.predicting import predict, score
 from separatrix.workflows.verifying import verify
 
-__all__ = ["FitOptions", "check", "compare", "fit", "predict", "score", "verify"]
+__all__ = ["Options", "check", "compare", "fit", "predict", "score", "verify"]

@@ -9,7 +9,7 @@ from separatrix.io.data.formats import as_table
 from separatrix.io.data.prepare import prepare
 from separatrix.io.data.table import Table
 from separatrix.proof.separability import Separability, separability
-from separatrix.workflows.watched import Tell, begin
+from separatrix.workflows.asked import DEFAULTS, Options, Tell, begin
 
 
 @dataclass(frozen=True)
@@ -21,19 +21,12 @@ class Checked:
 
 
 def check(
-    data: Any,
-    *,
-    through_origin: bool = False,
-    scale: bool = False,
-    encode: bool = False,
-    impute: bool = False,
-    max_time: float | None = None,
-    tell: Tell | None = None,
-    **reading: Any,
+    data: Any, options: Options = DEFAULTS, tell: Tell | None = None, *, through_origin: bool = False, **reading: Any
 ) -> Checked:
-    """Whether a hyperplane separates the classes of a table or a file; options as in `fit` and `read_table`."""
+    """Whether a hyperplane separates the classes of a table or a file; ``reading`` as in `read_table`."""
     begin(tell, "Reading")
     table = as_table(data, **reading)
-    X = prepare(table, scale=scale, encode=encode, impute=impute).X
+    _, X, _ = prepare(table, **options.preparation)
     begin(tell, "Is it separable?")
-    return Checked(table, separability(X, table.y, fit_intercept=not through_origin, max_time=max_time or np.inf))
+    limit = options.max_time or np.inf
+    return Checked(table, separability(X, table.y, fit_intercept=not through_origin, max_time=limit))

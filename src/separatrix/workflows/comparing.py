@@ -21,10 +21,12 @@ from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certify import plain_margin
 from separatrix.rows.memory import as_rows
 from separatrix.space import Space
+from separatrix.workflows.asked import DEFAULTS, Options, Tell, begin
 from separatrix.workflows.cross_validation import Folds, cross_validated
 from separatrix.workflows.known_algorithms import algorithms
-from separatrix.workflows.watched import Tell, begin, fit_watched
+from separatrix.workflows.watched import watched
 
+EACH = 10.0  # seconds for a fit, unless the options say otherwise
 WARM_UP = 20  # rows of each class on which a fit compiles before it is timed
 
 
@@ -47,25 +49,16 @@ class Result:
         return None if self.margins is None else min(self.margins)
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "seconds": self.seconds,
-            "updates": self.updates,
-            "margin": self.margin,
-            "share": self.share,
-            "train": self.train,
-            "cv": self.cv,
-            "converged": self.converged,
-            "why_not": self.why_not,
-        }
+        told = {"margin" if name == "margins" else name: value for name, value in vars(self).items()}
+        return {**told, "margin": self.margin}
 
 
 def contestants() -> Iterator[tuple[str, Any]]:
     """Names and estimators with their defaults: every public one that needs nothing but data."""
     for algorithm in algorithms():
-        estimator = algorithm.make()
+        estimator = algorithm.cls()
         if isinstance(estimator, MaxMargin):
-            yield "MaxMargin (hard)", algorithm.make(C=np.inf)
+            yield "MaxMargin (hard)", algorithm.cls(C=np.inf)
             yield f"MaxMargin (C = {estimator.C:g})", estimator
         elif not isinstance(estimator, PerceptronLike):  # a rule of one's own has no default worth comparing
             yield algorithm.name, estimator
@@ -79,22 +72,13 @@ class Comparison:
     results: list[Result]
 
 
-def compare(
-    data: Any,
-    *,
-    scale: bool = False,
-    encode: bool = False,
-    impute: bool = False,
-    folds: int = 5,
-    max_time: float = 10.0,
-    tell: Tell | None = None,
-    **reading: Any,
-) -> Comparison:
-    """Fit every algorithm to a table or a file, for at most ``max_time`` seconds each; options as in `fit`."""
+def compare(data: Any, options: Options = DEFAULTS, tell: Tell | None = None, **reading: Any) -> Comparison:
+    """Fit every algorithm with its defaults to a table or a file; ``reading`` as in `read_table`."""
     begin(tell, "Reading")
     table = as_table(data, **reading)
-    raw, X, steps = prepare(table, scale=scale, encode=encode, impute=impute)
-    return Comparison(table, _compare(X, table.y, Folds(raw, table.y, steps, folds), max_time, tell))
+    raw, X, steps = prepare(table, **options.preparation)
+    folds = Folds(raw, table.y, steps, options.folds)
+    return Comparison(table, _compare(X, table.y, folds, options.max_time or EACH, tell))
 
 
 def _compare(X: Any, y: np.ndarray, folds: Folds, max_time: float, tell: Tell | None) -> list[Result]:
@@ -153,9 +137,10 @@ def _measure(
 
 
 def _fit(estimator: Any, X: Any, y: np.ndarray, max_time: float) -> Any:
-    with warnings.catch_warnings():
+    estimator = clone(estimator)
+    with warnings.catch_warnings(), watched(estimator, max_time):
         warnings.simplefilter("ignore")  # that a fit did not converge is a column of the table
-        return fit_watched(clone(estimator), X, y, max_time=max_time)
+        return estimator.fit(X, y)
 
 
 def _warm_up(estimator: Any, X: Any, y: np.ndarray) -> None:

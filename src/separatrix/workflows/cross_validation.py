@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -10,7 +10,8 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from separatrix.estimators.max_margin import max_margin_path
-from separatrix.workflows.watched import Tell, fit_watched
+from separatrix.workflows.asked import Tell
+from separatrix.workflows.watched import watched
 
 POWERS = np.arange(-3.0, 5.0)  # of ten: the values of C that are tried, in units of 1/mean |x|^2
 ROUGH = 1e-3  # gap that is good enough to compare values of C
@@ -36,13 +37,7 @@ class Accuracy:
         return f"{100 * self.mean:.1f}% ± {100 * self.spread:.1f} ({len(self.folds)} folds{best})"
 
 
-class Part(NamedTuple):
-    """Prepared rows and labels for training, and for the test."""
-
-    X: Any
-    y: np.ndarray
-    test: Any
-    truth: np.ndarray
+Part = tuple[Any, np.ndarray, Any, np.ndarray]  # prepared rows and labels for training, and for the test
 
 
 class Folds:
@@ -65,7 +60,7 @@ class Folds:
             if self.steps:
                 prepare = clone(Pipeline(self.steps))
                 X, rest = prepare.fit_transform(X), prepare.transform(rest)
-            yield Part(X, self.y[train], rest, self.y[test])
+            yield X, self.y[train], rest, self.y[test]
 
 
 Parts = Folds | list[Part]
@@ -75,8 +70,13 @@ def cross_validated(
     separator: Any, folds: Parts, max_time: float | None = None, tell: Tell | None = None, stage: str = ""
 ) -> Accuracy:
     """How a separator fares with rows that it was not fitted on."""
-    scores = _scores(folds, lambda X, y: [fit_watched(clone(separator), X, y, max_time=max_time)], tell, stage)
-    return Accuracy(scores[:, 0].tolist())
+
+    def fit(X: Any, y: np.ndarray) -> list[Any]:
+        model = clone(separator)
+        with watched(model, max_time):
+            return [model.fit(X, y)]
+
+    return Accuracy(_scores(folds, fit, tell, stage)[:, 0].tolist())
 
 
 def choose_c(X: Any, folds: Parts, max_time: float | None, tell: Tell | None, stage: str) -> tuple[float, Accuracy]:
@@ -93,8 +93,8 @@ def choose_c(X: Any, folds: Parts, max_time: float | None, tell: Tell | None, st
 def _scores(folds: Parts, fit: Callable[[Any, Any], list[Any]], tell: Tell | None, stage: str) -> np.ndarray:
     """Accuracies of shape (folds, models), where ``fit`` makes the models of a fold."""
     found: list[list[float]] = []
-    for part in folds:
-        found.append([float(np.mean(model.predict(part.test) == part.truth)) for model in fit(part.X, part.y)])
+    for X, y, test, truth in folds:
+        found.append([float(np.mean(model.predict(test) == truth)) for model in fit(X, y)])
         if tell is not None:
             tell(stage, len(found) / len(folds), f"fold {len(found)} of {len(folds)}")
     return np.array(found)

@@ -2,7 +2,8 @@
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,23 +18,10 @@ from separatrix.io.data.table import Table
 from separatrix.io.model.apply import classifier_of
 from separatrix.proof.certificate import Verification
 from separatrix.proof.separability import Separability, separability
+from separatrix.workflows.asked import DEFAULTS, Options, Tell, begin
 from separatrix.workflows.cross_validation import Accuracy, Folds, choose_c, cross_validated
 from separatrix.workflows.verifying import verified
-from separatrix.workflows.watched import Tell, Watch, begin, fit_watched
-
-
-@dataclass(frozen=True)
-class FitOptions:
-    """What the user asks for."""
-
-    C: float | None = None  # None: hard where separable, else chosen
-    tol: float = 1e-6
-    scale: bool = False
-    encode: bool = False
-    impute: bool = False
-    folds: int = 5
-    max_time: float | None = None
-    estimator: Any = None  # another algorithm than the maximum margin
+from separatrix.workflows.watched import Watch, watched
 
 
 @dataclass
@@ -41,7 +29,7 @@ class Fit:
     """A fit and all that is known of it."""
 
     table: Table
-    options: FitOptions
+    options: Options
     model: Any  # a Pipeline: the preparation, then the separator
     answer: Separability
     how: str
@@ -67,29 +55,28 @@ class Fit:
         return ", ".join(words for words, done in told.items() if done)
 
 
-def fit(data: Any, options: FitOptions | None = None, tell: Tell | None = None, **reading: Any) -> Fit:
+def fit(data: Any, options: Options = DEFAULTS, tell: Tell | None = None, **reading: Any) -> Fit:
     """Fit the maximum margin, hard where the data are separable, or the estimator that the options name.
 
     Parameters
     ----------
     data : Table, str, Path or None
         As in `separatrix.io.read_table`, whose options ``reading`` are.
-    options : FitOptions
+    options : Options
     tell : callable or None, default=None
         Called with the stage, the share of it that is done (or None) and a note.
 
     Examples
     --------
-    >>> from separatrix.workflows import FitOptions, fit
-    >>> found = fit(None, FitOptions(C=1.0, scale=True, folds=0))
+    >>> from separatrix.workflows import Options, fit
+    >>> found = fit(None, Options(C=1.0, scale=True, folds=0))
     >>> found.how, found.table.n, all(found.verification.values())
     ('maximum margin, soft with C = 1', 569, True)
     """
-    options = options or FitOptions()
     begin(tell, "Reading")
     table = as_table(data, **reading)
     clock = time.perf_counter()
-    raw, X, steps = prepare(table, scale=options.scale, encode=options.encode, impute=options.impute)
+    raw, X, steps = prepare(table, **options.preparation)
     begin(tell, "Is it separable?")
     answer = separability(X, table.y, max_time=options.max_time or np.inf)
     folds = Folds(raw, table.y, steps, options.folds)
@@ -115,10 +102,11 @@ def fit(data: Any, options: FitOptions | None = None, tell: Tell | None = None, 
 
 
 def _fitted(
-    X: Any, y: np.ndarray, folds: Folds, answer: Separability, options: FitOptions, tell: Tell | None
+    X: Any, y: np.ndarray, folds: Folds, answer: Separability, options: Options, tell: Tell | None
 ) -> tuple[Any, str, Accuracy | None, bool]:
     """The separator, how it came about, its cross-validated accuracy, and whether Ctrl-C ended it."""
-    cv, run = None, None
+    cv = None
+    started: Any = nullcontext()
     if options.estimator is not None:
         separator, how = options.estimator, type(options.estimator).__name__
         stage = how
@@ -126,10 +114,11 @@ def _fitted(
         C, cv, why = _price(X, folds, answer, options, tell)
         separator, stage = MaxMargin(C, tol=options.tol, max_time=options.max_time), "Maximum margin"
         how = "maximum margin, hard" if np.isinf(C) else f"maximum margin, soft with C = {C:g}{why}"
-        run = _from(separator, _starts(answer)) if np.isinf(C) else None
+        started = _starting_from(separator, _starts(answer)) if np.isinf(C) else started
     watch = None if tell is None else Watch(tell, stage, options.tol)
     try:
-        fit_watched(separator, X, y, max_time=options.max_time, watch=watch, fit=run)
+        with watched(separator, options.max_time, watch), started:
+            separator.fit(X, y)
         if cv is None and len(folds):
             cv = cross_validated(separator, folds, options.max_time, tell, "Cross-validation")
     except KeyboardInterrupt:
@@ -140,7 +129,7 @@ def _fitted(
 
 
 def _price(
-    X: Any, folds: Folds, answer: Separability, options: FitOptions, tell: Tell | None
+    X: Any, folds: Folds, answer: Separability, options: Options, tell: Tell | None
 ) -> tuple[float, Accuracy | None, str]:
     """C, the accuracy that chose it, and in words why it is this one."""
     if options.C is not None:
@@ -159,15 +148,12 @@ def _starts(answer: Separability) -> list[np.ndarray | None]:
     return [a.certificate.direction if a.separable and a.certificate is not None else None for a in answers]
 
 
-def _from(separator: MaxMargin, starts: list[np.ndarray | None]) -> Callable[[Any, Any], Any]:
-    """The fit of a hard margin whose problems, solved one after the other, start from these vectors."""
-
-    def run(X: Any, y: Any) -> Any:
-        solve, left = separator._solve, iter(starts)
-        separator.__dict__["_solve"] = lambda problem, data: solve(problem, data, next(left))
-        try:
-            return separator.fit(X, y)
-        finally:
-            del separator.__dict__["_solve"]
-
-    return run
+@contextmanager
+def _starting_from(separator: Any, starts: list[np.ndarray | None]) -> Iterator[None]:
+    """While it is fitted here, the problems of a `MaxMargin`, solved one after the other, start from these vectors."""
+    solve, left = separator._solve, iter(starts)
+    separator._solve = lambda problem, data: solve(problem, data, next(left))
+    try:
+        yield
+    finally:
+        del separator._solve

@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.metrics import confusion_matrix
 
 from separatrix.errors import DataError
-from separatrix.io.data.table import Table
 from separatrix.io.model.apply import read_classifier, read_for, used
 from separatrix.workflows.verifying import label_words
 
@@ -17,7 +16,6 @@ from separatrix.workflows.verifying import label_words
 class Predictions:
     """Columns by their names, of as many values as there are rows: the predicted classes, and decision values."""
 
-    table: Table
     columns: dict[str, list[Any]]
 
     @property
@@ -48,7 +46,7 @@ def predict(model: str | Path, data: Any, *, decision: bool = False, **reading: 
             values = np.asarray(file.model.decision_function(table.X))
             names = ["decision"] if values.ndim == 1 else [f"decision_{c}" for c in file.model.classes_]
             columns.update(zip(names, values.reshape(len(found), -1).T.tolist(), strict=True))
-    return Predictions(table, columns)
+    return Predictions(columns)
 
 
 def score(model: str | Path, data: Any, **reading: Any) -> Score:

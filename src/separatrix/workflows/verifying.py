@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from separatrix.errors import DataError
 from separatrix.io.data.table import Table
 from separatrix.io.model.apply import classifier_of, prepared, read_classifier, read_for, used
-from separatrix.proof.certificate import Certificate, Verification
+from separatrix.proof.certificate import Verification
 
 
 @dataclass(frozen=True)
@@ -69,18 +69,6 @@ def _unit(vectors: list[np.ndarray]) -> np.ndarray:
     return np.array(vectors) / (np.linalg.norm(vectors) or 1.0)
 
 
-class Claim(NamedTuple):
-    """A certificate and the binary problem that it speaks of."""
-
-    name: str
-    certificate: Certificate
-    X: Any
-    y: np.ndarray
-
-    def verify(self) -> Verification:
-        return self.certificate.verify(self.X, self.y, exact=True)
-
-
 def problem_names(separator: Any) -> list[str]:
     """What each certificate is about: two classes, each class against the rest, each pair, or one machine for all."""
     classes, certificates = separator.classes_, separator.certificates_
@@ -94,15 +82,6 @@ def problem_names(separator: Any) -> list[str]:
         else:
             names.append("all classes by one machine")
     return names
-
-
-def claims(separator: Any, X: Any, y: np.ndarray) -> list[Claim]:
-    """One claim per certificate. A certificate of one class against the rest is about two labels, others about all."""
-    found = []
-    for k, (name, certificate) in enumerate(zip(problem_names(separator), separator.certificates_, strict=True)):
-        rest = name.endswith(" against the rest")
-        found.append(Claim(name, certificate, X, y == separator.classes_[k] if rest else y))
-    return found
 
 
 def label_words(labels: np.ndarray) -> np.ndarray:
@@ -123,5 +102,9 @@ def known_labels(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def verified(separator: Any, X: Any, y: np.ndarray) -> dict[str, Verification]:
-    """Every claim, recomputed from the data alone."""
-    return {claim.name: claim.verify() for claim in claims(separator, X, y)}
+    """Every claim, recomputed from the data alone: that of one class against the rest is about two labels."""
+    found = {}
+    for k, (name, certificate) in enumerate(zip(problem_names(separator), separator.certificates_, strict=True)):
+        labels = y == separator.classes_[k] if name.endswith(" against the rest") else y
+        found[name] = certificate.verify(X, labels, exact=True)
+    return found

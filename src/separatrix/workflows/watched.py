@@ -2,19 +2,14 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from separatrix.callbacks import Callback
 from separatrix.estimators._fit.batch import IterativeClassifier
 from separatrix.estimators._fit.online import OnlineClassifier
-
-Tell = Callable[[str, float | None, str], None]
-
-
-def begin(tell: Tell | None, stage: str) -> None:
-    if tell is not None:
-        tell(stage, None, "")
+from separatrix.workflows.asked import Tell
 
 
 class Watch(Callback):
@@ -47,26 +42,19 @@ class Deadline(Callback):
         return time.perf_counter() - self.start > self.seconds
 
 
-def fit_watched(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    *,
-    max_time: float | None = None,
-    watch: Watch | None = None,
-    fit: Callable[[Any, Any], Any] | None = None,
-) -> Any:
-    """Fit, and leave no trace of the watch in the estimator. ``fit``: what fits, if not the estimator's method."""
+@contextmanager
+def watched(estimator: Any, max_time: float | None = None, watch: Watch | None = None) -> Iterator[None]:
+    """While it is fitted here, an estimator has a limit in time and tells how far it is; no trace of it is left."""
     callbacks: list[Callback] = [watch] if watch is not None else []
     if max_time is not None:
         if "max_time" in estimator.get_params():
             estimator.set_params(max_time=max_time)
         else:
             callbacks.append(Deadline(max_time))
+    if callbacks and hasattr(estimator, "set_callbacks"):
+        estimator.set_callbacks(*callbacks)
     try:
-        if callbacks and hasattr(estimator, "set_callbacks"):
-            estimator.set_callbacks(*callbacks)
-        return (fit or estimator.fit)(X, y)
+        yield
     finally:
         vars(estimator).pop("_skl_callbacks", None)
 

@@ -42,11 +42,7 @@ def read_delimited(source: Source, asked: Asked) -> Table:
 
 
 CSV = Format("csv", lambda source: bool(source.lines), read_delimited)
-TSV = Format(
-    "tsv",
-    lambda source: False,
-    read_delimited,
-)
+TSV = Format("tsv", lambda source: False, read_delimited)
 
 
 def _delimiter(lines: list[str]) -> str:

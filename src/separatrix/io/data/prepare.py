@@ -1,9 +1,9 @@
 """From columns to numbers: what is filled in, encoded and scaled, as steps of one scikit-learn Pipeline."""
 
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -77,22 +77,17 @@ def preparation(table: Table, *, scale: bool = False, encode: bool = False, impu
     return [("columns", ColumnTransformer(parts, verbose_feature_names_out=False))]
 
 
-class Prepared(NamedTuple):
-    """The features before and after the steps, which are fitted to them."""
+def prepare(table: Table, **asked: bool) -> tuple[Any, Any, list[Any]]:
+    """The features before and after the steps of `preparation`, as arrays in rows or sparse matrices, and the steps.
 
-    raw: Any
-    X: Any
-    steps: list[Any]
-
-
-def prepare(table: Table, *, scale: bool = False, encode: bool = False, impute: bool = False) -> Prepared:
-    """The features as numbers: one array in rows, or a sparse matrix. A frame becomes one here, once."""
+    A frame becomes an array here, once; with text it stays one until the steps have made numbers of it.
+    """
     from sklearn.pipeline import Pipeline
 
-    steps = preparation(table, scale=scale, encode=encode, impute=impute)
+    steps = preparation(table, **asked)
     raw = table.X.to_numpy(order="c") if table.framed and not kinds(table)[1] else table.X
     X = Pipeline(steps).fit_transform(raw) if steps else raw
-    return Prepared(raw, X.tocsr() if hasattr(X, "tocsr") else np.ascontiguousarray(X), steps)
+    return raw, X.tocsr() if hasattr(X, "tocsr") else np.ascontiguousarray(X), steps
 
 
 def checked(table: Table, *, encode: bool, impute: bool) -> Table:
@@ -165,24 +160,25 @@ def _check_text(table: Table, text: list[str], encode: bool, advice: str) -> Non
         )
 
 
+def _rows_where(test: Callable[[np.ndarray], np.ndarray], table: Table) -> dict[str, np.ndarray]:
+    """Rows with a number of which the test is true, by column, for the columns that have any."""
+    if table.framed:
+        numbers = (column for column in table.X.get_columns() if column.dtype.is_float())
+        found = {column.name: np.flatnonzero(test(column.to_numpy())) for column in numbers}
+        return {name: rows for name, rows in found.items() if len(rows)}
+    if hasattr(table.X, "indptr"):
+        bad = np.flatnonzero(test(table.X.data))
+        owner, column = np.searchsorted(table.X.indptr, bad, side="right") - 1, table.X.indices[bad]
+        return {table.names[int(j)]: owner[column == j] for j in np.unique(column)}
+    flags = test(table.X)
+    return {table.names[int(j)]: np.flatnonzero(flags[:, j]) for j in np.flatnonzero(flags.any(axis=0))}
+
+
 def missing_rows(table: Table) -> dict[str, np.ndarray]:
     """Rows with a missing value, by column, for the columns that have any."""
-    found: dict[str, np.ndarray] = {}
-    if table.framed:
-        for column in table.X.get_columns():
-            flags = column.is_nan() if column.dtype.is_float() else column.is_null()
-            rows = np.flatnonzero(flags.to_numpy())
-            if len(rows):
-                found[column.name] = rows
-        return found
-    if hasattr(table.X, "indptr"):
-        bad = np.flatnonzero(np.isnan(table.X.data))
-        owner = np.searchsorted(table.X.indptr, bad, side="right") - 1
-        for j in np.unique(table.X.indices[bad]):
-            found[table.names[int(j)]] = owner[table.X.indices[bad] == j]
-        return found
-    flags = np.isnan(table.X)
-    return {table.names[int(j)]: np.flatnonzero(flags[:, j]) for j in np.flatnonzero(flags.any(axis=0))}
+    found, text = _rows_where(np.isnan, table), kinds(table)[1]
+    found |= {name: np.flatnonzero(table.X[name].is_null().to_numpy()) for name in text}
+    return {name: found[name] for name in table.names if len(found.get(name, ()))} if text else found
 
 
 def _check_missing(table: Table, advice: str) -> None:
@@ -194,14 +190,5 @@ def _check_missing(table: Table, advice: str) -> None:
 
 
 def _check_finite(table: Table) -> None:
-    if table.framed:
-        for column in table.X.get_columns():
-            if column.dtype.is_float() and column.is_infinite().any():
-                row = int(np.flatnonzero(column.is_infinite().to_numpy())[0])
-                raise DataError(
-                    f"{table.source}, {table.place(row)}: the column {column.name!r} holds an infinite number."
-                )
-        return
-    values = table.X.data if hasattr(table.X, "indptr") else table.X
-    if np.isinf(values).any():
-        raise DataError(f"{table.source} holds infinite numbers.")
+    for name, rows in _rows_where(np.isinf, table).items():
+        raise DataError(f"{table.source}, {table.place(int(rows[0]))}: the column {name!r} holds an infinite number.")

@@ -71,7 +71,7 @@ class Table:
 
     def place(self, row: int) -> str:
         """Where a row stands, for messages."""
-        return f"row {row + 1}" if self.lines is None else f"line {int(self.lines[row])}"
+        return self.places([row])
 
     def places(self, rows: Any, most: int = 3) -> str:
         """Where the first of several rows stand."""

@@ -24,13 +24,7 @@ FOREIGN = {
     "sklearn.pipeline": ["Pipeline", "FeatureUnion"],
     "sklearn.compose._column_transformer": ["ColumnTransformer"],
     "sklearn.impute._base": ["SimpleImputer", "MissingIndicator"],
-    "sklearn.preprocessing._data": [
-        "StandardScaler",
-        "MinMaxScaler",
-        "MaxAbsScaler",
-        "RobustScaler",
-        "Normalizer",
-    ],
+    "sklearn.preprocessing._data": ["StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler", "Normalizer"],
     "sklearn.preprocessing._encoders": ["OneHotEncoder", "OrdinalEncoder"],
     "sklearn.preprocessing._function_transformer": ["FunctionTransformer"],  # without functions: the identity
     "sklearn.preprocessing._label": ["LabelBinarizer", "LabelEncoder"],
@@ -96,11 +90,7 @@ def _encode_object(value: Any, state: dict[str, Any], arrays: dict[str, np.ndarr
         raise ModelError(f"{where} is a {cls.__qualname__}, whose class is not at the top of a module of its own.")
     if cls.__module__.startswith("sklearn.") and cls.__name__ not in FOREIGN.get(cls.__module__, []):
         raise ModelError(f"{where} is scikit-learn's {cls.__name__}, which is not among what a model file may hold.")
-    return {
-        "!": "object",
-        "class": name,
-        "fields": {k: encode(v, arrays, f"{where}.{k}") for k, v in state.items()},
-    }
+    return {"!": "object", "class": name, "fields": {k: encode(v, arrays, f"{where}.{k}") for k, v in state.items()}}
 
 
 def _encode_array(value: np.ndarray, arrays: dict[str, np.ndarray], where: str) -> Any:
