@@ -15,7 +15,7 @@ from typing import Any
 from numba import njit
 
 # A kernel may inline functions of these rooms, and constants: an edit of any file in them compiles all kernels anew.
-INLINED = ("loops", "passes", "rows", "rules/base.py")
+INLINED = ("loops", "passes", "rows/access.py", "rules/base.py")
 
 
 @cache
