@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from separatrix.errors import ModelError
 from separatrix.io.data.limits import check_unpacked
+from separatrix.io.model.former import updated
 from separatrix.io.model.names import class_of, stable_name
 from separatrix.io.model.shapes import check_separator, check_transformer
 
@@ -170,7 +171,7 @@ class Decoder:
 
     def _object(self, tree: dict[str, Any]) -> Any:
         cls: Any = self._class(_of(tree["class"], str))
-        state = {_of(k, str): self.decode(v) for k, v in _of(tree["fields"], dict).items()}
+        state = updated({_of(k, str): self.decode(v) for k, v in _of(tree["fields"], dict).items()})
         if issubclass(cls, tuple):
             return cls(**state)
         names = cls._get_param_names() if hasattr(cls, "_get_param_names") else [f.name for f in fields(cls)]
