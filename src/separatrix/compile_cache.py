@@ -14,6 +14,8 @@ from typing import Any
 
 from numba import njit
 
+from separatrix.rules.base import digest
+
 # A kernel may inline functions of these rooms, and constants: an edit of any file in them compiles all kernels anew.
 INLINED = ("loops", "passes", "rows", "rules/base.py")
 
@@ -45,12 +47,29 @@ def on_first_use(make: Callable[[str], Any]) -> Callable[[], Any]:
     return get
 
 
-def compiled(function: Callable, cacheable: bool = True, any_order: bool = False) -> Any:
+def one_per_rule(make: Callable[[str], Callable]) -> Callable[[type], Any]:
+    """The same for a loop that allocates nothing, a kernel for each class of rules: their formulas are compiled in."""
+
+    @cache
+    @wraps(make)
+    def get(rule_class: type) -> Any:
+        key = digest(rule_class)
+        run = make(shared_digest() + key)
+        # numba keeps one index of compiled forms per qualified name, and reading it imports the rule classes in it: a
+        # name per rule keeps a rule that is no longer there from spoiling all others.
+        run.__qualname__ = f"run-{rule_class.__qualname__}-{key[:12]}"
+        return compiled(run, importable(rule_class), allocates=False)
+
+    return get
+
+
+def compiled(function: Callable, cacheable: bool = True, any_order: bool = False, allocates: bool = True) -> Any:
     """``njit`` with the options of all kernels; where no cache folder can be written, without a cache.
 
-    ``any_order``: sums may be taken in any order, which lets them run in vector registers.
+    ``any_order``: sums may be taken in any order, which lets them run in vector registers. A kernel that makes no array
+    (``allocates=False``) need not count references, which costs more than a correction does.
     """
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": allocates}
     if any_order:
         options["fastmath"] = {"reassoc", "contract"}
     if cacheable:

@@ -1,15 +1,18 @@
-"""The loop of hyperplanes: every additive rule, resumable after any number of visits, soft margin included.
+"""The loop of additive rules over single patterns, resumable after any number of visits, soft margin included.
 
     visit y = scale l (x, rho) with the extension Delta e_k;   m = a.y
-    if the rule is violated:   a <- shrink (keep a + gain y)                                       (update.py)
+    if the rule is violated:   a <- shrink (keep a + gain y)
+
+The correction is that of update.py. Besides what it asks of the patterns, the loop asks for ``product(self, k, v)``,
+which is v.y of pattern k; ``ask_for(self, k)`` tells that k will come soon, and ``lacking(self, k)`` is asked whether a
+correction by k has to wait.
 """
 
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from separatrix.compile_cache import compiled, importable, shared_digest
+from separatrix.compile_cache import one_per_rule
 from separatrix.loops.state import (
     FACTOR,
     NORM2,
@@ -25,7 +28,7 @@ from separatrix.loops.state import (
 )
 from separatrix.loops.update import bias2, correct, nothing
 from separatrix.rows.access import Rows, add_row, dot, prefetch, touch
-from separatrix.rules.base import Scalars, digest, verb, violates
+from separatrix.rules.base import Scalars, verb, violates
 
 LACKING = 3  # a status besides those of state.py: a correction needs what is not at hand
 LOOK_AHEAD = 6  # visits between asking for a row and using it, in shuffled epochs
@@ -69,13 +72,8 @@ class SignedRows(NamedTuple):
         return wrong
 
 
-@cache
-def additive_kernel(rule_class: type) -> Any:
-    key = digest(rule_class)
-    return _make(shared_digest() + key, importable(rule_class), f"{rule_class.__qualname__}-{key[:12]}")
-
-
-def _make(key: str, cacheable: bool, name: str) -> Any:
+@one_per_rule
+def additive_kernel(key: str) -> Any:
     def run(rule, patterns, order, weight, norm2, frame, state, budget, max_updates):
         key  # noqa: B018  a closure cell, for numba's cache key
         v, alpha, real, count = state.v, state.alpha, state.real, state.counts
@@ -123,7 +121,4 @@ def _make(key: str, cacheable: bool, name: str) -> Any:
                 status = end_epoch(count, order, status)
         return status
 
-    # numba keeps one index of compiled forms per qualified name, and reading it imports the rule classes in it: a
-    # name per rule keeps a rule that is no longer there from spoiling all others.
-    run.__qualname__ = f"run-{name}"
-    return compiled(run, cacheable)
+    return run

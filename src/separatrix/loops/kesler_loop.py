@@ -9,12 +9,11 @@ A visit to a row looks at its strongest rival, the one with the smallest m, or a
 the blocks one after the other, ``state.alpha`` the multiples of the patterns, row by row, or nothing.
 """
 
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from separatrix.compile_cache import compiled, importable, on_first_use, shared_digest
+from separatrix.compile_cache import compiled, on_first_use, one_per_rule
 from separatrix.loops.state import (
     FACTOR,
     NORM2,
@@ -26,14 +25,14 @@ from separatrix.loops.state import (
     UPDATES,
     VISITS,
     Frame,
-    in_place,
+    inlined,
     next_row,
     rescale,
     squared_length,
 )
 from separatrix.loops.update import bias2, correct
 from separatrix.rows.access import Rows, add_row, prefetch, scores
-from separatrix.rules.base import Scalars, digest, violates
+from separatrix.rules.base import Scalars, violates
 
 LOOK_AHEAD = 3  # visits between asking for a row and using it; a visit takes longer than that of a hyperplane
 BLOCK = 512  # rows summed before they enter the total
@@ -91,7 +90,7 @@ class RivalPairs(NamedTuple):
         rescale(self.scores, factor)
 
 
-@in_place
+@inlined
 def remove_common(V):
     """Take from all categories what they have in common. It is 0 but for rounding errors, no correction ever acts on
     it, and a rule that multiplies a from update to update would let it outgrow everything else."""
@@ -104,20 +103,15 @@ def remove_common(V):
             V[j, f] -= mean
 
 
-@cache
-def machine_kernel(rule_class: type) -> Any:
-    key = digest(rule_class)
-    return _make(shared_digest() + key, importable(rule_class), f"{rule_class.__qualname__}-{key[:12]}")
-
-
-def _make(key: str, cacheable: bool, name: str) -> Any:
-    def run(rule, X, codes, order, weight, norm2, frame, state, budget, max_updates, categories, every):
+@one_per_rule
+def machine_kernel(key: str) -> Any:
+    def run(rule, X, codes, order, weight, norm2, frame, state, budget, max_updates, scratch, every):
         key  # noqa: B018  a closure cell, for numba's cache key
         alpha, real, count = state.alpha, state.real, state.counts
-        n, rivals = codes.shape[0], categories - 1
+        n, categories = codes.shape[0], scratch.shape[1]
+        rivals, out = categories - 1, scratch[0]
         V = state.v.reshape((categories, state.v.shape[0] // categories))
-        out = np.empty(categories)
-        patterns = RivalPairs(X, codes, norm2, V, out, np.empty(categories), frame)
+        patterns = RivalPairs(X, codes, norm2, V, out, scratch[1], frame)
         status = RUNNING
         while budget > 0 and status == RUNNING:
             position = i = count[POSITION]
@@ -160,8 +154,7 @@ def _make(key: str, cacheable: bool, name: str) -> Any:
             status = next_row(count, order, status)
         return status
 
-    run.__qualname__ = f"run-{name}"
-    return compiled(run, cacheable)
+    return run
 
 
 # Single passes over the data, for all categories at once.

@@ -12,8 +12,8 @@ FACTOR, NORM2, TOTAL, SPREAD, DOUBT = 0, 1, 2, 3, 4  # places in State.real
 POSITION, FRESH, UPDATES, VISITS, EPOCHS, RUN, PLACE = 0, 1, 2, 3, 4, 5, 6  # places in State.counts
 
 
-# Helpers of a loop allocate nothing, and so need no counting of references, which costs more than what they do.
-in_place = register_jitable(_nrt=False, forceinline=True)
+# Called instead of inlined, a helper gets the arrays of its arguments over the stack, word by word.
+inlined = register_jitable(forceinline=True)
 
 
 class Frame(NamedTuple):
@@ -34,7 +34,7 @@ class State(NamedTuple):
     # and the rival at which a row that was left half-way goes on (kesler_loop.py)
 
 
-@in_place
+@register_jitable
 def end_epoch(count, order, status):
     """Start the next epoch; this one tells that the fit has converged if it passed without an update that counts."""
     if count[FRESH] == 0:
@@ -46,21 +46,21 @@ def end_epoch(count, order, status):
     return status
 
 
-@in_place
+@inlined
 def next_row(count, order, status):
     """Leave the row at hand."""
     count[POSITION] += 1
     return status if count[POSITION] < order.sequence.shape[0] else end_epoch(count, order, status)
 
 
-@in_place
+@inlined
 def end_visit(count, order, status):
     """Count a visit, and leave its row."""
     count[VISITS] += 1
     return next_row(count, order, status)
 
 
-@in_place
+@inlined
 def add_multiple(state, i, g):
     """Enter an update by g times pattern i into the books."""
     if state.alpha.shape[0] > 0:
@@ -70,7 +70,7 @@ def add_multiple(state, i, g):
     state.counts[FRESH] += 1
 
 
-@in_place
+@inlined
 def squared_length(v):
     s = 0.0
     for j in range(v.shape[0]):
@@ -78,7 +78,7 @@ def squared_length(v):
     return s
 
 
-@in_place
+@inlined
 def rescale(v, c):
     """v <- c v, without binding the name v anew: that would cost reference counting in every visit of a loop."""
     for j in range(v.shape[0]):

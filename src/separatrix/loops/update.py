@@ -33,17 +33,18 @@ from separatrix.loops.state import (
     TOTAL,
     UPDATES,
     VISITS,
-    in_place,
+    inlined,
     rescale,
 )
-from separatrix.rules.base import Scalars, keep, negligible, shrink, verb, weighted_gain
+from separatrix.rules.base import ALLOCATES, Scalars, keep, negligible, shrink, verb, weighted_gain
 
 LOOSE = 1e4  # |a|^2 is summed anew when its rounding error may be that many times the unit roundoff
 SMALLEST, LARGEST = 1e-100, 1e100  # the factor c is taken into v beyond these
 
 
 def _last2(self, c, v):
-    return (c * v[v.shape[0] - 1]) ** 2
+    b = c * v[v.shape[0] - 1]
+    return b * b
 
 
 def nothing(self, *arguments):
@@ -52,10 +53,10 @@ def nothing(self, *arguments):
 
 add, remember, length2, errors = verb("add"), verb("remember"), verb("length2"), verb("errors")
 bias2, rescale_rest = verb("bias2", _last2), verb("rescale_rest", nothing)
-note = verb("note", allocates=True)  # of what a fit remembers besides its vector: averaging.py
+note = verb("note", **ALLOCATES)  # of what a fit remembers besides its vector: averaging.py
 
 
-@in_place
+@inlined
 def change_units(patterns, state, factor):
     """v <- factor v, and all that is measured in units of v with it."""
     rescale(state.v, factor)
@@ -66,7 +67,7 @@ def change_units(patterns, state, factor):
     state.real[FACTOR] = 1.0
 
 
-@in_place
+@inlined
 def correct(rule, patterns, at, k, m, s, delta2, state, max_updates):
     """One update by the pattern with the multiplier ``alpha[k]``, where ``m = a.y``; EXHAUSTED when it was the last."""
     v, alpha, real, counts = state.v, state.alpha, state.real, state.counts

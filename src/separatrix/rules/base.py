@@ -90,27 +90,28 @@ def _gain_times_weight(rule, m, s):
     return gain(rule, m, s) * s.weight
 
 
-def verb(name: str, default: Callable | None = None, allocates: bool = False) -> Callable:
+def verb(name: str, default: Any = None, **options: Any) -> Callable:
     """A function that asks its first argument, a ``NamedTuple``, by the method of this name; compiled code inlines it.
 
-    Of a method that does not allocate memory numba need not count references, which costs more than most methods.
+    Calling it instead would send all arrays of its arguments over the stack, word by word.
     """
 
     def ask(subject, *arguments):
         return getattr(type(subject), name, default)(subject, *arguments)
 
-    @overload(ask, strict=False, jit_options={"forceinline": True, "_nrt": allocates})
+    @overload(ask, strict=False, jit_options={"forceinline": True, **options})
     def _ask(subject, *arguments):
         return getattr(subject.instance_class, name, default)
 
     return ask
 
 
-# A formula of one's own may do what it likes.
-violates, gain = verb("violates", allocates=True), verb("gain", allocates=True)
-weighted_gain = verb("weighted_gain", _gain_times_weight, allocates=True)
-keep, shrink = verb("keep", _unchanged, allocates=True), verb("shrink", _unshrunk, allocates=True)
-negligible = verb("negligible", _matters, allocates=True)
+ALLOCATES: Any = {"_nrt": True}  # as a formula of one's own may, though the loop around it does not
+
+violates, gain = verb("violates", **ALLOCATES), verb("gain", **ALLOCATES)
+weighted_gain = verb("weighted_gain", _gain_times_weight, **ALLOCATES)
+keep, shrink = verb("keep", _unchanged, **ALLOCATES), verb("shrink", _unshrunk, **ALLOCATES)
+negligible = verb("negligible", _matters, **ALLOCATES)
 
 FORMULAS = ("violates", "gain", "weighted_gain", "keep", "shrink", "negligible")
 

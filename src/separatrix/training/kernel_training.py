@@ -8,7 +8,8 @@ import numpy as np
 from separatrix.loops.additive import LACKING
 from separatrix.loops.dual_form import InnerProducts
 from separatrix.loops.state import FACTOR, NORM2, POSITION, SPREAD, TOTAL, VISITS
-from separatrix.patterns.kernel_patterns import GramRows, KernelPatterns
+from separatrix.patterns.gram_rows import GramRows
+from separatrix.patterns.kernel_patterns import KernelPatterns
 from separatrix.rules.base import attribute
 from separatrix.training.base import Training
 

@@ -9,18 +9,18 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from separatrix.errors import DataError
 from separatrix.estimators._fit.separator import Data
-from separatrix.patterns.kernel_patterns import BLOCK, Kernel, KernelPatterns, as_matrix
+from separatrix.patterns.kernel_patterns import BLOCK, KernelPatterns, as_matrix
+from separatrix.patterns.mercer import FORMS, Kernel
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.rows.memory import as_rows
 from separatrix.space import Space, Vector
 
-NAMES = ("linear", "poly", "rbf", "sigmoid", "precomputed")
-
-KERNEL = """kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
+NAMES = ", ".join(f'"{name}"' for name in FORMS)
+KERNEL = f"""kernel : {{{NAMES}}} or callable, default="rbf"
         The inner product; a function takes two matrices and returns those of their rows. Precomputed: X holds them,
         (n, n) for `fit` and (m, n) for `predict`. Sigmoid, own and precomputed kernels and poly with a negative coef0
         need not be inner products: up to 4,000 rows this is looked at, and beyond nothing bounds the margin.
-    gamma : {"scale", "auto"} or float, default="scale"
+    gamma : {{"scale", "auto"}} or float, default="scale"
         Of rbf, poly and sigmoid: 1/(d var(X)), 1/d, or a number.
     degree : float, default=3
         Of poly. One that is no integer needs gamma x.z + coef0 >= 0.
@@ -37,7 +37,7 @@ SUPPORT = """support_ : ndarray
         The biases."""
 
 CONSTRAINTS = {
-    "kernel": [StrOptions(set(NAMES)), callable],
+    "kernel": [StrOptions(set(FORMS)), callable],
     "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0, None, closed="left")],
     "degree": [Interval(Real, 0, None, closed="left")],
     "coef0": [Interval(Real, None, None, closed="neither")],

@@ -12,7 +12,7 @@ import separatrix
 INSIDE = {
     "separatrix.fit.Facts": "separatrix.estimators._fit.work",
     "separatrix.fit.Record": "separatrix.estimators._fit.work",
-    "separatrix.patterns.Kernel": "separatrix.patterns.kernel_patterns",
+    "separatrix.patterns.Kernel": "separatrix.patterns.mercer",
     "separatrix.state.Margins": "separatrix.loops.greedy_loop",
     "separatrix.state.Mean": "separatrix.loops.averaging",
     "separatrix.state.Nothing": "separatrix.loops.averaging",
