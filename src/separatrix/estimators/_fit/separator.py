@@ -206,7 +206,7 @@ class LinearSeparator(LinearPredictor):
             row = row if kept is None else int(kept[row])
             raise DataError(f"The squared norm of row {row} overflows float64. Scale your features.")
         if patterns.radius2 < np.finfo(np.float64).tiny:
-            nothing = not patterns.largest_square > 0
+            nothing = patterns.here and not np.any(patterns.rows.data)
             what = "All rows are zero" if nothing else "The largest squared norm of a row underflows"
             raise DataError(f"{what}, and there is no bias that could tell them apart. Scale your features.")
 
