@@ -12,7 +12,7 @@ its negative in block j. |a| leaves the last entry out if the bias is free. A ce
     direction       a vector a. lower: a.y_k >= lower |a| for all k; if delta > 0: some v >= 0 has the objective
                     J = v^2 |a|^2 + sum max(0, 1 - v a.y_k)^2 / delta_k^2 <= lower^-2. separable true: all a.y_k > 0
     alpha_index, alpha   multipliers >= 0 of distinct patterns. upper: no unit vector has a larger margin, for it has
-                    at most |sum alpha_k y_k| / sum alpha_k. Or slack_vector a, C > 0: 2 C weight_k max(0, 1 - a.y_k)
+                    at most |sum alpha_k y_k| / sum alpha_k. Or slack_vector a: they are weight_k max(0, 1 - a.y_k)
     alpha_exact     integers as text ("0x1f"), else alpha. separable false: they combine the patterns to 0 (Gordan)
     weak            a vector with a.y_k >= 0 for all k and > 0 for some. radius: max |y_k| within 1e-12
 
@@ -34,9 +34,7 @@ INF, MAX, EPS, FLOOR, TWO = math.inf, sys.float_info.max, 2.0**-52, 2.0**-1018, 
 TOLERANCE = Fraction(1, 10**12)
 MOST_EXACT = 1_000_000  # values that a claim may take into fractions, some 5 seconds; beyond that it is not checkable
 CLAIMS = ["lower", "upper", "separable", "weak", "radius"]
-GIVEN = (
-    "rho delta free weighted categories between sample_weight direction alpha_index alpha alpha_exact slack_vector C"
-)
+GIVEN = "rho delta free weighted categories between sample_weight direction alpha_index alpha alpha_exact slack_vector"
 
 
 class _StopError(Exception):
@@ -48,9 +46,15 @@ def _need(condition: Any, why: str) -> None:
         raise _StopError(False, why)
 
 
+def _plain(values: Any, name: str) -> Any:
+    if values is None:
+        raise _StopError(None, f"it comes without {name}")
+    return values.tolist() if isinstance(values, np.ndarray) else values
+
+
 def _vector(values: Any, length: int, name: str, least: float = -MAX) -> np.ndarray:
     """Finite float64s: NaN fails the comparisons, and an integer that no float64 equals is refused as well."""
-    values = values.tolist() if isinstance(values, np.ndarray) else values
+    values = _plain(values, name)
     _need(isinstance(values, list) and len(values) == length, f"{name} is not a list of {length} numbers")
     fine = all(
         isinstance(v, (int, float)) and type(v) is not bool and least <= v <= MAX and float(v) == v for v in values
@@ -161,8 +165,9 @@ class _Problem:
             part = slice(first, first + self.step)
             k, r = np.divmod(patterns[part], self.rivals)
             i, size, here = self.code[k], self.start[k + 1] - self.start[k], np.arange(len(k))
-            values, column = self.values[k].ravel(), np.tile(np.arange(self.d), len(k))
-            if self.column is not None:
+            if self.column is None:
+                values, column = self.values[k].ravel(), np.tile(np.arange(self.d), len(k))
+            else:
                 at = np.arange(size.sum()) + np.repeat(self.start[k] - np.cumsum(size) + size, size)
                 values, column = self.values[at], self.column[at]
             row, column = np.append(np.repeat(here, size), here), np.append(column, np.full(len(k), self.d))
@@ -251,8 +256,7 @@ class _Problem:
 
     def index(self) -> np.ndarray:
         """The patterns of the multipliers: distinct ones of those that take part."""
-        index = self.claim.get("alpha_index")
-        index = index.tolist() if isinstance(index, np.ndarray) else index
+        index = _plain(self.claim.get("alpha_index"), "alpha_index")
         fine = isinstance(index, list) and all(type(i) is int and 0 <= i <= self.all[-1] for i in index)
         _need(fine and len({*index}) == len(index), "alpha_index does not hold distinct patterns")
         _need(np.all(np.isin(index, self.all)), "alpha_index holds patterns that take no part")
@@ -264,7 +268,6 @@ class _Problem:
             patterns = self.index()
             alpha = _vector(self.claim.get("alpha"), len(patterns), "alpha", 0.0)
         else:
-            _need(_vector([self.claim.get("C")], 1, "C", 0.0) > 0, "C is 0")
             patterns, (_, u, m, _) = self.all, self.margins("slack_vector")
             slack = 1.0 - np.ldexp(m, u + self.unit)
             alpha = self.weight[patterns // self.rivals] * np.maximum(slack, 0.0)
@@ -317,6 +320,8 @@ class _Problem:
         if self.claim["separable"] is True:
             return self.sides("direction")[0]
         _need(self.claim["separable"] is False, "it is neither true nor false")
+        if self.claim.get("direction") is not None and self.sides("direction")[0]:
+            return False
         patterns, exact, self.left = self.index(), self.claim.get("alpha_exact"), 4 * self.left
         if exact is None:
             weight = _fractions(_vector(self.claim.get("alpha"), len(patterns), "alpha", 0.0))
