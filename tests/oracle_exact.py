@@ -8,6 +8,8 @@ import numpy as np
 
 def fraction(value):
     """Refuses what is not a finite float64."""
+    if isinstance(value, Fraction):
+        return value
     if type(value) not in (int, float) or not math.isfinite(value) or float(value) != value:
         raise ValueError(value)
     return Fraction(value)
@@ -45,7 +47,7 @@ class Meaning:
                 sign = {i: 1, j: -1}
                 blocks = [[sign[b] * v for v in x] if b in sign else zero for b in range(c)]
                 p = k * (c - 1) + r
-                self.y[p] = blocks[1] if c == 2 else sum(blocks, [])
+                self.y[p] = blocks[1] if c == 2 else [v for block in blocks for v in block]
                 self.price[p] = weight[k] if claim.get("weighted", False) else Fraction(1)
                 self.weight[p], self.l[p] = weight[k], 2 * i - 1
 
@@ -67,17 +69,17 @@ class Meaning:
                 for v in m.values()
             )
 
-        def J(v):
+        def objective(v):
             return v * v * square + sum(max(0, 1 - v * m[p]) ** 2 * self.price[p] for p in m) / self.delta**2
 
         ends = [Fraction(0), *sorted(1 / v for v in m.values() if v > 0)]  # between them J is a parabola
-        best = min(map(J, ends))
+        best = min(map(objective, ends))
         for low, high in zip(ends, [*ends[1:], None], strict=True):
             inside = [p for p in m if (low if high is None else (low + high) / 2) * m[p] < 1]
             bend = square + sum(m[p] ** 2 * self.price[p] for p in inside) / self.delta**2
             v = sum(m[p] * self.price[p] for p in inside) / self.delta**2 / bend if bend else low
             if v >= low and (high is None or v <= high):
-                best = min(best, J(v))
+                best = min(best, objective(v))
         return t <= 0 or t * t * best <= 1
 
     def multipliers(self, name):

@@ -1,4 +1,4 @@
-"""Certificates of real fits with a field replaced: the checker accepts none that is false and refutes none that is true.
+"""Certificates of real fits with a field replaced: the checker accepts none that is false, refutes none that is true.
 
 The truth of every claim is told by `oracle_exact`, which says in fractions what the claims mean.
 """
@@ -6,13 +6,15 @@ The truth of every claim is told by `oracle_exact`, which says in fractions what
 import math
 import warnings
 from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from oracle_exact import meaning
 
-from separatrix import CRAMMA, DynamicMargin, MaxMargin, NotSeparableError, Perceptron, separability
+from separatrix import CRAMMA, DynamicMargin, KernelMaxMargin, MaxMargin, NotSeparableError, Perceptron, separability
 from separatrix.proof.checker import CLAIMS, check
 from separatrix.proof.verification import exact_weights
 
@@ -32,6 +34,8 @@ def data(rng):
         X = rng.normal(size=(n, d)).astype(np.float32)
     elif kind == 3:
         X = X * 10.0 ** rng.integers(-8, 9, d)
+    elif kind == 4:
+        X = X * 10.0 ** rng.integers(-120, 121)
     if rng.random() < 0.5:
         w = rng.normal(size=(c, d + 1))
         y = (X @ w[:, :-1].T + w[:, -1]).argmax(axis=1)
@@ -242,6 +246,73 @@ def judged(X, y, rows, labels, claim, seen, own=False):
             if own and (place == "failed" or (place == "unchecked" and "direction" in claim and "alpha" in claim)):
                 wrong.append(("own", said, true, claim, rows, labels))
     return wrong
+
+
+def in_features(X, certificate):
+    """The plain form of a linear kernel's certificate: its vector is a combination of the rows."""
+    claim = replace(certificate, kernel=None, direction=None).as_plain()
+    *beta, bias = map(Fraction, np.asarray(certificate.direction, dtype=np.float64).tolist())
+    weight = certificate.sample_weight
+    rows = [
+        [*map(Fraction, x), Fraction(claim["rho"])] for k, x in enumerate(X.tolist()) if weight is None or weight[k] > 0
+    ]
+    a = [sum(b * row[i] for b, row in zip(beta, rows, strict=True)) for i in range(X.shape[1] + 1)]
+    if claim["free"]:
+        a[-1] = bias / Fraction(claim["rho"])
+    elif bias:
+        raise ValueError("only a free bias stands apart")
+    return {**claim, "direction": a}
+
+
+def attack_kernels(seed, count):
+    """One-sided: these claims are checked in floats, with bounds on rounding errors."""
+    rng, seen = np.random.default_rng(seed), Counter()
+    while seen["mutations"] < count:
+        X, y = data(rng)
+        if y.max() != 1 or np.abs(X).max() > 1e6:
+            continue
+        C, free = pick(rng, [0.1, 1.0, 100.0]), pick(rng, [True, False, "free"])
+        try:
+            certificate = KernelMaxMargin(C, kernel="linear", fit_intercept=free).fit(X, y).certificate_
+        except ValueError:
+            continue
+        assert not certificate.verify(X, y).failed
+        for _ in range(20):
+            field = pick(rng, ["lower", "upper", "radius", "direction", "alpha", "alpha_index", "separable", "space"])
+            value = getattr(certificate, field)
+            if field == "space":
+                value = value._replace(**{pick(rng, ["rho", "delta"]): wrong_number(rng, 1.0, 2.0)})
+            elif field == "separable":
+                value = not value
+            elif field == "alpha_index":
+                value = wrong_index(rng, value.tolist(), len(y))
+            elif field in VECTORS:
+                value = wrong_vector(rng, value.tolist(), [1.0] * len(value))
+            else:
+                value = wrong_number(rng, value, 1.0)
+            if isinstance(value, list):
+                value = np.array(value, dtype=object if any(not isinstance(v, (int, float)) for v in value) else None)
+            changed = replace(certificate, **{field: value})
+            seen["mutations"] += 1
+            try:
+                said = changed.verify(X, y)
+            except (ValueError, TypeError, OverflowError, AttributeError, IndexError):
+                seen["errors"] += 1
+                continue
+            for text in said.checked:
+                name = text.split()[0]
+                claim = in_features(X, changed)
+                seen["checked"] += 1
+                if name != "radius":  # by the rounded values of the kernel
+                    assert meaning(X.tolist(), y.tolist(), claim, name) is not False, (text, changed, X, y)
+            seen["failed"] += len(said.failed)
+    return seen
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_no_mutation_in_a_linear_kernel_is_accepted_that_is_false():
+    seen = attack_kernels(0, 300)
+    assert min(seen["checked"], seen["failed"]) > 50, seen
 
 
 @pytest.mark.parametrize("seed", range(4))

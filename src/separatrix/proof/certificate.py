@@ -132,8 +132,8 @@ class Certificate:
         if not isinstance(claim, dict) or not set(claim) <= known:
             raise DataError("This is not the JSON form of a certificate: it has fields of other names.")
         space = Space(**{name: claim[name] for name in Space._fields if name in claim})
-        numbers = {f: np.array(claim[f], dtype=t) for f, t in ARRAYS.items() if f in claim}
-        rest = {f: claim.get(f) for f in ("lower", "separable", "radius")}
+        numbers: dict[str, Any] = {f: np.array(claim[f], dtype=t) for f, t in ARRAYS.items() if f in claim}
+        rest: dict[str, Any] = {f: claim.get(f) for f in ("lower", "separable", "radius")}
         between = tuple(claim["between"]) if "between" in claim else None
         upper = claim.get("upper", np.inf)
         return cls(space=space, upper=upper, between=between, categories=claim.get("categories", 2), **rest, **numbers)
