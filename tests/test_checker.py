@@ -387,3 +387,12 @@ def test_forged_models_do_not_pass(tmp_path):
     assert run(negate) == 1
     assert run(negate, "--independent") == 1
     assert run(lambda model: setattr(model, "certificates_", [])) not in (0, None)
+
+
+def test_a_kernels_direction_has_a_bias_only_where_its_space_has():
+    """With one, rows far from the origin would be separated by a plane through it."""
+    X, y = [[1.0], [2.0]], [0, 1]
+    model = KernelMaxMargin(1.0, kernel="linear", fit_intercept=False).fit(X, y)
+    claim = replace(model.certificate_, lower=None, upper=INF, separable=True, direction=np.array([-2.0, 2.0, -3.0]))
+    assert not claim.verify(X, y)
+    assert any("bias" in said for said in claim.verify(X, y).failed)

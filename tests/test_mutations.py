@@ -250,7 +250,8 @@ def judged(X, y, rows, labels, claim, seen, own=False):
 
 def in_features(X, certificate):
     """The plain form of a linear kernel's certificate: its vector is a combination of the rows."""
-    claim = replace(certificate, kernel=None, direction=None).as_plain()
+    alpha = None if certificate.alpha is None else np.asarray(certificate.alpha, dtype=np.float64)  # as `verify` does
+    claim = replace(certificate, kernel=None, direction=None, alpha=alpha).as_plain()
     *beta, bias = map(Fraction, np.asarray(certificate.direction, dtype=np.float64).tolist())
     weight = certificate.sample_weight
     rows = [
@@ -258,10 +259,21 @@ def in_features(X, certificate):
     ]
     a = [sum(b * row[i] for b, row in zip(beta, rows, strict=True)) for i in range(X.shape[1] + 1)]
     if claim["free"]:
-        a[-1] = bias / Fraction(claim["rho"])
-    elif bias:
-        raise ValueError("only a free bias stands apart")
+        claim["rho"], a[-1] = 1.0, bias
+    else:
+        assert bias == 0
     return {**claim, "direction": a}
+
+
+def as_float(value):
+    """A number that is one in another type."""
+    return float(value) if isinstance(value, int) and abs(value) < 2**60 else value
+
+
+def array_of(values):
+    """Numbers as numpy holds them, anything else as it is."""
+    plain = isinstance(values, list) and all(isinstance(v, (int, float)) for v in values)
+    return np.array(values, dtype=None if plain else object)
 
 
 def attack_kernels(seed, count):
@@ -281,22 +293,20 @@ def attack_kernels(seed, count):
             field = pick(rng, ["lower", "upper", "radius", "direction", "alpha", "alpha_index", "separable", "space"])
             value = getattr(certificate, field)
             if field == "space":
-                value = value._replace(**{pick(rng, ["rho", "delta"]): wrong_number(rng, 1.0, 2.0)})
+                value = value._replace(**{pick(rng, ["rho", "delta"]): as_float(wrong_number(rng, 1.0, 2.0))})
             elif field == "separable":
                 value = not value
             elif field == "alpha_index":
-                value = wrong_index(rng, value.tolist(), len(y))
+                value = array_of(wrong_index(rng, value.tolist(), len(y)))
             elif field in VECTORS:
-                value = wrong_vector(rng, value.tolist(), [1.0] * len(value))
+                value = array_of(wrong_vector(rng, value.tolist(), [1.0] * len(value)))
             else:
-                value = wrong_number(rng, value, 1.0)
-            if isinstance(value, list):
-                value = np.array(value, dtype=object if any(not isinstance(v, (int, float)) for v in value) else None)
+                value = as_float(wrong_number(rng, value, 1.0))
             changed = replace(certificate, **{field: value})
             seen["mutations"] += 1
             try:
                 said = changed.verify(X, y)
-            except (ValueError, TypeError, OverflowError, AttributeError, IndexError):
+            except (ValueError, TypeError, OverflowError):
                 seen["errors"] += 1
                 continue
             for text in said.checked:
@@ -304,7 +314,7 @@ def attack_kernels(seed, count):
                 claim = in_features(X, changed)
                 seen["checked"] += 1
                 if name != "radius":  # by the rounded values of the kernel
-                    assert meaning(X.tolist(), y.tolist(), claim, name) is not False, (text, changed, X, y)
+                    assert meaning(X.tolist(), y.tolist(), claim, name) is not False, (text, field, value, X, y)
             seen["failed"] += len(said.failed)
     return seen
 

@@ -141,8 +141,11 @@ def _verify_kernel(claim: Certificate, X: Any, y: np.ndarray, weight: Vector | N
     if claim.direction is not None and len(claim.direction) != len(kept) + 1:
         raise DataError(f"The certificate is about {len(claim.direction) - 1} rows, here {len(kept)} take part.")
     numbers = [claim.lower, claim.radius, claim.direction, claim.alpha, claim.sample_weight, claim.space]
-    if not all(np.all(np.isfinite(np.asarray(v, dtype=np.float64))) for v in numbers if v is not None):
-        return Verification((), ("refused: a number of the certificate is not finite",), ())
+    finite = all(np.all(np.isfinite(np.asarray(v, dtype=np.float64))) for v in numbers if v is not None)
+    if not finite or min(claim.space.rho, claim.space.delta) < 0:
+        return Verification((), ("refused: a number of the certificate is not finite, or rho or delta < 0",), ())
+    if claim.direction is not None and claim.direction[-1] != 0 and not claim.space.free:
+        return Verification((), ("refused: the direction has a bias, which its space has not",), ())
     patterns = KernelPatterns(as_rows(X), signs(y), claim.space, claim.kernel, weight, kept)
 
     def settle(name: str, holds: bool | None, why: str) -> None:
@@ -169,7 +172,8 @@ def _kernel_upper(claim: Certificate, patterns: KernelPatterns, kept: np.ndarray
     if claim.alpha is None or claim.alpha_index is None:
         return None, f"{claim.upper:.6g} comes without multipliers"
     index, alpha = np.asarray(claim.alpha_index), np.asarray(claim.alpha, dtype=np.float64)
-    if len(index) != len(alpha) or len(np.unique(index)) != len(index) or not np.all(np.isin(index, kept)):
+    distinct = index.dtype.kind in "iu" and len(np.unique(index)) == len(index) == len(alpha)
+    if not distinct or not np.all(np.isin(index, kept)):
         return False, "the multipliers do not belong to distinct rows that take part"
     if not (np.all(alpha >= 0) and alpha.sum() > 0):
         return False, "the multipliers are not non-negative numbers with a positive sum"
