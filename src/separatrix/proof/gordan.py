@@ -15,6 +15,8 @@ from separatrix.proof.certify import upper_bound
 from separatrix.proof.exact import LARGEST_SYSTEM, vanishing_combination
 from separatrix.space import Vector
 
+SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
+
 
 class Gordan(NamedTuple):
     """Rows and weights >= 0, with sum 1, whose combination of patterns vanishes: no hyperplane separates.
@@ -43,8 +45,10 @@ def gordan(patterns: Patterns, index: np.ndarray, alpha: Vector) -> Gordan | Non
             rows, V = rows[u > 0], V[u > 0]
         solution = vanishing_combination(V)
         if solution is not None:
-            weight = np.array([float(x) for x in solution])
-            kept = weight > 0
+            kept = np.array([x > 0 for x in solution])
+            weight = np.maximum(
+                [float(x) for x in solution], SMALLEST
+            )  # one that vanishes in floats belongs all the same
             return Gordan(rows[kept], weight[kept], upper_bound(patterns, rows[kept], weight[kept]))
     return None
 

@@ -243,7 +243,9 @@ class _Question:
         return problem
 
     def _yes(self, patterns: Any, problem: Problem) -> Separability:
-        certificate = replace(_certificate(patterns, problem), separable=True)
+        certificate = _certificate(patterns, problem)
+        if not certificate.separable:  # proved of the vector itself: its unit vector is rounded
+            certificate = replace(certificate, separable=True, direction=problem.a.copy())
         if patterns.categories > 2:
             nearest = patterns.distance(problem.a)
             text = (
