@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -26,14 +26,11 @@ from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import certify
-from separatrix.proof.exact import LARGEST_SYSTEM
-from separatrix.proof.gordan import gordan
 from separatrix.proof.separability import decide
 from separatrix.space import Space, Vector
 
 SMALL = 200_000  # values up to which a problem is solved to machine precision: it costs nothing
 PRECISE = 1e-13
-AS_GOOD_AS_ZERO = 1e-9  # a bound on the margin below this part of R, without a separating vector in sight
 
 
 @estimator
@@ -165,10 +162,14 @@ class MaxMargin(LinearSeparator):
         if not self.converged_:
             warn_not_converged(
                 "MaxMargin",
-                f"a gap of {self.certificate_.gap:.1e} > tol={self.tol:g}",
+                f"a gap of {self.certificate_.gap:.1e} > tol={self.tol:g}"
+                + (", and whether a hyperplane separates is undecided" if self._undecided() else ""),
                 "Raise max_passes or max_time, or scale your features.",
             )
         return self
+
+    def _undecided(self) -> bool:
+        return np.isinf(self.C) and any(c.separable is None for c in self.certificates_)
 
     def _fit_data(self, data: Data, progress: Any, idle: str = "") -> None:
         """Fit to checked data; ``idle``: only set the attributes."""
@@ -228,7 +229,8 @@ class MaxMargin(LinearSeparator):
         choose.check(problem, name)
         choose.solve(problem, name, start)
         if problem.hard and not problem.lower > 0:
-            self._refuse(problem, data)
+            exact = self._refuse(problem, data)
+            return replace(self._solution(problem, f"{name} ({why})"), exact=exact)
         return self._solution(problem, f"{name} ({why})")
 
     def _solution(self, problem: Problem, how: str) -> "Solution":
@@ -243,58 +245,51 @@ class MaxMargin(LinearSeparator):
         full[index] = alpha
         return Solution(problem, a, full, how)
 
-    def _refuse(self, problem: Problem, data: Data) -> None:
-        """A hard margin without a separating vector: the proof that there is none, or the honest doubt."""
-        witness = gordan(problem.patterns, problem.alpha_index, problem.alpha)
-        provable = len(problem.alpha_index) <= LARGEST_SYSTEM  # and still there is no proof
-        doubtful = problem.stopped or provable or problem.upper > AS_GOOD_AS_ZERO * problem.patterns.radius
-        if witness is None and (self._found_otherwise(problem) or doubtful):
-            return
-        rows, weight, upper = problem.alpha_index, problem.alpha, problem.upper
-        proved = f"has norm {upper:.2g}, as good as 0"
-        if witness is not None:
-            (rows, weight, upper), proved = witness, "is 0 exactly"
+    def _refuse(self, problem: Problem, data: Data) -> Vector | None:
+        """A hard margin without a separating vector: the proof that there is none, or a vector after all, where the
+        margin is below what arithmetic in this space resolves. What is undecided does not converge."""
+        patterns = problem.patterns
+        near = (problem.alpha_index, problem.alpha)
+        answer = decide(patterns.in_space(Space(patterns.space.rho)), problem.time_left(), near)
+        if answer.separable and answer.certificate is not None and answer.certificate.direction is not None:
+            problem.a = answer.certificate.direction  # better than what was found, whatever floats say of its margin
+            problem.primal(problem.a, problem.margins(problem.a))
+            return answer.certificate.direction
+        if answer.separable is not False or answer.gordan is None:
+            return None
+        rows, weight = answer.gordan.rows, answer.gordan.weight
         certificate = Certificate(
             lower=None,
-            upper=upper,
-            separable=None if witness is None else False,
-            space=problem.patterns.space,
-            radius=problem.patterns.radius,
-            alpha_index=problem.patterns.numbering(data.kept)[rows],
+            upper=answer.gordan.norm,
+            separable=False,
+            space=patterns.space,
+            radius=patterns.radius,
+            alpha_index=patterns.numbering(data.kept)[rows],
             alpha=weight,
             sample_weight=data.given_weight,
-            categories=problem.patterns.categories,
+            categories=patterns.categories,
         )
-        what = "linear machine" if problem.patterns.categories > 2 else "hyperplane"
-        where = "" if problem.patterns.space.rho else " through the origin"
+        what = "linear machine" if patterns.categories > 2 else "hyperplane"
+        where = "" if patterns.space.rho else " through the origin"
         raise NotSeparableError(
             f"No {what}{where} separates the classes: a combination of {len(rows)} patterns with non-negative weights "
-            f"{proved} (see the error's certificate). Use a finite C for a soft margin.",
+            "is 0 exactly (see the error's certificate). Use a finite C for a soft margin.",
             certificate,
         )
-
-    def _found_otherwise(self, problem: Problem) -> bool:
-        """Where the margin is below what arithmetic in this space resolves: any separating vector at all."""
-        patterns = problem.patterns
-        plain = patterns.in_space(Space(patterns.space.rho))
-        answer = decide(plain)
-        if answer.separable is not True or answer.certificate is None or answer.certificate.direction is None:
-            return False
-        a = answer.certificate.direction
-        problem.primal(a, problem.margins(a))
-        return problem.lower > 0
 
     def _finish(self, solutions: list["Solution"], data: Data) -> None:
         space = self._space()
         vectors = [s.a for s in solutions]
         self._set_vectors(space, vectors)
         margins = [s.problem.patterns.margins(s.problem.patterns.unit(s.a)) for s in solutions]
-        self._set_margins(
-            [
-                certify(s.problem.patterns, s.a, s.alpha, kept=data.kept, sample_weight=data.given_weight, margins=m)
-                for s, m in zip(solutions, margins, strict=True)
-            ]
-        )
+        certificates = [
+            certify(s.problem.patterns, s.a, s.alpha, kept=data.kept, sample_weight=data.given_weight, margins=m)
+            for s, m in zip(solutions, margins, strict=True)
+        ]
+        for k, s in enumerate(solutions):
+            if s.exact is not None and certificates[k].separable is None:
+                certificates[k] = replace(certificates[k], separable=True, direction=s.exact)
+        self._set_margins(certificates)
         self._measure_margins([s.problem.patterns for s in solutions], vectors, margins)
         self._set_support(solutions, data)
         self.n_passes_ = float(sum(s.problem.passes for s in solutions))
@@ -389,12 +384,13 @@ def max_margin_path(X: Any, y: Any, Cs: Iterable[float], sample_weight: Any = No
 
 @dataclass
 class Solution:
-    """One binary problem, solved."""
+    """One binary problem, solved. ``exact``: a vector that separates by less than floats can tell, where needed."""
 
     problem: Problem
     a: Vector
     alpha: Vector
     how: str
+    exact: Vector | None = None
 
 
 class _Watch:

@@ -19,7 +19,7 @@ from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import joint_certificate
 from separatrix.rows.access import Dense, Storage
 from separatrix.rows.memory import as_rows, take_rows
-from separatrix.rows.validate import check_structure
+from separatrix.rows.validate import check_integers, check_structure
 from separatrix.space import Space, Vector, norm
 
 DTYPES = [np.float64, np.float32]
@@ -74,6 +74,7 @@ class LinearSeparator(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True, classes: Any = None
     ) -> Data:
         check_structure(X)  # before anything reads it
+        check_integers(X)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=DTYPES, order="C", reset=reset)
         check_classification_targets(y)
         given = None
