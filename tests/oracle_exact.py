@@ -92,6 +92,21 @@ def _positive(Y):
     return [value[k] > 0 for k in range(n)]
 
 
+def shortened(a, Y, bias):
+    """A vector of the package, (w, b/rho) for each category, without the places of a bias that is not there."""
+    a = np.asarray(a, dtype=object)
+    if bias:
+        return a.tolist()
+    vectors = 1 if len(a) == len(Y[0]) + 1 else len(a) - len(Y[0])
+    return a.reshape(vectors, -1)[:, :-1].ravel().tolist()
+
+
+def margins(Y, a, bias):
+    """Which y_k.a are positive, exactly."""
+    a = [Fraction(v) for v in shortened(a, Y, bias)]
+    return [sum(u * v for u, v in zip(y, a, strict=True)) > 0 for y in Y]
+
+
 def reaches(Y, a, lower, free=False):
     """Is min y_k.a >= lower |a|, exactly? The last coordinate does not count in |a| where the bias is free."""
     a = [Fraction(v) for v in a]
@@ -119,11 +134,11 @@ def bounds(Y, index, alpha, upper, extension=None, free=False):
     return sum(v * v for v in total) + own <= (Fraction(upper) * sum(alpha)) ** 2
 
 
-def soft_reaches(Y, a, lower, extension):
+def soft_reaches(Y, a, lower, extension, free=False):
     """Is lower^2 J <= 1 for some multiple v a: J = v^2 |a|^2 + sum max(0, 1 - v a.y_k)^2 / Delta_k^2, exactly?"""
     a = [Fraction(v) for v in a]
     m = [sum(u * v for u, v in zip(y, a, strict=True)) for y in Y]
-    square = sum(v * v for v in a)
+    square = sum(v * v for v in (a[:-1] if free else a))
 
     def value(v):
         return v * v * square + sum(max(Fraction(0), 1 - v * x) ** 2 / e for x, e in zip(m, extension, strict=True))

@@ -15,6 +15,7 @@ from separatrix.proof.clock import Clock
 from separatrix.proof.integer_systems import LARGEST, PRIMES, Integers, independent, solve
 
 LARGEST_SYSTEM = LARGEST  # rows of a combination that is solved exactly
+BROKEN = (FloatingPointError, RuntimeError, ValueError, np.linalg.LinAlgError)  # what float arithmetic may end with
 BLOCK = 64  # columns that are checked at a time
 
 

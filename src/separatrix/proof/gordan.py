@@ -13,7 +13,7 @@ from separatrix.optimum.least_distance import least_distance
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import upper_bound
 from separatrix.proof.clock import Clock
-from separatrix.proof.exact import LARGEST_SYSTEM, vanishing_weights
+from separatrix.proof.exact import BROKEN, LARGEST_SYSTEM, vanishing_weights
 from separatrix.space import Vector
 
 SMALL_SYSTEM = 300  # rows of a combination that is solved without a limit in time
@@ -52,7 +52,10 @@ def gordan(
         tried = len(rows)
         V, _ = patterns.narrow_rows(rows)
         if smallest is None:
-            u = least_distance(V, max(patterns.radius, 1e-300))[1]
+            try:
+                u = least_distance(V, patterns.radius)[1]
+            except BROKEN:
+                return None
             rows, V = rows[u > 0], V[u > 0]
         weight = vanishing_weights(V, clock)
         if weight is not None:

@@ -7,6 +7,7 @@ y_k.x <= 0 joins, and rows whose weight would be negative leave. |x| decreases s
 so it ends with a proof. A float solution tells where to begin, and an error bound tells which rows need no exact look.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from math import ldexp
 from typing import Any
@@ -17,7 +18,7 @@ from separatrix.optimum import active_set
 from separatrix.optimum.problem import Problem
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.clock import Clock, OutOfTimeError
-from separatrix.proof.exact import dot, without_factor
+from separatrix.proof.exact import BROKEN, dot, without_factor
 from separatrix.proof.integer_systems import PRIMES, Integers, independent, limbs, residues, solve
 from separatrix.space import Space, Vector
 
@@ -160,11 +161,8 @@ def _start(rows: IntegerRows, clock: Clock) -> tuple[list[int], Integers, Intege
         max_passes=200,
         max_time=SPARE * clock.left,
     )
-    try:
-        with np.errstate(all="ignore"):
-            active_set.solve(problem)
-    except (FloatingPointError, RuntimeError, ValueError, np.linalg.LinAlgError):
-        pass  # whatever was found before is a start
+    with suppress(*BROKEN), np.errstate(all="ignore"):
+        active_set.solve(problem)  # where arithmetic breaks down, what was found before is a start
     if np.all(np.isfinite(problem.a)) and np.any(problem.a[:-1]):
         a = rows.vector(problem.a[:-1])
         worst, zero = rows.sides(a, clock)

@@ -21,7 +21,7 @@ from separatrix.proof.alternative import Alternative, spans_everything
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import certify, separates_exactly, upper_bound
 from separatrix.proof.clock import Clock, OutOfTimeError
-from separatrix.proof.exact import LARGEST_SYSTEM
+from separatrix.proof.exact import BROKEN, LARGEST_SYSTEM
 from separatrix.proof.gordan import Gordan, gordan
 from separatrix.rows.base import Rows
 from separatrix.rows.memory import MemoryRows
@@ -229,7 +229,7 @@ class _Question:
 
     def _solve(self, patterns: Any) -> Problem:
         problem = Problem(patterns, np.inf, None, tol=ENOUGH, max_time=self.clock.left)
-        with suppress(FloatingPointError, RuntimeError, np.linalg.LinAlgError), np.errstate(all="ignore"):
+        with suppress(*BROKEN), np.errstate(all="ignore"):
             solvers.solve(problem, solvers.choose(problem)[0])  # where arithmetic breaks down, what was found counts
         return problem
 

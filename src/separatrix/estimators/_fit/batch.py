@@ -152,13 +152,18 @@ class BatchClassifier(LinearSeparator):
         """Set the attributes. After an interruption bounds are measured, and not looked for."""
         vectors = [s.a for s in solvers]
         self._set_vectors(self._space(), vectors)
-        wanting = [r == "stationary" or not self._has_multipliers() for r in reasons]
-        self._set_margins(
-            [
+        wanting = [r != "max_time" and (r == "stationary" or not self._has_multipliers()) for r in reasons]
+        late = None
+        try:
+            certificates = [
                 self._certificate(s, data, "interrupted" not in reasons and more)
                 for s, more in zip(solvers, wanting, strict=True)
             ]
-        )
+        except KeyboardInterrupt as interrupt:  # while bounds were looked for
+            late = interrupt
+            certificates = [self._certificate(s, data, False) for s in solvers]
+            reasons = ["interrupted"] * len(solvers)
+        self._set_margins(certificates)
         self._measure_margins([s.patterns for s in solvers], vectors)
         self.n_updates_ = int(sum(s.updates for s in solvers))
         self.n_visits_ = int(sum(s.epochs * s.patterns.n for s in solvers))
@@ -166,6 +171,8 @@ class BatchClassifier(LinearSeparator):
         values = [np.array(s.values) for s in solvers]
         self.criterion_values_: Any = values[0] if len(values) == 1 else values
         self._set_ends([self._ended(*each) for each in zip(reasons, self.certificates_, strict=True)])
+        if late is not None:
+            raise late
 
     def _set_ends(self, reasons: list[str]) -> None:
         self.converged_: bool = all(r == "converged" for r in reasons)
