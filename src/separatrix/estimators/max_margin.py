@@ -31,6 +31,7 @@ from separatrix.space import Space, Vector
 
 SMALL = 200_000  # values up to which a problem is solved to machine precision: it costs nothing
 PRECISE = 1e-13
+AFTERWARDS = 0.1  # seconds in which a fit that met its limit may still find a proof
 
 
 @estimator
@@ -250,7 +251,8 @@ class MaxMargin(LinearSeparator):
         margin is below what arithmetic in this space resolves. What is undecided does not converge."""
         patterns = problem.patterns
         near = (problem.alpha_index, problem.alpha)
-        answer = decide(patterns.in_space(Space(patterns.space.rho)), problem.time_left(), near)
+        seconds = min(problem.time_left(), AFTERWARDS) if problem.limited else problem.time_left()
+        answer = decide(patterns.in_space(Space(patterns.space.rho)), seconds, near)
         if answer.separable and answer.certificate is not None and answer.certificate.direction is not None:
             problem.a = answer.certificate.direction  # better than what was found, whatever floats say of its margin
             problem.primal(problem.a, problem.margins(problem.a))

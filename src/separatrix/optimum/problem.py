@@ -219,6 +219,11 @@ class Problem:
             self.stopped = True
         return self.stopped
 
+    @property
+    def limited(self) -> bool:
+        """Was it stopped by a limit or by whoever watches, rather than by arithmetic?"""
+        return self.stopped and self._stale < STALLED
+
     def interrupted(self) -> bool:
         """To be asked within a round: heeds the time at once, and whoever watches a few times a second."""
         now = time.perf_counter()
