@@ -23,7 +23,7 @@ from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import joint_certificate
 from separatrix.rows.base import Rows
 from separatrix.rows.memory import MemoryRows, as_rows, take_rows
-from separatrix.rows.validate import check_structure
+from separatrix.rows.validate import check_integers, check_structure
 from separatrix.space import Space, Vector, norm
 
 
@@ -135,6 +135,7 @@ class LinearSeparator(LinearPredictor):
         if isinstance(X, Rows):
             return self._check_home(X, y, sample_weight)
         check_structure(X)  # before anything reads it
+        check_integers(X)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=DTYPES, order="C", reset=reset)
         check_classification_targets(y)
         given = None
