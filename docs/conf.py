@@ -54,6 +54,8 @@ html_theme = "pydata_sphinx_theme"
 html_title = "separatrix"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["files.js"]
+html_context = {"default_mode": "auto"}
 html_show_sphinx = False
 html_copy_source = False
 html_show_sourcelink = False
@@ -84,7 +86,7 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "min_reported_time": 60,
     "matplotlib_animations": False,
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "NumberOfCodeLinesSortKey",  # the simplest first
     "nested_sections": False,
     "thumbnail_size": (400, 280),
     "reset_modules": ("gallery_style.reset",),

@@ -52,7 +52,7 @@ class Page(HTMLParser):
     def handle_data(self, text):
         inside = [tag for tag, _ in self.stack]
         if "article" in inside and not any(silent for _, silent in self.stack):
-            self.words += re.findall(r"[^\W\d_]+(?:['’][^\W\d_]+)?", text)
+            self.words += re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)?", text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'"))
 
 
 def pages():

@@ -4,7 +4,8 @@
 asking, so a new one appears by itself, and a removed one disappears.
 
 ``run-command``: a command and what it prints. The commands of a page run one after the other in a folder of their own,
-which begins with the data files of ``docs/start``. A command that fails stops the build, unless ``:status:`` expects it.
+which begins with the data files of ``docs/start``. A command that fails stops the build, unless ``:status:`` expects
+it.
 """
 
 import os

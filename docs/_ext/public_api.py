@@ -17,7 +17,7 @@ def _skip_what_scikit_learn_brings(app: Any, what: str, name: str, obj: Any, ski
 
 
 def _keep_formulas(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """Docstrings write ``|a|`` for a length and ``coef_`` for an attribute; reStructuredText would read more into them."""
+    """Docstrings write ``|a|`` for a length and ``coef_`` for an attribute; these are no markup."""
     parts = _MARKED_UP.split("\n".join(lines))
     for k in range(0, len(parts), 2):
         for sign in (_BAR, _FITTED_NAME, _STAR):

@@ -2,10 +2,11 @@
 Ten digits by one machine
 =========================
 
-You learn to train a linear machine by Kesler's construction and to look into it: one weight vector per digit, drawn as a picture.
+You learn to train a linear machine by Kesler's construction and to look into it: one weight vector per digit, drawn
+as a picture.
 
-A correction adds the row to the vector of its digit and takes it from that of its strongest rival. The pictures show what speaks for
-each digit (violet) and against it (orange). One certificate covers all ten classes.
+A correction adds the row to the vector of its digit and takes it from that of its strongest rival. The pictures show
+what speaks for each digit (violet) and against it (orange). One certificate covers all ten classes.
 """
 
 import matplotlib.pyplot as plt

@@ -2,11 +2,11 @@
 Several pieces per class
 ========================
 
-You learn what a piecewise linear machine adds: a class may have several linear discriminants, of which the largest speaks for it, so
-its region need not be convex or connected.
+You learn what a piecewise linear machine adds: a class may have several linear discriminants, of which the largest
+speaks for it, so its region need not be convex or connected.
 
-The problem is no longer convex: the result depends on the start, several starts are tried, and there is no certificate. Two pieces
-per class solve the parity of two bits and follow rings only roughly; six do better.
+The problem is no longer convex: the result depends on the start, several starts are tried, and there is no
+certificate. Two pieces per class solve the parity of two bits and follow rings only roughly; six do better.
 """
 
 import warnings

@@ -2,8 +2,8 @@
 Quadratic boundaries are linear too
 ===================================
 
-You learn that a boundary which is linear in the products of the features is a quadric - a circle, ellipse, hyperbola - and how to ask
-which.
+You learn that a boundary which is linear in the products of the features is a quadric - a circle, ellipse, hyperbola
+- and how to ask which.
 
 This is a generalized linear discriminant: linear in functions of the features (phi functions), curved in the features
 themselves. `quadric` reads the kind of the surface from the weights.
@@ -30,7 +30,9 @@ for ax, (name, y) in zip(axes, shapes.items(), strict=True):
     a, b, aa, ab, bb = model.coef_[0]
     surface = quadric([[aa, ab / 2], [ab / 2, bb]], [a, b], model.intercept_[0])
     grid = functions.transform(np.column_stack([xs.ravel(), ys.ravel()]))
-    ax.contour(xs, ys, model.decision_function(grid).reshape(xs.shape), [-1, 0, 1], colors="k", linestyles=[":", "-", ":"])
+    ax.contour(
+        xs, ys, model.decision_function(grid).reshape(xs.shape), [-1, 0, 1], colors="k", linestyles=[":", "-", ":"]
+    )
     ax.scatter(*X[~y].T, s=8, color="C0")
     ax.scatter(*X[y].T, s=8, color="C1", marker="^")
     ax.set(title=f"{name}: {surface.kind}", xticks=[], yticks=[])

@@ -2,11 +2,11 @@
 Regions that nobody claims
 ==========================
 
-You learn why a linear machine is better than several separate hyperplanes: with each class against the rest, or each pair, some regions are
-claimed by no class or by several.
+You learn why a linear machine is better than several separate hyperplanes: with each class against the rest, or each
+pair, some regions are claimed by no class or by several.
 
-Those regions are grey. A linear machine has one score per class and decides for the largest: every point has exactly one owner.
-Its regions are convex.
+Those regions are grey. A linear machine has one score per class and decides for the largest: every point has exactly
+one owner. Its regions are convex.
 """
 
 import matplotlib.pyplot as plt

@@ -2,11 +2,12 @@
 Least squares approximates the posterior
 ========================================
 
-You learn in which sense squared error is a Bayes classifier: with targets of +1 and -1 its score is the best linear approximation to the
-difference of the posterior probabilities.
+You learn in which sense squared error is a Bayes classifier: with targets of +1 and -1 its score is the best linear
+approximation to the difference of the posterior probabilities.
 
-In one dimension the posterior is an S. A line is a poor approximation; a polynomial, that is least squares on more functions of the
-same feature, comes nearer where the data are. `LeastSquares` clips what leaves the range from 0 to 1.
+In one dimension the posterior is an S. A line is a poor approximation; a polynomial, that is least squares on more
+functions of the same feature, comes nearer where the data are. `LeastSquares` clips what leaves the range from 0 to
+1.
 """
 
 import matplotlib.pyplot as plt

@@ -4,10 +4,11 @@ Four criteria over the weight space
 
 You learn what gradient descent sees: the landscape of each criterion for the same three patterns.
 
-The number of errors is piecewise constant: its slope is zero almost everywhere, and nothing can descend on it. The Perceptron
-criterion *J_p* is piecewise linear. The quadratic criterion *J_q* is smooth, but so flat near the solution region that it may end
-on its border. Relaxation, *J_r*, asks for a margin and divides by the length of the patterns. Squared error, *J_s*, looks at all
-patterns, right or wrong, and has one minimum, which need not be in the solution region (hatched).
+The number of errors is piecewise constant: its slope is zero almost everywhere, and nothing can descend on it. The
+Perceptron criterion *J_p* is piecewise linear. The quadratic criterion *J_q* is smooth, but so flat near the solution
+region that it may end on its border. Relaxation, *J_r*, asks for a margin and divides by the length of the patterns.
+Squared error, *J_s*, looks at all patterns, right or wrong, and has one minimum, which need not be in the solution
+region (hatched).
 """
 
 import matplotlib.pyplot as plt

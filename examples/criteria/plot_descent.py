@@ -2,10 +2,11 @@
 Gradient, optimal step, Newton
 ==============================
 
-You learn how the three procedures of descent differ on the same criterion: in the number of steps, and in where they go.
+You learn how the three procedures of descent differ on the same criterion: in the number of steps, and in where they
+go.
 
-The gradient with a constant rate creeps along valleys. The step that is optimal for the local parabola zigzags across them.
-Newton's method uses the matrix of second derivatives and is there in a few steps, each of which costs more.
+The gradient with a constant rate creeps along valleys. The step that is optimal for the local parabola zigzags across
+them. Newton's method uses the matrix of second derivatives and is there in a few steps, each of which costs more.
 """
 
 import warnings

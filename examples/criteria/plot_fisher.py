@@ -2,11 +2,11 @@
 Fisher's discriminant by least squares
 ======================================
 
-You learn that a choice of targets turns least squares into Fisher's linear discriminant: the direction along which the class means
-lie far apart compared with the scatter within the classes.
+You learn that a choice of targets turns least squares into Fisher's linear discriminant: the direction along which
+the class means lie far apart compared with the scatter within the classes.
 
-The targets are *n/n_1* for one class and *n/n_2* for the other. Left, the direction that joins the means ignores how the classes are
-stretched. Right, Fisher's direction does not.
+The targets are *n/n_1* for one class and *n/n_2* for the other. Left, the direction that joins the means ignores how
+the classes are stretched. Right, Fisher's direction does not.
 """
 
 import matplotlib.pyplot as plt

@@ -2,11 +2,12 @@
 Ho-Kashyap: two ways to end
 ===========================
 
-You learn how the Ho-Kashyap procedure decides separability: the errors *e = Ya - b* either go to zero, or all become non-positive,
-which proves that no hyperplane separates.
+You learn how the Ho-Kashyap procedure decides separability: the errors *e = Ya - b* either go to zero, or all become
+non-positive, which proves that no hyperplane separates.
 
-Targets *b* that are exceeded grow; none ever shrinks. On separable data the smallest *a.y* becomes positive. On the right the
-classes overlap: the negative part of the error stays, the positive part vanishes, and *-e* is a combination of patterns that is zero.
+Targets *b* that are exceeded grow; none ever shrinks. On separable data the smallest *a.y* becomes positive. On the
+right the classes overlap: the negative part of the error stays, the positive part vanishes, and *-e* is a combination
+of patterns that is zero.
 """
 
 import matplotlib.pyplot as plt

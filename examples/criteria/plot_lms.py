@@ -4,9 +4,9 @@ LMS and stochastic approximation
 
 You learn what the rate of the Widrow-Hoff rule (LMS) decides: whether it arrives, how fast, and how much it trembles.
 
-A constant rate gets near quickly and then trembles about the least-squares solution for ever. A rate that falls like 1/*k* satisfies the
-conditions of Robbins and Monro for stochastic approximation - its sum is infinite, the sum of its squares is not - and the error
-goes to zero. Too large a constant rate diverges; here it is cut off.
+A constant rate gets near quickly and then trembles about the least-squares solution for ever. A rate that falls like
+1/*k* satisfies the conditions of Robbins and Monro for stochastic approximation - its sum is infinite, the sum of its
+squares is not - and the error goes to zero. Too large a constant rate diverges; here it is cut off.
 """
 
 import matplotlib.pyplot as plt

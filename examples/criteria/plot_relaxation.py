@@ -2,11 +2,11 @@
 Relaxation: a part of the way to the wall
 =========================================
 
-You learn the relaxation rule of Agmon, Motzkin and Schoenberg, which Mays brought to pattern classification: a pattern that
-violates its margin pulls the weight vector towards its own wall, by a fraction *eta* of the distance.
+You learn the relaxation rule of Agmon, Motzkin and Schoenberg, which Mays brought to pattern classification: a
+pattern that violates its margin pulls the weight vector towards its own wall, by a fraction *eta* of the distance.
 
-*eta* < 1 is underrelaxation: the vector stops short of the wall. *eta* = 1 lands on it. 1 < *eta* < 2, overrelaxation, goes through and may
-reach the region sooner. *eta* = 2 would mirror the vector, and may never end.
+*eta* < 1 is underrelaxation: the vector stops short of the wall. *eta* = 1 lands on it. 1 < *eta* < 2,
+overrelaxation, goes through and may reach the region sooner. *eta* = 2 would mirror the vector, and may never end.
 """
 
 import matplotlib.pyplot as plt

@@ -4,8 +4,8 @@ How much margin for how many updates?
 
 You learn which online rule comes near the maximum margin with the fewest corrections.
 
-Each rule has a knob for accuracy; each point is one complete run. All of them arrive here; the price differs, most of all for
-the last percent. The dashed line is the certified maximum.
+Each rule has a knob for accuracy; each point is one complete run. All of them arrive here; the price differs, most of
+all for the last percent. The dashed line is the certified maximum.
 """
 
 import matplotlib.pyplot as plt

@@ -4,9 +4,10 @@ Soft margins by extending the space
 
 You learn how *Delta* makes any data separable, and that the result is the soft margin of support vector machines.
 
-Every pattern gets a dimension of its own, in which it has the coordinate *Delta*; the classes can then always be separated.
-The larger *Delta*, the more the extra dimensions carry, and the softer the margin. A hard margin there is the squared-slack soft
-margin here, with *C* = 1/(2 *Delta*\\ :sup:`2`): an online rule with ``delta`` and `MaxMargin` with that *C* draw the same line.
+Every pattern gets a dimension of its own, in which it has the coordinate *Delta*; the classes can then always be
+separated. The larger *Delta*, the more the extra dimensions carry, and the softer the margin. A hard margin there is
+the squared-slack soft margin here, with *C* = 1/(2 *Delta*\\ :sup:`2`): an online rule with ``delta`` and `MaxMargin`
+with that *C* draw the same line.
 """
 
 import matplotlib.pyplot as plt

@@ -2,11 +2,12 @@
 Doubtful patterns
 =================
 
-You learn how the fuzzy Perceptron gives patterns between the two classes less weight, and none to the most doubtful ones.
+You learn how the fuzzy Perceptron gives patterns between the two classes less weight, and none to the most doubtful
+ones.
 
-The *membership* of a pattern in its class falls from 1 towards 0 as it moves from the mean of its class to that of the other.
-Patterns whose membership is close to one half are *fuzzy*; they are never corrected. A Perceptron without that never ends here:
-a few patterns are on the wrong side.
+The *membership* of a pattern in its class falls from 1 towards 0 as it moves from the mean of its class to that of
+the other. Patterns whose membership is close to one half are *fuzzy*; they are never corrected. A Perceptron without
+that never ends here: a few patterns are on the wrong side.
 """
 
 import warnings

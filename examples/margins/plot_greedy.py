@@ -2,11 +2,12 @@
 Greedy corrections
 ==================
 
-You learn what the greedy Perceptron does: of several increments it takes, at every correction, the one that leaves the fewest
-errors.
+You learn what the greedy Perceptron does: of several increments it takes, at every correction, the one that leaves
+the fewest errors.
 
-From a zero start a fixed increment only rescales the path, so all fixed rates need the same number of corrections. The greedy
-choice needs fewer here. Each of its corrections costs a pass over the data: it saves corrections, not always time.
+From a zero start a fixed increment only rescales the path, so all fixed rates need the same number of corrections.
+The greedy choice needs fewer here. Each of its corrections costs a pass over the data: it saves corrections, not
+always time.
 """
 
 import warnings

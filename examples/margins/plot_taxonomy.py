@@ -2,12 +2,13 @@
 Effective rates: what tells the rules apart
 ===========================================
 
-You learn the taxonomy of Perceptron-like algorithms: how large a correction is compared with the vector it corrects, and what
-margin a pattern must have to be left alone.
+You learn the taxonomy of Perceptron-like algorithms: how large a correction is compared with the vector it corrects,
+and what margin a pattern must have to be left alone.
 
-The *effective rate* is the length of a correction divided by the length of the weight vector. The Perceptron's falls, because its
-vector grows; ALMA's falls like 1/sqrt(*t*), because its steps shrink; CRAMMA's is constant, and all of its relaxation is in the
-threshold, which falls like *t*\\ :sup:`-eps`. The threshold here is the one on the directional margin *u.y*.
+The *effective rate* is the length of a correction divided by the length of the weight vector. The Perceptron's falls,
+because its vector grows; ALMA's falls like 1/sqrt(*t*), because its steps shrink; CRAMMA's is constant, and all of
+its relaxation is in the threshold, which falls like *t*\\ :sup:`-eps`. The threshold here is the one on the
+directional margin *u.y*.
 """
 
 import matplotlib.pyplot as plt

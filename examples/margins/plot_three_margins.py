@@ -4,10 +4,10 @@ Directional and geometric margin
 
 You learn the difference between the two margins that the library reports, and what *rho* has to do with it.
 
-The *geometric* margin is the distance from the hyperplane in the space of the features. The *directional* margin is the distance
-in the augmented space, where the bias is one more weight. It is never larger, and the larger *rho*, the nearer the two come:
-1 <= *gamma/gamma_d* <= *R/rho*. Theorems about online rules speak of the directional one, relative to *R*, and *R* grows with *rho*: a
-very large *rho* makes the problem harder.
+The *geometric* margin is the distance from the hyperplane in the space of the features. The *directional* margin is
+the distance in the augmented space, where the bias is one more weight. It is never larger, and the larger *rho*, the
+nearer the two come: 1 <= *gamma/gamma_d* <= *R/rho*. Theorems about online rules speak of the directional one,
+relative to *R*, and *R* grows with *rho*: a very large *rho* makes the problem harder.
 """
 
 import matplotlib.pyplot as plt

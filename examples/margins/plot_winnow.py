@@ -4,8 +4,9 @@ Winnow: many features of which few matter
 
 You learn when multiplying weights beats adding to them.
 
-The class depends on three of *d* features. The Perceptron's corrections grow with the number of irrelevant ones; Winnow's grow only
-like its logarithm. Its margin is measured with other norms: the largest feature, and the sum of the weights.
+The class depends on three of *d* features. The Perceptron's corrections grow with the number of irrelevant ones;
+Winnow's grow only like its logarithm. Its margin is measured with other norms: the largest feature, and the sum of
+the weights.
 """
 
 import matplotlib.pyplot as plt

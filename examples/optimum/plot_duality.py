@@ -2,12 +2,13 @@
 Two hulls and a gap: the maximum margin from both sides
 =======================================================
 
-You learn why the maximum margin can be proved: it is half the distance between the convex hulls of the classes, and every pair of
-points from the hulls bounds it from above.
+You learn why the maximum margin can be proved: it is half the distance between the convex hulls of the classes, and
+every pair of points from the hulls bounds it from above.
 
-The *primal* problem looks for the widest band between the classes; every separating line gives a lower bound. The *dual* problem looks for the
-nearest points of the two hulls; every pair gives an upper bound. At the optimum both are the same, by the Kuhn-Tucker conditions: the
-band stands at right angles on the shortest connection, and only the support vectors (ringed) have multipliers.
+The *primal* problem looks for the widest band between the classes; every separating line gives a lower bound. The
+*dual* problem looks for the nearest points of the two hulls; every pair gives an upper bound. At the optimum both are
+the same, by the Kuhn-Tucker conditions: the band stands at right angles on the shortest connection, and only the
+support vectors (ringed) have multipliers.
 """
 
 import matplotlib.pyplot as plt

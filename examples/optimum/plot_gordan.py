@@ -4,14 +4,13 @@ The proof that nothing separates
 
 You learn what a proof of "no hyperplane" looks like: a few rows, with weights, whose combination is exactly zero.
 
-Turn the sign of one class. If a vector *a* had *a.y* > 0 for every row, it would also be positive on any combination with positive weights,
-and so the combination could not be zero. Gordan's theorem says that the reverse holds as well: where nothing separates, such a
-combination exists. In the plane it is a point that lies in the hull of either class; d + 2 rows always suffice. It is checked in
-rational arithmetic, so rounding cannot spoil it.
+Turn the sign of one class. If a vector *a* had *a.y* > 0 for every row, it would also be positive on any combination
+with positive weights, and so the combination could not be zero. Gordan's theorem says that the reverse holds as well:
+where nothing separates, such a combination exists. In the plane it is a point that lies in the hull of either class;
+d + 2 rows always suffice. It is checked in rational arithmetic, so rounding cannot spoil it.
 """
 
 import matplotlib.pyplot as plt
-import numpy as np
 from sklearn.datasets import load_iris
 
 from separatrix import separability

@@ -4,9 +4,9 @@ Kernels: straight in another space
 
 You learn how a kernel turns the same linear algorithms into curved boundaries, with the same certificate.
 
-A kernel is the inner product in a space of functions of the features. Only inner products are needed: by the Perceptron, as the method
-of potential functions showed, and by the maximum margin. Above: the certified hard margin with three kernels. Below: the kernel
-Perceptron with a dynamic margin, which reaches at least 80% of it.
+A kernel is the inner product in a space of functions of the features. Only inner products are needed: by the
+Perceptron, as the method of potential functions showed, and by the maximum margin. Above: the certified hard margin
+with three kernels. Below: the kernel Perceptron with a dynamic margin, which reaches at least 80% of it.
 """
 
 import matplotlib.pyplot as plt

@@ -2,11 +2,11 @@
 Support vectors bound the error
 ===============================
 
-You learn the leave-one-out bound: a row that is no support vector can be left out without changing the line, so the share of support vectors
-bounds the error on new rows.
+You learn the leave-one-out bound: a row that is no support vector can be left out without changing the line, so the
+share of support vectors bounds the error on new rows.
 
-Each row is left out in turn and predicted from the others. The share of such errors is an estimate of the error on new rows, and it
-cannot exceed the share of support vectors (hard margin). The bound is loose and free.
+Each row is left out in turn and predicted from the others. The share of such errors is an estimate of the error on
+new rows, and it cannot exceed the share of support vectors (hard margin). The bound is loose and free.
 """
 
 import matplotlib.pyplot as plt

@@ -2,11 +2,11 @@
 How many passes over the data?
 ==============================
 
-You learn how the exact solver works: it solves a small problem on few rows, asks all rows which of them are violated most, and
-repeats.
+You learn how the exact solver works: it solves a small problem on few rows, asks all rows which of them are violated
+most, and repeats.
 
-Each pass over the data gives a lower bound from all rows, and the small problem an upper one. A handful of passes is enough, however
-many rows there are: only about as many rows as there are features end up as support vectors.
+Each pass over the data gives a lower bound from all rows, and the small problem an upper one. A handful of passes is
+enough, however many rows there are: only about as many rows as there are features end up as support vectors.
 """
 
 import matplotlib.pyplot as plt

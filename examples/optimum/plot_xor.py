@@ -4,8 +4,9 @@ XOR: four points, six dimensions
 
 You learn how four points that no line separates are separated in a space of products of their coordinates.
 
-The map (1, sqrt(2) x1, sqrt(2) x2, sqrt(2) x1 x2, x1^2, x2^2) belongs to the kernel (1 + x.z)^2. The maximum margin there is sqrt(2), all four
-points are support vectors with multiplier 1/8, and the boundary in the plane is x1 x2 = 0: the two axes.
+The map (1, sqrt(2) x1, sqrt(2) x2, sqrt(2) x1 x2, x1^2, x2^2) belongs to the kernel (1 + x.z)^2. The maximum margin
+there is sqrt(2), all four points are support vectors with multiplier 1/8, and the boundary in the plane is x1 x2 = 0:
+the two axes.
 """
 
 import matplotlib.pyplot as plt

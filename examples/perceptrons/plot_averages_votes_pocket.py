@@ -4,8 +4,8 @@ Averages, votes and a pocket
 
 You learn what to do with a Perceptron on data that no hyperplane separates: do not trust its last vector.
 
-The last vector depends on the last few mistakes and jumps about. The mean over all visits is calm. Voting lets every vector of the
-run vote. The pocket keeps the best vector that the run has met.
+The last vector depends on the last few mistakes and jumps about. The mean over all visits is calm. Voting lets every
+vector of the run vote. The pocket keeps the best vector that the run has met.
 """
 
 import warnings

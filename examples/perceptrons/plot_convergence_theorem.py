@@ -2,12 +2,12 @@
 Novikoff's theorem, seen
 ========================
 
-You learn why the Perceptron ends: one quantity has to grow like the number *t* of updates, another cannot grow faster than its
-square root, and the first can never exceed the second.
+You learn why the Perceptron ends: one quantity has to grow like the number *t* of updates, another cannot grow faster
+than its square root, and the first can never exceed the second.
 
-Along a best direction *u* every update brings at least the margin: *a.u* >= *t gamma*. The length cannot follow, because updates
-happen only at mistakes: \\|a\\| <= *R sqrt(t)*. Where the two lines cross, it must be over: *t* <= *(R/gamma)^2*. Right: the bound and
-what really happens, on a hundred random data sets.
+Along a best direction *u* every update brings at least the margin: *a.u* >= *t gamma*. The length cannot follow,
+because updates happen only at mistakes: \\|a\\| <= *R sqrt(t)*. Where the two lines cross, it must be over: *t* <=
+*(R/gamma)^2*. Right: the bound and what really happens, on a hundred random data sets.
 """
 
 import matplotlib.pyplot as plt

@@ -2,11 +2,11 @@
 Large steps, small steps
 ========================
 
-You learn what the increment *eta* changes: nothing at all if it is constant and the start is zero, much if it depends on the
-number of corrections.
+You learn what the increment *eta* changes: nothing at all if it is constant and the start is zero, much if it depends
+on the number of corrections.
 
-The sequence 1/*k* makes ever smaller corrections; *k* makes ever larger ones, so late patterns outweigh early ones. Both end on separable
-data, and 1/*k* may take long. A margin *b* > 0 costs more corrections and buys a wider margin.
+The sequence 1/*k* makes ever smaller corrections; *k* makes ever larger ones, so late patterns outweigh early ones.
+Both end on separable data, and 1/*k* may take long. A margin *b* > 0 costs more corrections and buys a wider margin.
 """
 
 import matplotlib.pyplot as plt

@@ -2,11 +2,12 @@
 The Perceptron walks into the solution region
 =============================================
 
-You learn how the Perceptron moves: each mistake adds the wrongly classified pattern to the weight vector, until the vector is
-inside the cone of all separating vectors.
+You learn how the Perceptron moves: each mistake adds the wrongly classified pattern to the weight vector, until the
+vector is inside the cone of all separating vectors.
 
-Every pattern *y* allows the half of the weight space where *a.y* > 0. What all of them allow is the solution region, a cone. Asking
-for a margin *b*, *a.y* > *b*, moves its walls inwards: the vector has to go further in, and is safer there.
+Every pattern *y* allows the half of the weight space where *a.y* > 0. What all of them allow is the solution region,
+a cone. Asking for a margin *b*, *a.y* > *b*, moves its walls inwards: the vector has to go further in, and is safer
+there.
 """
 
 import matplotlib.pyplot as plt

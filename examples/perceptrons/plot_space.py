@@ -2,12 +2,12 @@
 Augment, then reflect
 =====================
 
-You learn the trick behind every formula here: add a constant coordinate, turn one class around, and a separator becomes a
-vector that has every pattern on the same side.
+You learn the trick behind every formula here: add a constant coordinate, turn one class around, and a separator
+becomes a vector that has every pattern on the same side.
 
-Left: two classes on a line. Middle: each point gets a second coordinate, *rho* = 1; the threshold on the line has become a line
-through the origin. Right: the points of one class are reflected at the origin. A vector *a* now separates exactly if *a.y* > 0 for
-every pattern *y*. The wedge holds all such vectors: the *solution region*.
+Left: two classes on a line. Middle: each point gets a second coordinate, *rho* = 1; the threshold on the line has
+become a line through the origin. Right: the points of one class are reflected at the origin. A vector *a* now
+separates exactly if *a.y* > 0 for every pattern *y*. The wedge holds all such vectors: the *solution region*.
 """
 
 import matplotlib.pyplot as plt

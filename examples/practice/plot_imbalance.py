@@ -4,8 +4,9 @@ One class is rare
 
 You learn what class weights do where one class has few rows: they move the boundary away from the rare class.
 
-Without weights the rare class is nearly ignored, and the accuracy looks fine all the same. ``class_weight="balanced"`` makes the slack of a
-class cost more, the rarer it is. Look at the share of each class that is found, not at the accuracy.
+Without weights the rare class is nearly ignored, and the accuracy looks fine all the same.
+``class_weight="balanced"`` makes the slack of a class cost more, the rarer it is. Look at the share of each class
+that is found, not at the accuracy.
 """
 
 import matplotlib.pyplot as plt

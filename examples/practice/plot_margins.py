@@ -2,10 +2,11 @@
 Which rows are doubtful?
 ========================
 
-You learn to read the distribution of the margins: how far every row is from the boundary, on its own side or on the wrong one.
+You learn to read the distribution of the margins: how far every row is from the boundary, on its own side or on the
+wrong one.
 
-Rows with a negative distance are errors; those near zero are the ones to look at by hand. The display works for any number of
-features and classes.
+Rows with a negative distance are errors; those near zero are the ones to look at by hand. The display works for any
+number of features and classes.
 """
 
 import matplotlib.pyplot as plt

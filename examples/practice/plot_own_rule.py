@@ -4,9 +4,9 @@ A rule of your own
 
 You learn to write a new update rule in ten lines and to run it at compiled speed, with a certificate like any other.
 
-A rule is a ``NamedTuple`` of numbers with two formulas: when a pattern is corrected, and by how much. This one is a Perceptron whose
-corrections double when the mistake is gross. It only adds positive multiples of patterns, so the upper bound on the margin comes
-for free.
+A rule is a ``NamedTuple`` of numbers with two formulas: when a pattern is corrected, and by how much. This one is a
+Perceptron whose corrections double when the mistake is gross. It only adds positive multiples of patterns, so the
+upper bound on the margin comes for free.
 """
 
 from typing import NamedTuple

@@ -4,8 +4,9 @@ From margins to probabilities
 
 You learn to turn the scores of a separator into probabilities, and to check them.
 
-A margin is no probability. scikit-learn's calibration learns the way from one to the other on rows that the fit has not seen. The curve
-compares what is said with what happens: on the diagonal, of the rows that get 80%, 80% belong to the class.
+A margin is no probability. scikit-learn's calibration learns the way from one to the other on rows that the fit has
+not seen. The curve compares what is said with what happens: on the diagonal, of the rows that get 80%, 80% belong to
+the class.
 """
 
 import matplotlib.pyplot as plt

@@ -4,8 +4,8 @@ Data that come in blocks
 
 You learn to train without ever holding all rows: `partial_fit` takes one block after the other.
 
-The averaged Perceptron sees each row once. After every block it is tried on rows that it has not seen. The last vector jumps about; the
-average is better after a few thousand rows and keeps getting better.
+The averaged Perceptron sees each row once. After every block it is tried on rows that it has not seen. The last
+vector jumps about; the average is better after a few thousand rows and keeps getting better.
 """
 
 import matplotlib.pyplot as plt

@@ -2,10 +2,11 @@
 Which library does this sentence come from?
 ===========================================
 
-You learn to classify text: words become a sparse matrix, the separator stays linear, and its largest weights say which words decide.
+You learn to classify text: words become a sparse matrix, the separator stays linear, and its largest weights say
+which words decide.
 
-The texts are the docstrings of NumPy and SciPy, which every installation has. `MaxMargin` takes the sparse matrix as it is; nothing is
-made dense.
+The texts are the docstrings of NumPy and SciPy, which every installation has. `MaxMargin` takes the sparse matrix as
+it is; nothing is made dense.
 """
 
 import inspect

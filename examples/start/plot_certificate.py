@@ -2,11 +2,12 @@
 A certificate while it grows
 ============================
 
-You learn what the two numbers of a certificate are: a margin that the fit has reached, and one that no hyperplane can exceed.
+You learn what the two numbers of a certificate are: a margin that the fit has reached, and one that no hyperplane can
+exceed.
 
-The truth lies between the curves at every moment. The fit may stop when they are near enough for you: here, when at least
-95% of the best margin is certain. Both are recomputed from the data at the end, and `verify` does it once more from nothing but
-the data.
+The truth lies between the curves at every moment. The fit may stop when they are near enough for you: here, when at
+least 95% of the best margin is certain. Both are recomputed from the data at the end, and `verify` does it once more
+from nothing but the data.
 """
 
 import matplotlib.pyplot as plt

@@ -2,11 +2,12 @@
 Hard or soft margin?
 ====================
 
-You learn why a separable data set may still be served better by a soft margin, which lets some rows be inside the band.
+You learn why a separable data set may still be served better by a soft margin, which lets some rows be inside the
+band.
 
-The breast cancer data are separable, but only just: the hard margin hangs on a few rows. A moderate price of slack *C* gives a
-wider band and predicts new rows better. `max_margin_path` solves for many *C* at little more than the price of one; the data
-decide which to take, by cross-validation.
+The breast cancer data are separable, but only just: the hard margin hangs on a few rows. A moderate price of slack
+*C* gives a wider band and predicts new rows better. `max_margin_path` solves for many *C* at little more than the
+price of one; the data decide which to take, by cross-validation.
 """
 
 import matplotlib.pyplot as plt

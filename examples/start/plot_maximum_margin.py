@@ -4,8 +4,8 @@ The maximum margin hyperplane
 
 You learn what the maximum margin is: of all lines between two classes, the one whose nearest rows are farthest away.
 
-The shaded band holds no row. The ringed rows lie on its border; they are the *support vectors*, and they alone decide where
-the line is. The certificate proves that no other line has a wider band.
+The shaded band holds no row. The ringed rows lie on its border; they are the *support vectors*, and they alone decide
+where the line is. The certificate proves that no other line has a wider band.
 """
 
 import matplotlib.pyplot as plt

@@ -4,9 +4,10 @@ Is there a separating line?
 
 You learn the four answers that `separability` gives, and what each answer brings along as its proof.
 
-*Separable*: a line has every point strictly on its side. *Weakly separable*: a line has every point on its side or on the line
-itself. *Not separable*: some points, with positive weights, combine to zero once the signs of one class are turned; no line can
-have all of them on their sides (Gordan's theorem). Those points are ringed. They are few: at most d + 2, here four.
+*Separable*: a line has every point strictly on its side. *Weakly separable*: a line has every point on its side or on
+the line itself. *Not separable*: some points, with positive weights, combine to zero once the signs of one class are
+turned; no line can have all of them on their sides (Gordan's theorem). Those points are ringed. They are few: at most
+d + 2, here four.
 """
 
 import matplotlib.pyplot as plt
