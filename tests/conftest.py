@@ -1,14 +1,26 @@
-"""Shared fixtures: the papers' data; where they are not at hand, `paper_data` says what happens."""
+"""Shared fixtures: random numbers, and the papers' data; where they are not at hand, `paper_data` says what happens."""
 
 import signal
 
+import numpy as np
 import pytest
+from hypothesis import settings
 from paper_data import at_hand
 
 from separatrix.datasets import load_sonar, load_wbc
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as shells start what runs in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# No deadline: the first fit of a rule compiles it, and a busy machine is no failure.
+settings.register_profile("separatrix", deadline=None)
+settings.load_profile("separatrix")
+
+
+@pytest.fixture
+def rng():
+    """The same numbers for a test whichever tests ran before it: a generator of the module would remember them."""
+    return np.random.default_rng(0)
 
 
 @pytest.fixture(scope="session")

@@ -10,15 +10,12 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from families import ESTIMATORS
+from cases import everyone, online
+from fits import vectors
 from sklearn.exceptions import DataConversionWarning
 
 from separatrix import LMS, FuzzyPerceptron, MarginFuzzyPerceptron, RecursiveLeastSquares
-from separatrix.estimators._fit.online import OnlineClassifier
 
-ONLINE = [cls for cls in ESTIMATORS if issubclass(cls, OnlineClassifier)]
-everyone = pytest.mark.parametrize("cls", ESTIMATORS, ids=lambda cls: cls.__name__)
-online = pytest.mark.parametrize("cls", ONLINE, ids=lambda cls: cls.__name__)
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 rng = np.random.default_rng(11)
@@ -34,13 +31,6 @@ def make(cls, **params):
     if getattr(model, "max_epochs", 0) > 50:
         params.setdefault("max_epochs", 50)
     return model.set_params(**params)
-
-
-def vectors(model):
-    """All that predicts, in one array."""
-    if hasattr(model, "coef_"):
-        return np.column_stack([model.coef_, model.intercept_])
-    return np.vstack([np.column_stack(parts) for parts in zip(model.voters_, model.voter_intercepts_, strict=True)])
 
 
 def assert_same(model, clean, X=X, given=None, rtol=0.0):
@@ -232,7 +222,8 @@ BROKEN = """
     import sys, warnings
     import numpy as np, scipy.sparse as sp
     sys.path.insert(0, {tests!r})
-    from test_bad_input import ESTIMATORS, X, Y, make
+    from cases import ESTIMATORS
+    from test_bad_input import X, Y, make
     warnings.simplefilter("ignore")
 
     def breakage(kind, dtype, form):

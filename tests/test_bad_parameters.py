@@ -8,16 +8,13 @@ import textwrap
 
 import numpy as np
 import pytest
-from families import ESTIMATORS
+from cases import ONLINE, online
 from sklearn.utils._param_validation import InvalidParameterError
 
 from separatrix import LMS, BalancedWinnow, MarginPerceptron, PassiveAggressive, Perceptron, PerceptronLike
 from separatrix.errors import UnavailableError
-from separatrix.estimators._fit.online import OnlineClassifier
 from separatrix.rules import PerceptronRule
 
-ONLINE = [cls for cls in ESTIMATORS if issubclass(cls, OnlineClassifier)]
-online = pytest.mark.parametrize("cls", ONLINE, ids=lambda cls: cls.__name__)
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 X = np.array([[0.0, 1.0], [1.0, 0.5], [0.5, 0.0], [3.0, 2.0], [4.0, 2.5], [3.5, 3.0]])

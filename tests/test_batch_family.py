@@ -7,14 +7,15 @@ import numpy as np
 import oracle
 import pytest
 import scipy.sparse as sp
-from families import ESTIMATORS
+from cases import BATCH, LAYOUTS, batch, each_layout, iterative
+from fits import vectors
 from hypothesis import assume, given, reject
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.callback import ProgressBar, ScoringMonitor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import InvalidParameterError
-from test_properties import data, many
+from strategies import data, many
 
 from separatrix import (
     BatchPerceptron,
@@ -28,11 +29,9 @@ from separatrix import (
     separability,
 )
 from separatrix.callbacks import MarginTrace
-from separatrix.estimators._fit.batch import BatchClassifier, IterativeClassifier
+from separatrix.estimators._fit.batch import IterativeClassifier
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-BATCH = [cls for cls in ESTIMATORS if issubclass(cls, BatchClassifier)]
-ITERATIVE = [cls for cls in BATCH if issubclass(cls, IterativeClassifier)]
 
 
 def short(cls, *given, **options):
@@ -52,8 +51,6 @@ VARIANTS = [
     LeastSquares("fisher"),
     LinearProgram("minimax"),
 ]
-batch = pytest.mark.parametrize("cls", BATCH, ids=lambda cls: cls.__name__)
-iterative = pytest.mark.parametrize("cls", ITERATIVE, ids=lambda cls: cls.__name__)
 each_variant = pytest.mark.parametrize("model", VARIANTS, ids=str)
 
 rng = np.random.default_rng(23)
@@ -64,14 +61,9 @@ FAR = X + 0.25 * np.outer(np.where(TWO == "plus", 1, -1), SIDE)
 THREE = np.arange(60) % 3
 NOISE = rng.integers(0, 2, 60)
 ALMOST = (X @ SIDE + 0.4 * rng.normal(size=60) > 0).astype(int)  # not separable, and nobody sees it soon
-LAYOUTS = {"64": np.asarray, "csr": sp.csr_matrix, "32": lambda X: X.astype(np.float32)}
 
 
-def vectors(model):
-    return np.column_stack([model.coef_, model.intercept_])
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
+@each_layout
 @each_variant
 def test_attributes(model, layout):
     data = LAYOUTS[layout](X)
@@ -108,8 +100,8 @@ def test_the_two_margins(model):
 
 
 @each_variant
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_weight_zero_is_the_row_removed(model, layout):
+@each_layout
+def test_weight_zero_is_the_row_removed(model, layout, rng):
     out = rng.random(60) < 0.3
     for y in (TWO, THREE):
         data = LAYOUTS[layout](X)
@@ -122,7 +114,7 @@ def test_weight_zero_is_the_row_removed(model, layout):
 
 
 @each_variant
-def test_a_weight_is_so_many_copies(model):
+def test_a_weight_is_so_many_copies(model, rng):
     c = rng.integers(1, 4, 60)
     model.fit(X, NOISE, sample_weight=c)
     weighted = vectors(model)
@@ -338,7 +330,7 @@ def test_rates_that_are_none():
 
 
 @each_variant
-@pytest.mark.parametrize("layout", LAYOUTS)
+@each_layout
 def test_pairs_of_classes(model, layout):
     """Each is what a fit to its two classes alone gives; threads change nothing."""
     data, weight = LAYOUTS[layout](X), np.where(np.arange(60) % 7 == 0, 0.0, 1.0)
@@ -362,7 +354,7 @@ def test_pairs_of_classes(model, layout):
     np.testing.assert_array_equal(vectors(several), vectors(clone(model).fit(data, THREE)))
 
 
-def test_pairs_with_a_number_for_each_row():
+def test_pairs_with_a_number_for_each_row(rng):
     target = rng.random(60) + 0.5
     rows = THREE != 1
     for model in (LeastSquares(target), HoKashyap(margin=target, max_epochs=5), LinearProgram(margin=target)):

@@ -7,11 +7,12 @@ from decimal import Decimal
 import numpy as np
 import oracle
 import pytest
+from fits import ROUNDING, assert_theorem
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.optimize import linprog
-from test_properties import data, fitted, many, rho_of, settings_of_a_fit
+from strategies import data, fitted, many, rho_of, settings_of_a_fit
 
 from separatrix import (
     ALMA,
@@ -41,7 +42,6 @@ from separatrix.space import Space
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-ROUNDING = 1 + 1e-9
 rates = st.sampled_from([0.1, 1.0, 3.0])
 PARAMETERS = {
     Perceptron: {"margin": st.sampled_from([0.0, 0.5, 20.0]), "eta": rates, "average": st.booleans()},
@@ -82,13 +82,6 @@ def margin_in_the_1_norm(Y):
         bounds=[(0, None)] * (2 * d) + [(None, None)],
     )
     return -result.fun
-
-
-def assert_theorem(theorem, updates, converged, margin, gamma):
-    """What a theorem says of a run on patterns whose maximum margin is gamma; ``margin``: what it reached."""
-    assert updates <= theorem.updates(gamma) * ROUNDING
-    if converged and theorem.fraction is not None:
-        assert margin >= theorem.fraction(gamma) * gamma / ROUNDING
 
 
 def reached(model, X, y, rho, delta):

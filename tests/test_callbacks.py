@@ -5,7 +5,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from families import ESTIMATORS
+from cases import online
+from fits import vectors
 from sklearn.callback import ProgressBar, ScoringMonitor
 from sklearn.datasets import make_blobs
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -14,11 +15,8 @@ from sklearn.preprocessing import StandardScaler
 
 from separatrix import DynamicMargin, Perceptron, Pocket, VotedPerceptron
 from separatrix.callbacks import MarginTrace
-from separatrix.estimators._fit.online import OnlineClassifier
 from separatrix.estimators._fit.watch import Progress
 
-ONLINE = [cls for cls in ESTIMATORS if issubclass(cls, OnlineClassifier)]
-online = pytest.mark.parametrize("cls", ONLINE, ids=lambda cls: cls.__name__)
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 rng = np.random.default_rng(4)
@@ -57,12 +55,6 @@ class Watcher:
                 raise self.error
             return True
         return False
-
-
-def vectors(model):
-    if hasattr(model, "coef_"):
-        return np.column_stack([model.coef_, model.intercept_])
-    return np.vstack([np.column_stack(parts) for parts in zip(model.voters_, model.voter_intercepts_, strict=True)])
 
 
 @online

@@ -6,7 +6,7 @@ import numpy as np
 import oracle
 import pytest
 import scipy.sparse as sp
-from problems import PROBLEMS, blobs_2d, margin_6d, overlapping
+from cases import ORDERS, PROBLEMS, blobs_2d, each_dtype, margin_6d, overlapping
 
 from separatrix import ALMA, LMS, Certificate, DataError, DynamicMargin, Perceptron, Pocket, Space, VotedPerceptron
 from separatrix.patterns.plain_patterns import Patterns
@@ -14,7 +14,7 @@ from separatrix.proof.certify import certify
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-LAYOUTS = {"C": np.ascontiguousarray, "F": np.asfortranarray, "csr": sp.csr_array, "csc": sp.csc_array}
+LAYOUTS = {**ORDERS, "csc": sp.csc_array}
 
 
 def tight(problem=margin_6d, **parameters):
@@ -161,7 +161,7 @@ def test_bounds_with_weighted_slack(seed):
 # verify accepts what is true
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@each_dtype
 @pytest.mark.parametrize("fitted_on", LAYOUTS)
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_verify_in_every_layout(problem, fitted_on, dtype):

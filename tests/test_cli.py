@@ -10,7 +10,7 @@ import time
 import numpy as np
 import polars as pl
 import pytest
-from public import CLASSIFIERS
+from cases import EVERYONE
 from rich.console import Console
 from safetensors.numpy import save as pack
 from sklearn.multiclass import OneVsOneClassifier
@@ -323,7 +323,7 @@ def test_libsvm_indices_mean_the_same_in_every_file(tmp_path):
 
 def test_algorithms_are_found_and_told():
     told = json.loads(run("algorithms", "--json").stdout)
-    assert {entry["name"] for entry in told} == {cls.__name__ for cls in CLASSIFIERS}
+    assert {entry["name"] for entry in told} == {cls.__name__ for cls in EVERYONE}
     assert all(entry["description"].endswith(".") and "\n" not in entry["description"] for entry in told)
     assert all(entry["source"] for entry in told if entry["name"] != "PerceptronLike")
     assert "Freund & Schapire" in run("algorithms").output
@@ -336,7 +336,7 @@ def test_compare(tmp_path):
     path.write_text("a,b,label\n" + "".join(f"{a},{b},{label}\n" for a, b, label in rows))
     result = run("compare", path, "-t", "label", "--cv", "2", "--plot", picture)
     assert result.exit_code == 0
-    names = {cls.__name__ for cls in CLASSIFIERS} - {"PerceptronLike", "MaxMargin"} | {"MaxMargin (hard)"}
+    names = {cls.__name__ for cls in EVERYONE} - {"PerceptronLike", "MaxMargin"} | {"MaxMargin (hard)"}
     assert all(name in result.output for name in names)
     assert picture.read_text().lstrip().startswith("<?xml")
     told = json.loads(run("compare", path, "-t", "label", "--cv", "0", "--json").stdout)

@@ -5,9 +5,8 @@ import oracle
 import oracle_batch
 import pytest
 import scipy.sparse as sp
-from dhs import EXAMPLE_1, categories
-from layouts import LAYOUTS, as_seen, vector, weights
-from problems import PROBLEMS, SEPARABLE
+from cases import EXAMPLE_1, LAYOUTS, SEPARABLE, as_seen, categories, each_layout, each_problem, weights
+from fits import vector
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
@@ -32,8 +31,6 @@ CRITERIA = {
     "relaxation": RelaxationCriterion,
     "squared-error": SquaredErrorCriterion,
 }
-each_problem = pytest.mark.parametrize("problem", PROBLEMS)
-each_layout = pytest.mark.parametrize("layout", LAYOUTS)
 
 
 @pytest.mark.parametrize("name", CRITERIA)

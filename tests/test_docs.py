@@ -7,10 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from public import CLASSIFIERS
+from cases import ONLINE
 from sklearn.datasets import load_breast_cancer
-
-from separatrix.estimators._fit.online import OnlineClassifier
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -83,9 +81,8 @@ def test_examples_say_what_one_learns():
 def test_readme_says_which_online_rules_take_what():
     (words,) = re.findall(r"Online rules resume.*?\n\n", (ROOT / "README.md").read_text(), flags=re.S)
     blocks_of, soft = (set(re.findall("`([A-Z]\\w+)`", part)) for part in words.split("`partial_fit`"))
-    online = [cls for cls in CLASSIFIERS if issubclass(cls, OnlineClassifier) and cls.__name__ != "KernelPerceptron"]
-    assert blocks_of == {cls.__name__ for cls in online if not hasattr(cls(), "partial_fit")}
-    assert soft == {cls.__name__ for cls in online if "delta" not in cls().get_params()}
+    assert blocks_of == {cls.__name__ for cls in ONLINE if not hasattr(cls(), "partial_fit")}
+    assert soft == {cls.__name__ for cls in ONLINE if "delta" not in cls().get_params()}
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])

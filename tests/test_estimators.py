@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from families import ESTIMATORS
+from cases import ESTIMATORS, LAYOUTS, everyone, online
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
@@ -31,9 +31,6 @@ from separatrix import (
 from separatrix.errors import UnavailableError
 from separatrix.estimators._fit.online import OnlineClassifier
 
-ONLINE = [cls for cls in ESTIMATORS if issubclass(cls, OnlineClassifier)]
-online = pytest.mark.parametrize("cls", ONLINE, ids=lambda cls: cls.__name__)
-everyone = pytest.mark.parametrize("cls", ESTIMATORS, ids=lambda cls: cls.__name__)
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 rng = np.random.default_rng(17)
@@ -51,7 +48,7 @@ COMMON = {"fit_intercept", "rho", "max_epochs", "max_updates", "shuffle", "rando
 
 @quiet
 @online
-@pytest.mark.parametrize("layout", [np.asarray, sp.csr_matrix, lambda X: X.astype(np.float32)], ids=["64", "csr", "32"])
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_attributes(cls, layout):
     for y, problems in ((TWO, 1), (THREE, 3)):
         model = cls(max_epochs=20).fit(layout(X), y)
@@ -215,7 +212,7 @@ def test_the_counter_of_the_papers(cls):
 
 
 @online
-def test_how_a_fit_ends(cls):
+def test_how_a_fit_ends(cls, rng):
     noise = rng.integers(0, 2, 60)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -6,6 +6,7 @@ import numpy as np
 import oracle
 import pytest
 import scipy.sparse as sp
+from cases import ADDITIVE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
@@ -14,23 +15,17 @@ from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 from sklearn.svm import SVC
 
 from separatrix import (
-    ALMA,
     CRAMMA,
     LMS,
-    MICRA,
     ROMMA,
     DataError,
     DynamicMargin,
-    FixedMargin,
     FuzzyPerceptron,
     KernelMaxMargin,
     KernelPerceptron,
-    MarginPerceptron,
     MaxMargin,
     NotSeparableError,
-    PassiveAggressive,
     Perceptron,
-    Relaxation,
     separability,
 )
 from separatrix.optimum import kernel_decomposition as kernelised
@@ -68,20 +63,18 @@ def test_values_of_the_kernels(sparse):
         np.testing.assert_allclose(kernel.diagonal(left), np.diag(pairwise_kernels(A, metric=name, **options)))
 
 
-RULES = [Perceptron(0.3), Perceptron(eta="1/k", margin=0.1), DynamicMargin(0.3), CRAMMA(0.7), ROMMA(aggressive=True)]
-OTHERS = [  # each compiles a loop of its own
-    Perceptron(eta=lambda k: 1 / k), MICRA(), ALMA(), FixedMargin(), MarginPerceptron(), Relaxation(),
-    PassiveAggressive(),
-]  # fmt: skip
+QUICK = (Perceptron, DynamicMargin, CRAMMA, ROMMA)  # each other rule compiles a loop of its own, and so does a table
+COSTLY = [case for case in ADDITIVE if case.estimator not in QUICK or case.table]
 
 
 @quiet
 @pytest.mark.nojit
 @pytest.mark.parametrize(
-    "rule", [*RULES, *(pytest.param(rule, marks=pytest.mark.slow) for rule in OTHERS)], ids=lambda rule: repr(rule)[:30]
+    "case", [pytest.param(c, marks=pytest.mark.slow) if c in COSTLY else c for c in ADDITIVE], ids=str
 )
 @pytest.mark.parametrize("delta", [0.0, 0.6])
-def test_a_rule_in_dual_form_is_the_rule(rule, delta):
+def test_a_rule_in_dual_form_is_the_rule(case, delta):
+    rule = case.estimator(**case.parameters)
     X, y = MOONS
     X = np.round(X, 3)
     weight = np.where(np.arange(len(y)) % 3 == 0, 2.0, 1.0)
@@ -234,7 +227,7 @@ def best_margin(K, y, C, mode):
     return oracle.max_margin(oracle.patterns(F, y, float(mode)))[0]
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=50, derandomize=True)
 @given(
     st.integers(0, 10**6),
     st.sampled_from([0.3, 5.0, np.inf]),

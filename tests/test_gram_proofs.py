@@ -71,7 +71,7 @@ def test_an_indefinite_kernel_bounds_nothing():
 
 
 @quiet
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25, derandomize=True)
 @given(st.integers(0, 10**6), st.sampled_from([-0.5, -1e-3, -1e-5, -1e-7, -1e-12, 0.0, 0.1]))
 def test_certificates_do_not_contradict_each_other(seed, lowest):
     rng = np.random.default_rng(seed)
@@ -165,6 +165,7 @@ def test_rounding_errors_of_a_singular_matrix_are_no_reason_to_give_up():
 def test_time_is_heeded_by_small_problems():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(600, 2)), rng.integers(0, 2, 600)
+    KernelMaxMargin(np.inf, gamma=50.0).fit(X[:20], y[:20])  # to compile is no part of it
     clock = time.perf_counter()
     model = KernelMaxMargin(np.inf, gamma=50.0, max_time=0.01).fit(X, y)
     assert time.perf_counter() - clock < 5.0

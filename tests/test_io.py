@@ -280,7 +280,7 @@ def _good_files():
         write_array(path, NUMBERS)
         files[kind] = path.getvalue()
     files["csv"] = FRAME.write_csv().encode()
-    files["gzip"] = gzip.compress(files["csv"])
+    files["gzip"] = gzip.compress(files["csv"], mtime=0)
     files["ndjson"] = FRAME.write_ndjson().encode()
     return files
 
@@ -306,7 +306,7 @@ def test_damaged_files_are_tables_or_errors_that_say_so(tmp_path, kind):
     assert "refused" in ends
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     content=st.one_of(st.binary(max_size=200), st.text(alphabet='ab1.,;\n\t" :{}[]@-', max_size=120).map(str.encode))
 )

@@ -8,6 +8,7 @@ import oracle
 import oracle_kesler
 import pytest
 import scipy.sparse as sp
+from cases import ADDITIVE, ALL_LAYOUTS, Case, Setting, clouds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs
@@ -15,11 +16,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 
 from separatrix import (
-    ALMA,
     CRAMMA,
     LMS,
     MICRA,
-    ROMMA,
     BalancedWinnow,
     DynamicMargin,
     FixedMargin,
@@ -27,9 +26,7 @@ from separatrix import (
     GreedyPerceptron,
     LeastSquares,
     MarginFuzzyPerceptron,
-    MarginPerceptron,
     MaxMargin,
-    PassiveAggressive,
     Perceptron,
     PerceptronLike,
     Pocket,
@@ -43,57 +40,27 @@ from separatrix.space import Space
 from separatrix.training import kesler_training as machine
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-LAYOUTS = [np.asarray, sp.csr_matrix, lambda X: X.astype(np.float32), lambda X: sp.csr_matrix(X.astype(np.float32))]
-CLASSES = np.array(["a", "b", "c", "d", "e"])
 
-
-def clouds(c=4, n=40, spread=0.5, seed=0):
-    """Around the corners of a polygon: one machine separates them if the spread is small."""
-    rng = np.random.default_rng(seed)
-    y = np.arange(n) % c
-    angle = 2 * np.pi * y / c
-    X = 3 * np.column_stack([np.cos(angle), np.sin(angle), np.zeros(n)]) + spread * rng.normal(size=(n, 3))
-    return np.round(X, 2).astype(np.float32).astype(np.float64), CLASSES[y]
-
-
-RULES = {
-    "perceptron": (Perceptron(), oracle.perceptron, {}),
-    "margin": (Perceptron(0.7, eta=0.3), oracle.perceptron, {"margin": 0.7, "eta": lambda k: 0.3}),
-    "1/k": (Perceptron(0.1, eta="1/k"), oracle.perceptron, {"margin": 0.1, "eta": lambda k: 1 / k}),
-    "table": (
-        Perceptron(0.1, eta=lambda k: 1 / (k + 3)), oracle.perceptron, {"margin": 0.1, "eta": lambda k: 1 / (k + 3)},
-    ),
-    "dynamic": (DynamicMargin(0.4), oracle.dynamic_margin, {"epsilon": 0.4}),
-    "alma": (ALMA(0.8), oracle.alma, {"alpha": 0.8}),
-    "relaxation": (Relaxation(0.5, 1.4, 0.01), oracle.relaxation, {"margin": 0.5, "eta": 1.4}),
-    "pa1": (PassiveAggressive(0.05), oracle.passive_aggressive, {"C": 0.05}),
-    "pa2": (PassiveAggressive(0.5, "II"), oracle.passive_aggressive, {"C": 0.5, "variant": "II"}),
-    "romma": (ROMMA(), oracle.romma, {}),
-    "aggressive romma": (ROMMA(aggressive=True), oracle.romma, {"aggressive": True}),
-    "guess": (MarginPerceptron(0.2), oracle.margin_perceptron, {"guess": 0.2}),
-    "incremental": (MarginPerceptron(), oracle.incremental_margin_perceptron, {}),
-    "like": (PerceptronLike(), oracle.perceptron, {}),
-    "cramma": (CRAMMA(0.6, eta0=0.05), oracle.cramma, {"beta": 0.6, "power": 0.5, "eta": 0.05 / 0.6}),
-    "micra": (MICRA(0.6, eta0=0.5), oracle.cramma, {"beta": 0.6, "power": 0.5, "eta": 0.5, "decay": 0.5}),
-    "fixed": (FixedMargin(0.1, 0.05), oracle.fixed_margin, {"beta": 0.1, "eta": 0.05}),
-}  # fmt: skip
-
-
-COSTLY = ("micra", "fixed", "guess", "table")  # each compiles a loop of its own, like one that is there
+MACHINES = [*ADDITIVE, Case(PerceptronLike, {}, lambda Y, s, **how: oracle.perceptron(Y, **how))]
+# Each compiles a loop of its own, like one that is there.
+COSTLY = [c for c in MACHINES if c.estimator in (MICRA, FixedMargin) or c.parameters.get("gamma_guess") or c.table]
 
 
 @quiet
 @pytest.mark.nojit
-@pytest.mark.parametrize("name", [pytest.param(r, marks=pytest.mark.slow) if r in COSTLY else r for r in RULES])
+@pytest.mark.parametrize(
+    "case", [pytest.param(c, marks=pytest.mark.slow) if c in COSTLY else c for c in MACHINES], ids=str
+)
 @pytest.mark.parametrize("rivals", ["strongest", "all"])
 @pytest.mark.parametrize("delta", [0.0, 0.8])
-def test_every_rule_is_that_of_two_categories_on_keslers_patterns(name, rivals, delta):
-    model, reference, parameters = RULES[name]
+def test_every_rule_is_that_of_two_categories_on_keslers_patterns(case, rivals, delta):
     X, y = clouds(spread=1.0, n=24)
-    model.set_params(multi_class="kesler", rivals=rivals, delta=delta, shuffle=False, max_epochs=6)
+    model = case.estimator(
+        **case.parameters, multi_class="kesler", rivals=rivals, delta=delta, shuffle=False, max_epochs=6
+    )
     Y = oracle_kesler.patterns(X, y, 1.0, delta)
     with oracle_kesler.strongest_rival(3) if rivals == "strongest" else oracle_kesler.every_rival():
-        expected = reference(Y, max_epochs=6, **parameters)
+        expected = case.oracle(Y, Setting(X, y, delta), max_epochs=6)
     model.fit(X, y)
     found = np.column_stack([model.coef_, model.intercept_]).ravel()
     np.testing.assert_allclose(found, expected.a[: len(found)], rtol=1e-8, atol=1e-10 * np.abs(found).max())
@@ -136,7 +103,7 @@ def test_averages_votes_and_pockets(rivals):
 @pytest.mark.parametrize(
     ("cls", "layout"),
     [
-        *((Perceptron, layout) for layout in LAYOUTS),
+        *((Perceptron, layout) for layout in ALL_LAYOUTS.values()),
         *((cls, np.asarray) for cls in (DynamicMargin, CRAMMA, Relaxation)),
     ],
 )
@@ -180,7 +147,7 @@ def test_a_false_machine_is_refused():
 
 
 @given(st.integers(0, 10_000), st.integers(3, 5), st.booleans(), st.sampled_from([0.0, 1.0, 2.5]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_patterns_are_those_of_the_construction(seed, c, sparse, rho):
     rng = np.random.default_rng(seed)
     X = rng.integers(-3, 4, (9, 3)).astype(float)
@@ -339,7 +306,7 @@ def test_pairs_of_many_categories_take_little_memory():
 
 
 @quiet
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", ALL_LAYOUTS.values(), ids=ALL_LAYOUTS)
 def test_distances_from_the_borders_of_a_machine(layout):
     X, y = clouds()
     for model in (MaxMargin(multi_class="kesler"), Perceptron(multi_class="kesler"), LeastSquares("indicator")):

@@ -4,9 +4,8 @@ import numpy as np
 import oracle
 import oracle_batch
 import pytest
-from dhs import PAIRS, PROBLEM_25, categories
-from layouts import LAYOUTS, as_seen, vector, weights
-from problems import PROBLEMS
+from cases import LAYOUTS, PAIRS, PROBLEM_25, PROBLEMS, as_seen, categories, each_layout, weights
+from fits import vector
 from sklearn.exceptions import ConvergenceWarning
 
 from separatrix import DataError, LinearProgram, MaxMargin, separability
@@ -19,7 +18,7 @@ each_criterion = pytest.mark.parametrize("criterion", ["minimax", "perceptron"])
 
 @each_criterion
 @pytest.mark.parametrize("problem", PROBLEMS)
-@pytest.mark.parametrize("layout", LAYOUTS)
+@each_layout
 @pytest.mark.parametrize("intercept", [True, False])
 def test_the_minimum(problem, layout, criterion, intercept):
     X, y = problem()
@@ -121,7 +120,7 @@ def test_a_working_set_finds_the_same(criterion, monkeypatch):
 
 
 @each_criterion
-@pytest.mark.parametrize("layout", LAYOUTS)
+@each_layout
 def test_small_columns_are_seen(criterion, layout):
     """HiGHS's tolerances are absolute: 1e-9 beside 1 would be nothing."""
     rng = np.random.default_rng(0)

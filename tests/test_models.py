@@ -8,10 +8,9 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 import skops.io
+from cases import EVERYONE, blobs_2d, overlapping
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from problems import blobs_2d, overlapping
-from public import CLASSIFIERS
 from safetensors.numpy import save as pack
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
@@ -53,7 +52,7 @@ def same(a, b):
     return type(a) is type(b) and a == b
 
 
-@pytest.mark.parametrize("cls", CLASSIFIERS, ids=lambda c: c.__name__)
+@pytest.mark.parametrize("cls", EVERYONE, ids=lambda c: c.__name__)
 @pytest.mark.parametrize("classes", [2, 3])
 def test_every_estimator_comes_back_whole(tmp_path, cls, classes):
     y = np.array(["ant", "bee", "cat"])[np.arange(30) % classes]
@@ -66,7 +65,7 @@ def test_every_estimator_comes_back_whole(tmp_path, cls, classes):
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
 
 
-@pytest.mark.parametrize("cls", CLASSIFIERS, ids=lambda c: c.__name__)
+@pytest.mark.parametrize("cls", EVERYONE, ids=lambda c: c.__name__)
 def test_skops_loads_every_estimator(cls):
     model, X = fitted(cls)
     content = skops.io.dumps(model)
@@ -284,7 +283,7 @@ def good(tmp_path_factory):
     return path.read_bytes()
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_damage_is_seen(tmp_path, good, data):
     """Bytes changed, cut off, put in or left out: an error, or a file that means the same."""
@@ -359,7 +358,7 @@ trees = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tree=trees)
 def test_any_tree_is_a_model_or_an_error(tmp_path, tree):
     path = forged(tmp_path / "m.sx", {"model": tree, "provenance": {}}, {"0": np.arange(3.0)})
@@ -392,7 +391,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(value=values)
 def test_values_come_back(value):
     arrays = {}

@@ -4,8 +4,7 @@ import numpy as np
 import onnxruntime
 import polars as pl
 import pytest
-from problems import margin_6d
-from public import CLASSIFIERS
+from cases import EVERYONE, margin_6d
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -22,7 +21,7 @@ def session(model):
     return onnxruntime.InferenceSession(to_onnx(model).SerializeToString())
 
 
-@pytest.mark.parametrize("cls", CLASSIFIERS, ids=lambda c: c.__name__)
+@pytest.mark.parametrize("cls", EVERYONE, ids=lambda c: c.__name__)
 @pytest.mark.parametrize("labels", ["text", "truth", "three"])
 def test_every_linear_separator(cls, labels):
     X, y = margin_6d()

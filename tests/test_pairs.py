@@ -8,11 +8,10 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from families import ESTIMATORS
+from cases import ESTIMATORS, clouds
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.multiclass import OneVsOneClassifier
-from test_kesler import clouds
 
 from separatrix import CRAMMA, DataError, MaxMargin, Perceptron, VotedPerceptron
 from separatrix.callbacks import MarginTrace
@@ -118,6 +117,7 @@ def test_ctrl_c_keeps_what_there_is(mode, jobs):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(400, 20)), rng.integers(0, 4, 400)
     model = Perceptron(multi_class=mode, max_epochs=10**9, n_jobs=jobs)
+    Perceptron(max_epochs=1).fit(X, y)  # to compile takes longer than the timer waits
     timer = threading.Timer(0.5, lambda: signal.raise_signal(signal.SIGINT))
     timer.start()
     clock = time.perf_counter()

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from families import ESTIMATORS
+from cases import LAYOUTS, ONLINE
+from fits import vectors
 
 from separatrix import (
     LMS,
@@ -17,9 +17,7 @@ from separatrix import (
     VotedPerceptron,
 )
 from separatrix.errors import SeparatrixError, UnavailableError
-from separatrix.estimators._fit.online import OnlineClassifier
 
-ONLINE = [cls for cls in ESTIMATORS if issubclass(cls, OnlineClassifier)]
 WITHOUT = [GreedyPerceptron, Pocket]
 WITH = [cls for cls in ONLINE if cls not in WITHOUT]
 offered = pytest.mark.parametrize("cls", WITH, ids=lambda cls: cls.__name__)
@@ -35,12 +33,6 @@ THREE = np.arange(60) % 3
 BEST = DynamicMargin(epsilon=0.005, max_epochs=100_000).fit(X, Y).certificate_  # at least 99.5% of the best margin
 
 
-def vectors(model):
-    if hasattr(model, "coef_"):
-        return np.column_stack([model.coef_, model.intercept_])
-    return np.vstack([np.column_stack(parts) for parts in zip(model.voters_, model.voter_intercepts_, strict=True)])
-
-
 def in_blocks(model, X, y, size, **options):
     for first in range(0, X.shape[0], size):
         model.partial_fit(X[first : first + size], y[first : first + size], **options)
@@ -50,7 +42,7 @@ def in_blocks(model, X, y, size, **options):
 
 @offered
 @pytest.mark.parametrize("y", [NOISE, THREE, np.where(NOISE, "yes", "no")], ids=["two", "three", "words"])
-@pytest.mark.parametrize("layout", [np.asarray, sp.csr_matrix, lambda X: X.astype(np.float32)], ids=["64", "csr", "32"])
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_one_block_is_one_epoch(cls, y, layout):
     data = layout(X)
     whole = cls(max_epochs=1, shuffle=False).fit(data, y)

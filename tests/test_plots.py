@@ -12,8 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from problems import blobs_2d, margin_6d, one_feature, overlapping
-from public import CLASSIFIERS
+from cases import EVERYONE, blobs_2d, margin_6d, one_feature, overlapping
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -76,7 +75,7 @@ def test_boundary_of_many_features_keeps_distances():
     assert set(np.flatnonzero(nearest)) >= set(model[-1].support_)
 
 
-@pytest.mark.parametrize("cls", CLASSIFIERS, ids=lambda c: c.__name__)
+@pytest.mark.parametrize("cls", EVERYONE, ids=lambda c: c.__name__)
 def test_every_estimator_can_be_drawn(cls):
     X, y = overlapping()
     model = cls(**({"max_epochs": 3} if "max_epochs" in cls().get_params() else {})).fit(X, y)

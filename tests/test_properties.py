@@ -1,79 +1,25 @@
 """What holds for every estimator on any data: bounds that bracket the optimum, certificates that verify."""
 
-import re
 from fractions import Fraction
 
 import numpy as np
 import oracle
 import pytest
 import scipy.sparse as sp
-from families import ESTIMATORS
-from hypothesis import HealthCheck, assume, given, reject, settings
+from cases import ONLINE, SOFT, online
+from hypothesis import assume, given
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
+from strategies import data, fitted, many, rho_of, settings_of_a_fit
 
-from separatrix import DataError, DynamicMargin, Hyperplane, Perceptron
-from separatrix.estimators._fit.online import OnlineClassifier
+from separatrix import DynamicMargin, Hyperplane, Perceptron
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-EPOCHS = 30
-ONLINE = [cls for cls in ESTIMATORS if issubclass(cls, OnlineClassifier)]
-SOFT = [cls for cls in ONLINE if "delta" in cls().get_params()]
 NOT_SEPARATING = {"FuzzyPerceptron", "LMS", "MarginFuzzyPerceptron", "RecursiveLeastSquares", "VotedPerceptron"}
 SEPARATORS = [cls for cls in ONLINE if cls.__name__ not in NOT_SEPARATING]
 
-each_estimator = pytest.mark.parametrize("cls", ONLINE)
-# The first fit of a rule compiles it, which is no concern of these tests.
-many = settings(
-    deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
-)
 
-integers = st.integers(-4, 4).map(float)
-floats = st.floats(-10, 10, allow_subnormal=False)
-
-
-@st.composite
-def data(draw, separable=None):
-    """(X, y) with 2 to 10 rows of both classes; ``separable``: by a hyperplane of ours, by chance, or either (None)."""
-    n, d = draw(st.integers(2, 10)), draw(st.integers(1, 4))
-    elements = draw(st.sampled_from([integers, floats]))
-    X = draw(hnp.arrays(np.float64, (n, d), elements=elements))
-    if separable or (separable is None and draw(st.booleans())):
-        w = draw(hnp.arrays(np.float64, d + 1, elements=integers))
-        y = (X @ w[:-1] + w[-1] > 0).astype(int)
-    else:
-        y = draw(hnp.arrays(np.int64, n, elements=st.integers(0, 1)))
-    assume(0 < y.sum() < n)
-    return X, y
-
-
-@st.composite
-def settings_of_a_fit(draw):
-    return {
-        "max_epochs": EPOCHS,
-        "shuffle": draw(st.booleans()),
-        "random_state": draw(st.integers(0, 1000)),
-        "fit_intercept": draw(st.booleans()),
-        "rho": draw(st.sampled_from([0.5, 1.0, 3.0])),
-    }
-
-
-def fitted(cls, X, y, parameters):
-    """Zero rows without a bias, equal class means and squares beyond float64 are errors, and no concern of ours."""
-    try:
-        return cls(**parameters).fit(X, y)
-    except DataError as error:
-        if not re.search("zero|same mean|underflows|overflows float64", str(error)):
-            raise
-        reject()
-
-
-def rho_of(parameters):
-    return parameters["rho"] if parameters["fit_intercept"] else 0.0
-
-
-@each_estimator
+@online
 @many
 @given(data(), settings_of_a_fit())
 def test_a_positive_lower_bound_separates(cls, Xy, parameters):
@@ -103,7 +49,7 @@ def test_a_converged_separator_makes_no_errors_but_rounding(cls, Xy, parameters)
     np.testing.assert_array_equal(model.predict(X)[score > rounding], y[score > rounding])
 
 
-@each_estimator
+@online
 @many
 @given(data(), settings_of_a_fit(), st.sampled_from([0.0, 0.1, 1.0]))
 def test_lower_is_at_most_upper(cls, Xy, parameters, delta):
@@ -117,7 +63,7 @@ def test_lower_is_at_most_upper(cls, Xy, parameters, delta):
         assert certificate.lower >= delta / np.sqrt(len(Xy[1])) * (1 - 1e-9)
 
 
-@each_estimator
+@online
 @many
 @given(data(separable=True), settings_of_a_fit())
 def test_the_bounds_bracket_the_optimum(cls, Xy, parameters):
@@ -145,7 +91,7 @@ def assert_brackets(certificate, Y):
     assert certificate.lower is None or certificate.lower <= best * (1 + 1e-6) + 1e-12 * R
 
 
-@each_estimator
+@online
 @many
 @given(data(), settings_of_a_fit(), st.sampled_from([0.0, 1.0]), st.sampled_from(["float64", "float32"]))
 def test_certificates_verify(cls, Xy, parameters, delta, dtype):
@@ -154,8 +100,8 @@ def test_certificates_verify(cls, Xy, parameters, delta, dtype):
     if cls in SOFT:
         parameters = {**parameters, "delta": delta}
     certificate = fitted(cls, X, y, parameters).certificate_
-    for data in (X, np.asfortranarray(X), sp.csr_array(X), X.astype(np.float64)):
-        verification = certificate.verify(data, y)
+    for stored in (X, np.asfortranarray(X), sp.csr_array(X), X.astype(np.float64)):
+        verification = certificate.verify(stored, y)
         assert verification, verification
         assert not verification.unchecked
 

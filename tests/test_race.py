@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from problems import blobs_2d
+from cases import blobs_2d
 from sklearn.svm import LinearSVC
 
 ROOT = Path(__file__).parent.parent

@@ -13,30 +13,25 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from families import ESTIMATORS
+from cases import LAYOUTS, ONLINE_VARIANTS, each_layout, online
 from sklearn.base import clone
 
 from separatrix import (
     ALMA,
-    CRAMMA,
     LMS,
     ROMMA,
     BalancedWinnow,
     DynamicMargin,
     FixedMargin,
     GreedyPerceptron,
-    MarginPerceptron,
     PassiveAggressive,
     Perceptron,
     Pocket,
     RecursiveLeastSquares,
     VotedPerceptron,
 )
-from separatrix.estimators._fit.online import OnlineClassifier
 from separatrix.training import base as training
 
-ONLINE = [cls for cls in ESTIMATORS if issubclass(cls, OnlineClassifier)]
-online = pytest.mark.parametrize("cls", ONLINE, ids=lambda cls: cls.__name__)
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 rng = np.random.default_rng(5)
@@ -45,17 +40,10 @@ MIXED = {2: (rng.random(45) < 0.5).astype(int), 3: np.arange(45) % 3}  # nothing
 SIDE = np.array([1.0, -2.0, 0.5, 1.0])
 APART = (X @ SIDE + 0.3 > 0).astype(int)
 FAR = X + 0.3 * np.outer(2 * APART - 1, SIDE)  # separable by SIDE, with 0.3 to spare
-LAYOUTS = {"dense": np.asarray, "csr": sp.csr_matrix, "float32": lambda X: X.astype(np.float32)}
 VARIANTS = [
-    *(cls() for cls in ONLINE),
-    Perceptron(average=True),
+    *ONLINE_VARIANTS,
     Perceptron(eta=lambda k: 1.0 / (k + 3)),
     Perceptron(eta="1/k", margin=0.5),
-    Perceptron(delta=0.7),
-    MarginPerceptron(gamma_guess=0.01),
-    CRAMMA(delta=1.0),
-    ROMMA(aggressive=True),
-    PassiveAggressive(variant="II"),
     GreedyPerceptron(delta=1.0),
     Pocket(variant="run"),
     VotedPerceptron(max_voters=3),
@@ -84,7 +72,7 @@ def assert_equal(one, other):
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("layout", LAYOUTS)
+@each_layout
 @pytest.mark.parametrize("shuffle", [True, False])
 def test_two_fits_of_five_epochs_are_one_of_ten(shuffle, layout, classes):
     data, y, compared = LAYOUTS[layout](X), MIXED[classes], 0

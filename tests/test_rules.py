@@ -4,184 +4,68 @@ The estimators run compiled loops over rows with lazy factors, incremental norms
 materialised; the oracles of oracle.py run numpy over materialised patterns.
 """
 
-from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
 
 import numpy as np
 import oracle
 import pytest
-import scipy.sparse as sp
-from families import ESTIMATORS
-from problems import PROBLEMS, blobs_2d, integer_ties, margin_6d, one_feature, overlapping, wide
+from cases import (
+    ONLINE,
+    ORDERS,
+    PROBLEMS,
+    RULES,
+    Setting,
+    blobs_2d,
+    each_dtype,
+    each_order,
+    integer_ties,
+    margin_6d,
+    one_feature,
+    overlapping,
+    slow,
+    weights,
+    wide,
+)
 
 from separatrix import (
-    ALMA,
     CRAMMA,
     LMS,
-    MICRA,
-    ROMMA,
     BalancedWinnow,
     DynamicMargin,
     FixedMargin,
-    FuzzyPerceptron,
     GreedyPerceptron,
     MarginFuzzyPerceptron,
-    MarginPerceptron,
     PassiveAggressive,
     Perceptron,
     PerceptronLike,
     Pocket,
-    RecursiveLeastSquares,
     Relaxation,
     VotedPerceptron,
 )
-from separatrix.estimators._fit.online import OnlineClassifier
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 EPOCHS = 20
 
 
-class Setting(NamedTuple):
-    """What an oracle may need besides the patterns."""
+EXTENDED = [case for case in RULES if case.soft]
 
-    X: np.ndarray
-    y: np.ndarray
-    delta: float
-
-    @property
-    def bias(self):
-        return self.X.shape[1]
-
-
-class Case(NamedTuple):
-    estimator: type
-    parameters: dict[str, Any]
-    oracle: Callable[..., oracle.Run]
-
-    def __str__(self):
-        said = [f"{k}={getattr(v, '__name__', v)}" for k, v in self.parameters.items()]
-        return f"{self.estimator.__name__}({','.join(said)})"
-
-    @property
-    def soft(self):
-        return "delta" in self.estimator().get_params()
-
-
-def slow(k):
-    return 1.0 / np.sqrt(k)
-
-
-# `s` is the Setting, `how` holds weight and max_epochs.
-CASES = [
-    Case(Perceptron, {}, lambda Y, s, **how: oracle.perceptron(Y, **how)),
-    Case(Perceptron, {"margin": 1.0, "eta": 0.3}, lambda Y, s, **how: oracle.perceptron(Y, 1.0, lambda k: 0.3, **how)),
-    Case(Perceptron, {"eta": "1/k"}, lambda Y, s, **how: oracle.perceptron(Y, 0.0, lambda k: 1 / k, **how)),
-    Case(Perceptron, {"eta": "k"}, lambda Y, s, **how: oracle.perceptron(Y, 0.0, lambda k: k, **how)),
-    Case(Perceptron, {"margin": 0.5, "eta": slow}, lambda Y, s, **how: oracle.perceptron(Y, 0.5, slow, **how)),
-    Case(Perceptron, {"average": True}, lambda Y, s, **how: oracle.averaged(oracle.perceptron(Y, **how))),
-    Case(
-        Perceptron,
-        {"average": True, "margin": 1.0, "eta": "1/k"},
-        lambda Y, s, **how: oracle.averaged(oracle.perceptron(Y, 1.0, lambda k: 1 / k, **how)),
-    ),
-    Case(FixedMargin, {"beta": 0.0, "eta": 0.01}, lambda Y, s, **how: oracle.fixed_margin(Y, 0.0, 0.01, **how)),
-    Case(FixedMargin, {"beta": 0.1, "eta": 0.2}, lambda Y, s, **how: oracle.fixed_margin(Y, 0.1, 0.2, **how)),
-    Case(MarginPerceptron, {"gamma_guess": 0.5}, lambda Y, s, **how: oracle.margin_perceptron(Y, 0.5, **how)),
-    Case(MarginPerceptron, {"gamma_guess": None}, lambda Y, s, **how: oracle.incremental_margin_perceptron(Y, **how)),
-    Case(ALMA, {"alpha": 0.9}, lambda Y, s, **how: oracle.alma(Y, 0.9, **how)),
-    Case(ALMA, {"alpha": 0.4}, lambda Y, s, **how: oracle.alma(Y, 0.4, **how)),
-    Case(
-        CRAMMA,
-        {"beta": 0.9, "power": 0.5, "eta0": 0.01, "decay": 0.0},
-        lambda Y, s, **how: oracle.cramma(Y, 0.9, 0.5, 0.01, **how),
-    ),
-    Case(
-        CRAMMA,
-        {"beta": 3.0, "power": 0.8, "eta0": 0.2, "decay": 0.7},
-        lambda Y, s, **how: oracle.cramma(Y, 3.0, 0.8, 0.2 * 3.0**-0.7, **how),
-    ),
-    Case(
-        MICRA,
-        {"beta": 0.9, "power": 0.5, "eta0": 0.1, "decay": 0.5},
-        lambda Y, s, **how: oracle.cramma(Y, 0.9, 0.5, 0.1, 0.5, **how),
-    ),
-    Case(
-        MICRA,
-        {"beta": 2.0, "power": 0.9, "eta0": 0.5, "decay": 0.3},
-        lambda Y, s, **how: oracle.cramma(Y, 2.0, 0.9, 0.5, 0.3, **how),
-    ),
-    Case(DynamicMargin, {"epsilon": 0.5}, lambda Y, s, **how: oracle.dynamic_margin(Y, 0.5, **how)),
-    Case(DynamicMargin, {"epsilon": 0.13}, lambda Y, s, **how: oracle.dynamic_margin(Y, 0.13, **how)),
-    Case(Relaxation, {"tol": 0.01}, lambda Y, s, **how: oracle.relaxation(Y, tol=0.01, **how)),
-    Case(
-        Relaxation,
-        {"margin": 2.0, "eta": 1.6, "tol": 0.1},
-        lambda Y, s, **how: oracle.relaxation(Y, 2.0, 1.6, 0.1, **how),
-    ),
-    Case(PassiveAggressive, {"C": 0.05}, lambda Y, s, **how: oracle.passive_aggressive(Y, 0.05, **how)),
-    Case(PassiveAggressive, {"C": np.inf}, lambda Y, s, **how: oracle.passive_aggressive(Y, np.inf, **how)),
-    Case(
-        PassiveAggressive,
-        {"C": 0.3, "variant": "II"},
-        lambda Y, s, **how: oracle.passive_aggressive(Y, 0.3, "II", **how),
-    ),
-    Case(ROMMA, {"aggressive": False}, lambda Y, s, **how: oracle.romma(Y, **how)),
-    Case(ROMMA, {"aggressive": True, "tol": 0.01}, lambda Y, s, **how: oracle.romma(Y, True, 0.01, **how)),
-    Case(GreedyPerceptron, {}, lambda Y, s, **how: oracle.greedy(Y, **how)),
-    Case(GreedyPerceptron, {"etas": (3.0, 0.1, 1.0)}, lambda Y, s, **how: oracle.greedy(Y, (3.0, 0.1, 1.0), **how)),
-    Case(
-        FuzzyPerceptron,
-        {"m": 2.0, "fuzz": 0.05, "c": 1.0},
-        lambda Y, s, **how: oracle.fuzzy(Y, s.X, s.y, 1.0, 2.0, 0.05, 1.0, **how),
-    ),
-    Case(
-        FuzzyPerceptron,
-        {"eta": 0.7, "m": 1.0, "fuzz": 0.001, "c": 4.0},
-        lambda Y, s, **how: oracle.fuzzy(Y, s.X, s.y, 0.7, 1.0, 0.001, 4.0, **how),
-    ),
-    Case(MarginFuzzyPerceptron, {"width": 0.5}, lambda Y, s, **how: oracle.margin_fuzzy(Y, s.bias, 0.5, **how)),
-    Case(
-        MarginFuzzyPerceptron,
-        {"width": 0.05, "eta": 0.3},
-        lambda Y, s, **how: oracle.margin_fuzzy(Y, s.bias, 0.05, 0.3, **how),
-    ),
-    Case(BalancedWinnow, {}, lambda Y, s, **how: oracle.winnow(Y, **how)),
-    Case(BalancedWinnow, {"alpha": 1.1}, lambda Y, s, **how: oracle.winnow(Y, 1.1, **how)),
-    Case(Pocket, {"variant": "ratchet"}, lambda Y, s, **how: oracle.pocket(Y, True, **how)),
-    Case(Pocket, {"variant": "run"}, lambda Y, s, **how: oracle.pocket(Y, False, **how)),
-    Case(LMS, {"eta": 1.0, "tol": 1e-3}, lambda Y, s, **how: oracle.lms(Y, 1.0, tol=1e-3, **how)),
-    Case(LMS, {"eta": 0.4, "tol": 0.05}, lambda Y, s, **how: oracle.lms(Y, 0.4, tol=0.05, **how)),
-    Case(RecursiveLeastSquares, {"ridge": 0.01}, lambda Y, s, **how: oracle.recursive_least_squares(Y, 0.01, **how)),
-    Case(RecursiveLeastSquares, {"ridge": 2.0}, lambda Y, s, **how: oracle.recursive_least_squares(Y, 2.0, **how)),
-]
-ONLINE = [cls for cls in ESTIMATORS if issubclass(cls, OnlineClassifier) and cls is not PerceptronLike]
-SOFT = [case for case in CASES if case.soft]
-LAYOUTS = {"C": np.ascontiguousarray, "F": np.asfortranarray, "csr": sp.csr_array}
-
-each_case = pytest.mark.parametrize("case", CASES, ids=str)
-each_layout = pytest.mark.parametrize("layout", LAYOUTS)
+each_case = pytest.mark.parametrize("case", RULES, ids=str)
 
 
 def test_every_estimator_has_a_case():
-    assert {case.estimator for case in CASES} | {VotedPerceptron} == set(ONLINE)
+    assert {case.estimator for case in RULES} | {VotedPerceptron, PerceptronLike} == set(ONLINE)
 
 
 @cache
 def expected(index, problem, dtype="float64", rho=1.0, delta=0.0, weighted=False, max_epochs=EPOCHS):
     X, y = problem()
     X = X.astype(dtype).astype(np.float64)
-    weight = weights_for(y) if weighted else None
+    weight = weights(y, least=0) if weighted else None
     if weighted:
         X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
     Y = oracle.patterns(X, y, rho, delta)
-    return CASES[index].oracle(Y, Setting(X, y, delta), weight=weight, max_epochs=max_epochs)
-
-
-def weights_for(y):
-    """Integers from 0 to 3."""
-    return np.random.default_rng(len(y)).integers(0, 4, len(y)).astype(np.float64)
+    return RULES[index].oracle(Y, Setting(X, y, delta), weight=weight, max_epochs=max_epochs)
 
 
 def assert_same(model, run, d, rho=1.0):
@@ -194,15 +78,15 @@ def assert_same(model, run, d, rho=1.0):
     np.testing.assert_allclose(a, want, rtol=1e-9, atol=1e-9 * np.abs(want).max())
 
 
-@each_layout
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@each_order
+@each_dtype
 @pytest.mark.parametrize("problem", PROBLEMS)
 @each_case
 def test_oracle(case, problem, dtype, layout):
     X, y = problem()
     model = case.estimator(**case.parameters, shuffle=False, max_epochs=EPOCHS)
-    model.fit(LAYOUTS[layout](X.astype(dtype)), y)
-    assert_same(model, expected(CASES.index(case), problem, dtype), X.shape[1])
+    model.fit(ORDERS[layout](X.astype(dtype)), y)
+    assert_same(model, expected(RULES.index(case), problem, dtype), X.shape[1])
 
 
 @pytest.mark.nojit
@@ -210,17 +94,17 @@ def test_oracle(case, problem, dtype, layout):
 @each_case
 def test_oracle_on_few_rows(case, layout):
     X, y = one_feature()
-    model = case.estimator(**case.parameters, shuffle=False, max_epochs=4).fit(LAYOUTS[layout](X), y)
-    assert_same(model, expected(CASES.index(case), one_feature, max_epochs=4), 1)
+    model = case.estimator(**case.parameters, shuffle=False, max_epochs=4).fit(ORDERS[layout](X), y)
+    assert_same(model, expected(RULES.index(case), one_feature, max_epochs=4), 1)
 
 
-@each_layout
+@each_order
 @pytest.mark.parametrize("problem", [overlapping, wide])
-@pytest.mark.parametrize("case", SOFT, ids=str)
+@pytest.mark.parametrize("case", EXTENDED, ids=str)
 def test_oracle_in_the_extended_space(case, problem, layout):
     X, y = problem()
-    model = case.estimator(**case.parameters, delta=1.0, shuffle=False, max_epochs=EPOCHS).fit(LAYOUTS[layout](X), y)
-    assert_same(model, expected(CASES.index(case), problem, delta=1.0), X.shape[1])
+    model = case.estimator(**case.parameters, delta=1.0, shuffle=False, max_epochs=EPOCHS).fit(ORDERS[layout](X), y)
+    assert_same(model, expected(RULES.index(case), problem, delta=1.0), X.shape[1])
 
 
 @pytest.mark.parametrize("rho", [0.0, 2.0])
@@ -230,17 +114,17 @@ def test_oracle_with_another_bias(case, problem, rho):
     X, y = problem()
     space = {"rho": rho} if rho else {"fit_intercept": False}
     model = case.estimator(**case.parameters, **space, shuffle=False, max_epochs=EPOCHS).fit(X, y)
-    assert_same(model, expected(CASES.index(case), problem, rho=rho), X.shape[1], rho)
+    assert_same(model, expected(RULES.index(case), problem, rho=rho), X.shape[1], rho)
 
 
-@each_layout
+@each_order
 @pytest.mark.parametrize("problem", [blobs_2d, overlapping])
 @each_case
 def test_oracle_with_sample_weights(case, problem, layout):
     X, y = problem()
     model = case.estimator(**case.parameters, shuffle=False, max_epochs=EPOCHS)
-    model.fit(LAYOUTS[layout](X), y, sample_weight=weights_for(y))
-    assert_same(model, expected(CASES.index(case), problem, weighted=True), X.shape[1])
+    model.fit(ORDERS[layout](X), y, sample_weight=weights(y, least=0))
+    assert_same(model, expected(RULES.index(case), problem, weighted=True), X.shape[1])
 
 
 @pytest.mark.parametrize("max_updates", [1, 3])
@@ -311,10 +195,10 @@ def test_start_on_a_separator_stays_there(estimator):
 
 
 @pytest.mark.parametrize("problem", [blobs_2d, overlapping, integer_ties])
-@pytest.mark.parametrize("layout", LAYOUTS)
+@each_order
 def test_voted_perceptron(problem, layout):
     X, y = problem()
-    model = VotedPerceptron(shuffle=False, max_epochs=EPOCHS).fit(LAYOUTS[layout](X), y)
+    model = VotedPerceptron(shuffle=False, max_epochs=EPOCHS).fit(ORDERS[layout](X), y)
     vectors, votes = oracle.voted(oracle.perceptron(oracle.patterns(X, y)))
     np.testing.assert_array_equal(model.votes_[0], votes)
     np.testing.assert_allclose(np.column_stack([model.voters_[0], model.voter_intercepts_[0]]), vectors, rtol=1e-9)

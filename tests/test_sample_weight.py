@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from families import ESTIMATORS
+from cases import LAYOUTS, ONLINE, ONLINE_VARIANTS, each_layout, online
+from fits import vectors
 from sklearn.base import clone
 
 from separatrix import (
@@ -25,20 +25,11 @@ from separatrix import (
     Relaxation,
     VotedPerceptron,
 )
-from separatrix.estimators._fit.online import OnlineClassifier
 
-ONLINE = [cls for cls in ESTIMATORS if issubclass(cls, OnlineClassifier)]
-online = pytest.mark.parametrize("cls", ONLINE, ids=lambda cls: cls.__name__)
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 VARIANTS = [
-    *(cls() for cls in ONLINE),
-    Perceptron(average=True),
-    Perceptron(delta=1.0),
-    CRAMMA(delta=1.0),
+    *ONLINE_VARIANTS,
     DynamicMargin(delta=0.5),
-    PassiveAggressive(variant="II"),
-    ROMMA(aggressive=True),
-    MarginPerceptron(gamma_guess=0.1),
     Perceptron(early_stopping=True, validation_fraction=0.3),
 ]
 
@@ -47,13 +38,6 @@ X = np.round(rng.normal(size=(50, 3)) * 8) / 8
 Y = {2: (rng.random(50) < 0.5).astype(int), 3: np.arange(50) % 3}
 SIDES = 2.0 * Y[2] - 1
 OUT = rng.random(50) < 0.3
-LAYOUTS = {"dense": np.asarray, "csr": sp.csr_matrix, "float32": lambda X: X.astype(np.float32)}
-
-
-def vectors(model):
-    if hasattr(model, "coef_"):
-        return np.column_stack([model.coef_, model.intercept_])
-    return np.vstack([np.column_stack(parts) for parts in zip(model.voters_, model.voter_intercepts_, strict=True)])
 
 
 def assert_same(one, other, rows=None):
@@ -71,9 +55,9 @@ def assert_same(one, other, rows=None):
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("layout", LAYOUTS)
+@each_layout
 @pytest.mark.parametrize("shuffle", [True, False])
-def test_weight_zero_is_the_row_removed(shuffle, layout, classes):
+def test_weight_zero_is_the_row_removed(shuffle, layout, classes, rng):
     data, y = LAYOUTS[layout](X), Y[classes]
     weight = np.where(OUT, 0.0, rng.uniform(0.5, 2.0, 50))
     kept = np.flatnonzero(~OUT)
@@ -107,7 +91,7 @@ def test_ones_are_no_weights(cls):
     np.testing.assert_array_equal(weight, 1)
 
 
-def test_least_squares_takes_weights_as_copies():
+def test_least_squares_takes_weights_as_copies(rng):
     copies = rng.integers(0, 5, 50)
     weighted = RecursiveLeastSquares(ridge=0.2).fit(X, Y[2], sample_weight=copies)
     repeated = RecursiveLeastSquares(ridge=0.2).fit(np.repeat(X, copies, axis=0), np.repeat(Y[2], copies))
@@ -229,7 +213,7 @@ def test_winnow_multiplies_the_exponent():
     ids=lambda cls: cls.__name__,
 )
 @pytest.mark.parametrize("scale", [2.0**-40, 0.25, 2.0**30])
-def test_a_common_factor_only_scales(cls, scale):
+def test_a_common_factor_only_scales(cls, scale, rng):
     """From a = 0 and without margin nothing else depends on the size of a; powers of two leave every bit alone."""
     weight = rng.uniform(0.5, 2.0, 50)
     one = cls(max_epochs=10).fit(X, Y[2], sample_weight=weight)
@@ -243,7 +227,7 @@ def test_a_common_factor_only_scales(cls, scale):
 @pytest.mark.parametrize(
     "cls", [cls for cls in ONLINE if cls not in (Relaxation, ROMMA, Pocket)], ids=lambda cls: cls.__name__
 )
-def test_weights_pull_the_boundary(cls):
+def test_weights_pull_the_boundary(cls, rng):
     """Two clouds that overlap: the heavier class is predicted more often, or at least as often.
 
     Not so where a step reaches its goal at once, or where the best is told by unweighted errors.
@@ -259,7 +243,7 @@ def test_weights_pull_the_boundary(cls):
 
 
 @online
-def test_certificates_are_about_unweighted_margins(cls):
+def test_certificates_are_about_unweighted_margins(cls, rng):
     side = np.array([1.0, -1.0, 0.5])
     y = (X @ side > 0.1).astype(int)
     far = X + np.outer(2 * y - 1, side)

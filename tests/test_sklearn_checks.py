@@ -1,7 +1,7 @@
 """scikit-learn's own checks over all estimators."""
 
 import pytest
-from families import EVERYONE
+from cases import EVERYONE
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from separatrix import KernelMaxMargin, MaxMargin, Perceptron, RecursiveLeastSquares

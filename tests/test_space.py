@@ -6,15 +6,12 @@ import numpy as np
 import oracle
 import pytest
 import scipy.sparse as sp
-from problems import PROBLEMS, blobs_2d, margin_6d, overlapping
+from cases import ORDERS, PROBLEMS, blobs_2d, each_dtype, each_order, margin_6d, overlapping
 from scipy.optimize import minimize, minimize_scalar
 
 from separatrix import Hyperplane, Space, best_gamma, objective, slacks, soft_measures
 from separatrix.patterns.plain_patterns import Patterns
 
-LAYOUTS = {"C": np.ascontiguousarray, "F": np.asfortranarray, "csr": sp.csr_array}
-each_layout = pytest.mark.parametrize("layout", LAYOUTS)
-each_dtype = pytest.mark.parametrize("dtype", ["float64", "float32"])
 each_seed = pytest.mark.parametrize("seed", range(20))
 
 
@@ -187,14 +184,14 @@ def test_remark_3():
 
 
 @each_dtype
-@each_layout
+@each_order
 @pytest.mark.parametrize("space", [Space(), Space(0.0), Space(2.0, 0.5)])
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_passes(problem, space, layout, dtype):
     X, y = problem()
     X = X.astype(dtype)
     rng = np.random.default_rng(0)
-    patterns = Patterns(LAYOUTS[layout](X), oracle.labels(y), space)
+    patterns = Patterns(ORDERS[layout](X), oracle.labels(y), space)
     Y = oracle.patterns(X, y, space.rho)
     wide = oracle.patterns(X, y, space.rho, space.delta)
     a, index = rng.normal(size=X.shape[1] + 1), rng.permutation(len(y))[: len(y) // 2]
@@ -224,14 +221,14 @@ def rough(seed, n, d):
 
 
 @each_dtype
-@each_layout
+@each_order
 @pytest.mark.parametrize("seed", range(5))
 def test_error_bounds_are_bounds(seed, layout, dtype):
     n, d, rho = 30, 17, 0.7
     X = rough(seed, n, d).astype(dtype)
     rng = np.random.default_rng(seed + 50)
     l = np.where(rng.random(n) < 0.5, 1.0, -1.0)
-    patterns = Patterns(LAYOUTS[layout](X), l, Space(rho))
+    patterns = Patterns(ORDERS[layout](X), l, Space(rho))
     Y = np.column_stack([l[:, None] * X.astype(np.float64), l * rho])
     # a vector nearly orthogonal to many rows: what is left of the products is rounding
     a = np.linalg.svd(Y / np.linalg.norm(Y, axis=1)[:, None])[2][-1] * 10.0 ** rng.integers(-5, 5)

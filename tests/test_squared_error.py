@@ -5,9 +5,19 @@ import oracle
 import oracle_batch
 import pytest
 import scipy.sparse as sp
-from dhs import EXAMPLE_1, PAIRS, PROBLEM_25, categories
-from layouts import LAYOUTS, as_seen, vector, weights
-from problems import PROBLEMS
+from cases import (
+    EXAMPLE_1,
+    LAYOUTS,
+    PAIRS,
+    PROBLEM_25,
+    PROBLEMS,
+    as_seen,
+    categories,
+    each_layout,
+    each_problem,
+    weights,
+)
+from fits import vector
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 
@@ -17,8 +27,6 @@ from separatrix.space import Space
 from separatrix.squared_error import factor
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-each_problem = pytest.mark.parametrize("problem", PROBLEMS)
-each_layout = pytest.mark.parametrize("layout", LAYOUTS)
 
 
 def rank_deficient():

@@ -14,7 +14,7 @@ import pytest
 from sklearn.datasets import dump_svmlight_file, load_iris
 from typer.testing import CliRunner
 
-from separatrix import MaxMargin, load, save
+from separatrix import MaxMargin, Perceptron, load, save
 from separatrix.cli import app, job
 from separatrix.io.model import files as models
 
@@ -169,6 +169,8 @@ def test_ctrl_c_in_the_middle(tmp_path, monkeypatch):
     path, model = tmp_path / "noise.csv", tmp_path / "noise.sx"
     pl.DataFrame(rng.normal(size=(300, 3))).with_columns(y=pl.Series(rng.integers(0, 2, 300))).write_csv(path)
     watched = job.fit_watched
+
+    Perceptron().fit(np.eye(3), [0, 0, 1])  # to compile takes longer than the timer waits
 
     def fit_and_interrupt(*arguments):
         threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGINT)).start()

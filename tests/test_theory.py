@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from test_bounds import assert_theorem
+from fits import assert_theorem
 
 from separatrix import DynamicMargin, MarginPerceptron, MaxMargin, Perceptron, PerceptronLike, bounds
 from separatrix.proof.theory import Setting, theorem_of

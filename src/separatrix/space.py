@@ -23,6 +23,11 @@ def norm(v: Vector) -> float:
         return float(np.ldexp(np.linalg.norm(np.ldexp(v, -exponent)), exponent))
 
 
+def symmetric(lower: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A symmetric matrix from its lower triangle."""
+    return np.tril(lower) + np.tril(lower, -1).T
+
+
 class Space(NamedTuple):
     """Which space margins are measured in.
 

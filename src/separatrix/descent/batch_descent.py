@@ -14,9 +14,9 @@ from collections.abc import Callable
 import numpy as np
 import scipy.linalg as la
 
-from separatrix.descent.criteria import Criterion, symmetric
+from separatrix.descent.criteria import Criterion
 from separatrix.patterns.plain_patterns import Patterns
-from separatrix.space import Vector, norm
+from separatrix.space import Vector, norm, symmetric
 
 METHODS = ("gradient", "newton", "optimal-step")
 OVERSHOOT = 10.0  # margins by which the automatic rate of J_p corrects the longest pattern

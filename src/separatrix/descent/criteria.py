@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.patterns.plain_patterns import Patterns
-from separatrix.space import Vector
+from separatrix.space import Vector, symmetric
 
 
 @dataclass(frozen=True)
@@ -123,8 +123,3 @@ class SquaredErrorCriterion(Criterion):
 def _inverse(norms2: Vector) -> Vector:
     """1/|y|^2; a pattern of length 0 cannot be corrected and has no part."""
     return 1.0 / np.where(norms2 > 0, norms2, np.inf)
-
-
-def symmetric(lower: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A symmetric matrix from its lower triangle."""
-    return np.tril(lower) + np.tril(lower, -1).T

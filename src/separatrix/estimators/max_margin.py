@@ -19,7 +19,6 @@ from separatrix.estimators._fit.one_vs_one import fit_members, members_of
 from separatrix.estimators._fit.parallel import run_each
 from separatrix.estimators._fit.separator import Data, LinearSeparator, warn_not_converged
 from separatrix.estimators._fit.watch import Progress, with_callbacks
-from separatrix.optimum import kesler_newton as machine_optimum
 from separatrix.optimum import solvers as choose
 from separatrix.optimum.problem import Problem
 from separatrix.patterns.binary_problems import binary_labels
@@ -225,21 +224,15 @@ class MaxMargin(LinearSeparator):
         )
 
     def _solve(self, problem: Problem, data: Data, start: Vector | None = None) -> "Solution":
-        if isinstance(problem.patterns, KeslerPatterns):
-            name, why = machine_optimum.solver_of(problem)
-            if self.solver not in ("auto", name):
-                raise ValueError(f"solver={self.solver!r} cannot do a {why}; use {name!r} or 'auto'.")
-            machine_optimum.solve(problem, start)
-        else:
-            name, why = choose.choose(problem) if self.solver == "auto" else (self.solver, "as asked for")
-            choose.check(problem, name)
-            choose.solve(problem, name, start)
+        name, why = choose.choose(problem) if self.solver == "auto" else (self.solver, "as asked for")
+        choose.check(problem, name)
+        choose.solve(problem, name, start)
         if problem.hard and not problem.lower > 0:
             self._refuse(problem, data)
         return self._solution(problem, f"{name} ({why})")
 
     def _solution(self, problem: Problem, how: str) -> "Solution":
-        a, alpha = problem.a, problem.alpha
+        a, (index, alpha) = problem.a, problem.multipliers()
         if problem.hard:
             smallest = float(problem.patterns.margins(a).min())
             a = a / smallest if smallest > 0 else a
@@ -247,7 +240,7 @@ class MaxMargin(LinearSeparator):
             if len(alpha) and length < 1e150:  # a = sum alpha_k y_k has sum alpha_k = |a|^2
                 alpha = alpha / alpha.sum() * length**2
         full = np.zeros(problem.patterns.n)
-        full[problem.alpha_index] = alpha
+        full[index] = alpha
         return Solution(problem, a, full, how)
 
     def _refuse(self, problem: Problem, data: Data) -> None:

@@ -10,7 +10,7 @@ polytope is the difference of the two classes' hulls: its vertices are (x_i - x_
 import numpy as np
 
 from separatrix.optimum.least_distance import least_distance
-from separatrix.optimum.problem import Problem, worst
+from separatrix.optimum.problem import Problem
 from separatrix.space import Vector
 
 ADD = 400  # patterns that join in a round
@@ -28,16 +28,16 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
 
 def _solve_augmented(problem: Problem, start: Vector | None) -> None:
     patterns = problem.patterns
-    n, width = patterns.n, patterns.d + 1
-    a = problem.combine(np.arange(n), np.full(n, 1.0 / n)) if start is None else start
+    width = patterns.d + 1
+    a = problem.mean() if start is None else start
     working = np.zeros(0, np.int64)
     while True:
-        m = problem.margins(a)
-        problem.primal(a, m)
+        worst = problem.extremes(a, ADD)
+        problem.reached(a, worst.minimum)
         if problem.done():
             return
         size = len(working)
-        working = np.union1d(working, worst(m, min(ADD, n)))
+        working = np.union1d(working, worst.numbers)
         if len(working) == size:
             return  # nothing new is violated: this is as far as arithmetic goes
         V, columns = patterns.narrow_rows(working)  # the solution is a combination of these rows, and 0 elsewhere
@@ -55,19 +55,16 @@ def _solve_augmented(problem: Problem, start: Vector | None) -> None:
 
 def _solve_free(problem: Problem) -> None:
     patterns = problem.patterns
-    positive, negative = np.flatnonzero(patterns.labels > 0), np.flatnonzero(patterns.labels < 0)
-    mean = [problem.combine(rows, np.full(len(rows), 1.0 / len(rows))) for rows in (positive, negative)]
-    w = mean[0][:-1] + mean[1][:-1]
+    w = problem.mean()[:-1]
     pairs = np.zeros((0, 2), np.int64)
     while True:
-        m = problem.margins(np.append(w, 0.0))
-        low, high = m[positive].min(), -m[negative].min()
-        b = -(low + high) / 2.0
-        problem.primal(np.append(w, b / patterns.space.rho), m + patterns.labels * b)
+        plus, minus = problem.sides(np.append(w, 0.0), PAIRS)
+        b = (minus.minimum - plus.minimum) / 2.0
+        problem.reached(np.append(w, b / patterns.space.rho), (plus.minimum + minus.minimum) / 2.0)
         if problem.done():
             return
         size = len(pairs)
-        i, j = worst(m, PAIRS, positive), worst(m, PAIRS, negative)
+        i, j = plus.numbers, minus.numbers
         fresh = np.stack(np.meshgrid(i, j, indexing="ij"), axis=-1).reshape(-1, 2)
         pairs = np.unique(np.vstack([pairs, fresh]), axis=0)
         if len(pairs) == size:

@@ -34,9 +34,7 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
     else:
         easy = problem.softer(EASY / scale, ROUGH)
         alpha = descend(easy)
-        problem.passes = easy.passes
-        problem.primal(easy.a, problem.margins(easy.a))
-        problem.dual(easy.alpha_index, easy.alpha, problem.combine(easy.alpha_index, easy.alpha))
+        problem.adopt(easy)
     if not problem.done():
         faces.solve(problem, alpha)
     if not problem.done():
@@ -49,9 +47,7 @@ def _last_resort(problem: Problem, scale: float) -> None:
         return
     soft = problem.softer(HARD / scale, 0.1 * problem.tol)
     newton.solve(soft, problem.a)
-    problem.passes = soft.passes
-    problem.primal(soft.a, problem.margins(soft.a))
-    problem.dual(soft.alpha_index, soft.alpha, problem.combine(soft.alpha_index, soft.alpha))
+    problem.adopt(soft)
 
 
 def descend(problem: Problem) -> Vector:

@@ -22,9 +22,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from separatrix.optimum.problem import worst
+from separatrix.passes.summaries import k_smallest
 from separatrix.patterns.plain_patterns import Patterns
-from separatrix.rows.access import Dense
 from separatrix.space import Vector
 
 CRITERIA = ("minimax", "perceptron")
@@ -86,7 +85,7 @@ class LinearProgram:
         everything = np.arange(n)
         rows = everything
         if n > FEW:
-            rows = worst(patterns.margins(patterns.combine(everything, np.full(n, 1.0 / n))), ADD)
+            rows = patterns.extremes(patterns.sum().vector, ADD).numbers
         while True:
             part, b = Yt[:, rows], self.b[rows]
             test = self._minimax(part, b)
@@ -108,7 +107,7 @@ class LinearProgram:
             m = patterns.margins(self.a)
             size = len(rows)
             if np.any(m < self.b * (1.0 - 10.0 * NOTHING)):
-                rows = np.union1d(rows, worst(m / self.b, ADD))
+                rows = np.union1d(rows, k_smallest(m / self.b, ADD))
             if len(rows) == size:
                 self.values.append(0.0)
                 return "failed" if ended == "converged" and not self.separates(self.a) else ended
@@ -132,8 +131,7 @@ class LinearProgram:
     def _transposed(self) -> sp.csc_matrix:
         """Y^t, every row in units of its largest entry, without that of a bias that is not there."""
         patterns, everything = self.patterns, np.arange(self.patterns.n)
-        dense = isinstance(patterns.rows, Dense)
-        Y = sp.csr_matrix(patterns.dense_rows(everything)) if dense else patterns.sparse_patterns(everything)
+        Y = patterns.sparse_patterns(everything)
         Yt = (Y if patterns.space.rho else Y[:, :-1]).T.tocsc()
         largest = abs(Yt).max(axis=1).toarray().ravel()
         self.size = np.where(largest > 0, largest, 1.0)

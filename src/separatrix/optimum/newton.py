@@ -5,7 +5,8 @@
 is convex and piecewise quadratic. On the active rows A (a.y < 1) its Hessian is I + 2C Y_A^t c Y_A, without the 1 of a
 free bias; a Newton step with an exact line search ends on the right piece after finitely many steps. The Hessian is
 formed where d is small, otherwise the step is found by conjugate gradients, each one pass over the active rows.
-The dual point of a vector is alpha = 2 C c max(0, 1 - m).
+The dual point of a vector is alpha = 2 C c max(0, 1 - m). Of a linear machine every row and rival has a slack of its
+own. (Crammer and Singer's machine has one per row, the largest, not squared; without slack the two are the same.)
 """
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from separatrix.optimum.dual_sweeps import Sweeps
 from separatrix.optimum.problem import Problem
 from separatrix.passes import compiled as passes
-from separatrix.patterns.plain_patterns import EPS
+from separatrix.patterns.base import EPS
 from separatrix.space import Vector
 
 LARGEST_HESSIAN = 3000  # columns up to which the Hessian is formed
@@ -32,7 +33,7 @@ def follow(problem: Problem, start: Vector | None = None) -> None:
     while start is None and C * float(np.mean(problem.patterns.norms2)) > EASY:
         stages.append(problem.softer(C, ROUGH))
         C /= STRIDE
-    if start is None:
+    if start is None and problem.patterns.categories == 2:
         first = stages[-1] if stages else problem
         sweeps = Sweeps(first)
         for _ in range(SWEEPS):
@@ -67,7 +68,7 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
             return
         gradient = penalty * a - v
         if hessian is not None:
-            step = _newton_step(hessian.at(m < 1.0), gradient)
+            step = newton_step(hessian.at(m < 1.0), gradient)
         else:
             step = _conjugate_gradients(problem, index, penalty, gradient)
         change = problem.margins(step)
@@ -101,7 +102,7 @@ class Hessian:
 
     def __init__(self, problem: Problem, penalty: Vector):
         self.problem, self.penalty = problem, penalty
-        self.norms2 = problem.patterns.squares + problem.patterns.space.rho**2
+        self.norms2 = problem.patterns.norms2 - problem.patterns.delta**2
         self._forget()
 
     def _forget(self) -> None:
@@ -128,7 +129,7 @@ class Hessian:
             self.matrix += sign * self.problem.patterns.outer_products(index, curvature)
 
 
-def _newton_step(H: NDArray[np.float64], gradient: Vector) -> Vector:
+def newton_step(H: NDArray[np.float64], gradient: Vector) -> Vector:
     if H[-1, -1] <= 0.0:  # a space without bias, or no active row and a free one
         H = H.copy()
         H[-1, -1] = 1.0
@@ -141,15 +142,13 @@ def _newton_step(H: NDArray[np.float64], gradient: Vector) -> Vector:
 def _conjugate_gradients(problem: Problem, index: np.ndarray, penalty: Vector, gradient: Vector) -> Vector:
     """H p = -g by conjugate gradients, to a residual that falls with the gap."""
     curvature = 2.0 * problem.C * problem.weight[index]
-    product = passes.curvature_product()
     p, r = np.zeros_like(gradient), -gradient
     q, rr = r.copy(), float(r @ r)
     enough = rr * min(0.1, max(problem.gap, 1e-8)) ** 2
     for _ in range(500):
         if rr <= enough or problem.passes >= problem.max_passes:
             break
-        Hq = penalty * q
-        product(problem.patterns.rows, problem.patterns.space.rho, index, curvature, q, Hq)
+        Hq = penalty * q + problem.patterns.curvature_product(index, curvature, q)
         problem.passes += len(index) / problem.patterns.n
         step = rr / float(q @ Hq)
         p += step * q

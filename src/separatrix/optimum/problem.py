@@ -16,27 +16,35 @@ from typing import Any
 import numpy as np
 
 from separatrix.passes import compiled as passes
-from separatrix.patterns.plain_patterns import Patterns
+from separatrix.passes.summaries import Extremes, Piece, Sides
 from separatrix.space import Vector
 
 STALLED = 60  # rounds without progress after which a solver has to stop
 
 
 class Problem:
-    """``weight`` are the c_k. ``watch`` is told the state after each pass and may stop the solver by returning True."""
+    """``weight`` are the c_k; None: those of the patterns. ``watch`` is told the state after each pass and may stop the
+    solver by returning True.
+
+    ``slack_vector``: where it is not None, the multipliers of the upper bound are the slacks of this vector,
+    alpha = 2 C c max(0, 1 - a.y), and are not listed.
+    """
 
     def __init__(
         self,
-        patterns: Patterns,
+        patterns: Any,  # a PatternSet; solvers that need rows in memory ask for more
         C: float,
-        weight: Vector,
+        weight: Any,
         *,
         tol: float,
         max_passes: float = np.inf,
         max_time: float = np.inf,
         watch: Callable[["Problem"], bool] | None = None,
     ):
-        self.patterns, self.C, self.weight = patterns, C, weight
+        self.patterns = patterns
+        self.C, self.weight = C, weight
+        if weight is None and patterns.here:
+            self.weight = self.patterns.prices
         self.tol, self.max_passes, self.max_time, self.watch = tol, max_passes, max_time, watch
         self.clock, self.passes, self.stopped = time.perf_counter(), 0.0, False
         self.lower, self.upper = -np.inf, np.inf
@@ -44,15 +52,30 @@ class Problem:
         self.a: Vector = np.zeros(patterns.d + 1)
         self.alpha_index: np.ndarray = np.zeros(0, np.int64)
         self.alpha: Vector = np.zeros(0)
+        self.slack_vector: Vector | None = None
 
     def softer(self, C: float, tol: float) -> "Problem":
         """The same problem with another C and accuracy, on the same clock and count of passes."""
-        space = self.patterns.space._replace(delta=(2.0 * C) ** -0.5)
-        other = Problem(
-            self.patterns.in_space(space), C, self.weight, tol=tol, max_passes=self.max_passes, max_time=self.max_time
-        )
+        return self._with(C, (2.0 * C) ** -0.5, tol)
+
+    def harder(self, tol: float) -> "Problem":
+        """The hard margin of the same patterns, likewise."""
+        return self._with(np.inf, 0.0, tol)
+
+    def _with(self, C: float, delta: float, tol: float) -> "Problem":
+        patterns = self.patterns.in_space(self.patterns.space._replace(delta=delta))
+        other = Problem(patterns, C, self.weight, tol=tol, max_passes=self.max_passes, max_time=self.max_time)
         other.clock, other.passes = self.clock, self.passes
         return other
+
+    def adopt(self, other: "Problem") -> None:
+        """Take over the passes of another problem on the same patterns, and what it found as far as it is good here."""
+        self.passes = other.passes
+        if self.hard:
+            self.reached(other.a, self.extremes(other.a, 1).minimum)
+        else:
+            self.primal(other.a, self.margins(other.a))
+        self.dual(other.alpha_index, other.alpha, self.combine(other.alpha_index, other.alpha))
 
     @property
     def hard(self) -> bool:
@@ -68,11 +91,34 @@ class Problem:
         self.passes += 1.0
         return self.patterns.margins(a)
 
+    def extremes(self, a: Vector, k: int) -> Extremes:
+        self.passes += 1.0
+        return self.patterns.extremes(a, k)
+
+    def sides(self, a: Vector, k: int) -> Sides:
+        self.passes += 1.0
+        return self.patterns.sides(a, k)
+
+    def piece(self, a: Vector) -> Piece:
+        self.passes += 1.0
+        return self.patterns.piece(a)
+
+    def mean(self) -> Vector:
+        """The mean pattern."""
+        self.passes += 1.0
+        vector, total = self.patterns.sum()
+        return vector / total
+
     def combine(self, index: np.ndarray, alpha: Vector) -> Vector:
         self.passes += len(index) / max(self.patterns.n, 1)
         return self.patterns.combine(index, alpha)
 
     # what solvers show
+
+    def reached(self, a: Vector, smallest: float) -> float:
+        """Enter a vector with its smallest margin; returns the hard margin that it reaches."""
+        length = self.patterns.space.length(a)
+        return self._enter(smallest / length, a) if length > 0 else -np.inf
 
     def primal(self, a: Vector, margins: Vector) -> float:
         """Enter a vector with its margins; returns the margin that it reaches in the space of the problem."""
@@ -118,11 +164,35 @@ class Problem:
         total = float(alpha.sum())
         if not total > 0:
             return np.inf
-        delta = np.broadcast_to(self.patterns.delta, self.patterns.n)[index]
+        delta = self.patterns.deltas_of(index) if self.patterns.space.delta else 0.0
         bound = float(np.hypot(self.patterns.space.length(combination), np.linalg.norm(delta * alpha))) / total
         if bound < self.upper:
             self.upper, self.alpha_index, self.alpha = bound, index.copy(), alpha.copy()
+            self.slack_vector = None
         return bound
+
+    def enter_piece(self, a: Vector, piece: Piece) -> float:
+        """Enter a soft margin's vector with its piece, and its slacks as multipliers; returns the value P(a).
+
+        sum alpha_k^2 Delta_k^2 = 2 C sum c s^2, because alpha = 2 C c s and Delta_k^2 = 1/(2 C c_k).
+        """
+        value = 0.5 * self.patterns.space.length(a) ** 2 + self.C * piece.squares
+        if 0 < value < np.inf:
+            self._enter((2.0 * value) ** -0.5, a)
+        total = 2.0 * self.C * piece.slack
+        length = self.patterns.space.length(2.0 * self.C * piece.pull)
+        balanced = not self.free or abs(piece.pull[-1]) <= 1e-9 * piece.slack * self.patterns.space.rho
+        if total > 0 and balanced:
+            bound = float(np.hypot(length, np.sqrt(2.0 * self.C * piece.squares))) / total
+            if bound < self.upper:
+                self.upper, self.slack_vector = bound, a.copy()
+        return value
+
+    def multipliers(self) -> tuple[np.ndarray, Vector]:
+        """Numbers and multipliers of the patterns behind the upper bound, listed."""
+        if self.slack_vector is None:
+            return self.alpha_index, self.alpha
+        return self.slack_multipliers(self.margins(self.slack_vector))
 
     @property
     def gap(self) -> float:
@@ -147,22 +217,10 @@ class Problem:
             self.stopped = True
         return self.stopped
 
+    def time_left(self) -> float:
+        return max(self.max_time - (time.perf_counter() - self.clock), 1e-3)
+
     def slack_multipliers(self, margins: Vector) -> tuple[np.ndarray, Vector]:
         """The dual point of a soft margin's vector: alpha = 2 C c max(0, 1 - m), rows and values."""
         index = np.flatnonzero(margins < 1.0)
-        return index, 2.0 * self.C * self.weight[index] * (1.0 - margins[index])
-
-
-def worst(values: Vector, k: int, among: Any = None) -> np.ndarray:
-    """Numbers of (about) the k smallest values, found by a threshold: partitioning a million numbers costs a pass."""
-    rows = np.arange(len(values)) if among is None else among
-    if len(rows) <= k:
-        return rows
-    v = values if among is None else values[rows]
-    if len(rows) > 50 * k:
-        sample = v[:: max(1, len(v) // 20_000)]
-        rank = min(len(sample) - 1, int(2.0 * k * len(sample) / len(v)) + 2)
-        below = np.flatnonzero(v <= np.partition(sample, rank)[rank])
-        if len(below) >= k:
-            rows, v = rows[below], v[below]
-    return rows[np.argpartition(v, k)[:k]] if len(rows) > k else rows
+        return index, 2.0 * self.C * self.patterns.prices[index] * (1.0 - margins[index])

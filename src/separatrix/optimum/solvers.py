@@ -1,14 +1,11 @@
-"""Which solver for which problem, and why."""
+"""The solvers: what each needs, which one suits a problem and why, and how it is run."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
-import numpy as np
-
-from separatrix.optimum import active_set, newton
-from separatrix.optimum import coordinate_descent as dual_coordinates
+from separatrix.optimum import active_set, coordinate_descent, newton, sample_newton, sift
 from separatrix.optimum.problem import Problem
 from separatrix.optimum.thread_limit import calm
-from separatrix.rows.access import CSR, Dense
 from separatrix.space import Vector
 
 WIDE = 3000  # columns from which a matrix of columns by columns is too much
@@ -17,52 +14,56 @@ LARGE_BLAS = 1000  # dense columns from which more threads pay; below, they only
 NEARLY_HARD = 1e5  # C |y|^2 of a soft margin whose vector is near the hard one
 EXTREME = 1e8  # C R^2 from which a soft margin may be beyond arithmetic
 
-SOLVERS = ("active-set", "newton", "dual-coordinates")
+
+class Solver(NamedTuple):
+    """``lacking``: what a problem lacks for it, in words, or None. ``near``: a start of its own where none is given."""
+
+    run: Callable[[Problem, Vector | None], None]
+    lacking: Callable[[Problem], str | None]
+    near: Callable[[Problem], Vector | None] = lambda problem: None
 
 
 def choose(problem: Problem) -> tuple[str, str]:
     """Name of the solver, and the reason in words."""
-    width, sparse = problem.patterns.d + 1, isinstance(problem.patterns.rows, CSR)
+    patterns, width = problem.patterns, problem.patterns.d + 1
+    machine = " of a linear machine" if patterns.categories > 2 else ""
+    if not patterns.here:
+        if problem.hard:
+            return "sift", f"hard margin{machine}, rows elsewhere: few passes bring the rows near the boundary"
+        return "sample-newton", f"soft margin{machine}, rows elsewhere: few passes from the solution of a sample"
     if problem.hard:
-        if sparse and width > WIDE and not problem.free:
+        if not machine and patterns.sparse and width > WIDE and not problem.free:
             return "dual-coordinates", f"hard margin, sparse with {width - 1} columns: follow a path of soft margins"
-        return "active-set", "hard margin: few patterns are tight, so an exact solve on a working set"
-    if width <= WIDE or problem.free:
-        what = "unpenalised bias" if problem.free else f"soft margin with {width - 1} columns"
+        return "active-set", f"hard margin{machine}: few patterns are tight, so an exact solve on a working set"
+    if width <= WIDE or problem.free or machine:
+        what = "unpenalised bias" if problem.free else f"soft margin{machine} with {width - 1} columns"
         return "newton", f"{what}: few passes with exact Newton steps"
     return "dual-coordinates", f"soft margin with {width - 1} columns: coordinate descent, then Newton steps"
 
 
 def check(problem: Problem, name: str) -> None:
     """A solver says what it cannot do."""
-    if name == "active-set" and not problem.hard:
-        raise ValueError('solver="active-set" is for the hard margin (C=inf); use "newton" or "auto".')
-    if name == "newton" and problem.hard:
-        raise ValueError('solver="newton" is for a soft margin; for C=inf use "active-set" or "auto".')
-    if name == "dual-coordinates" and problem.free:
-        raise ValueError('solver="dual-coordinates" cannot leave the bias free; use "newton", "active-set" or "auto".')
+    lacking = SOLVERS[name].lacking(problem)
+    if lacking:
+        raise ValueError(f"solver={name!r} {lacking}".replace("'", '"'))
 
 
 def solve(problem: Problem, name: str, start: Vector | None = None) -> None:
     """Run a solver; what it found is in the problem."""
-    runs: dict[str, Callable[[], None]] = {
-        "active-set": lambda: active_set.solve(problem, _near(problem) if start is None else start),
-        "newton": lambda: newton.follow(problem, start),
-        "dual-coordinates": lambda: dual_coordinates.solve(problem, start),
-    }
-    large = isinstance(problem.patterns.rows, Dense) and problem.patterns.d >= LARGE_BLAS
+    patterns, solver = problem.patterns, SOLVERS[name]
+    large = patterns.here and not patterns.sparse and patterns.d >= LARGE_BLAS
     with calm(one_thread=not large):
-        runs[name]()
-        if not problem.hard and problem.gap > problem.tol and problem.C * problem.patterns.radius2 > EXTREME:
+        solver.run(problem, solver.near(problem) if start is None else start)
+        if not problem.hard and problem.gap > problem.tol and problem.C * patterns.radius2 > EXTREME:
             _as_hard(problem)
 
 
 def _near(problem: Problem) -> Vector | None:
     """A soft margin's vector as the start of a hard one, where rows are cheap: it saves most of the exact solves."""
     patterns = problem.patterns
-    if patterns.categories > 2 or isinstance(patterns.rows, Dense) or problem.free or patterns.d >= WIDE:
+    if patterns.categories > 2 or not patterns.sparse or problem.free or patterns.d >= WIDE:
         return None
-    scale = float(np.mean(patterns.squares)) + patterns.space.rho**2
+    scale = patterns.mean_square + patterns.space.rho**2
     if not scale > 0:
         return None
     soft = problem.softer(NEARLY_HARD / scale, 1e-2)
@@ -73,16 +74,7 @@ def _near(problem: Problem) -> Vector | None:
 
 def _as_hard(problem: Problem) -> None:
     """With an extreme C slack is unaffordable: where the data are separable, the hard margin is the solution."""
-    space = problem.patterns.space._replace(delta=0.0)
-    hard = Problem(
-        problem.patterns.in_space(space),
-        np.inf,
-        problem.weight,
-        tol=0.1 * problem.tol,
-        max_passes=problem.max_passes,
-        max_time=problem.max_time,
-    )
-    hard.clock, hard.passes = problem.clock, problem.passes
+    hard = problem.harder(0.1 * problem.tol)
     if choose(hard)[0] != "active-set":
         return
     active_set.solve(hard)
@@ -90,3 +82,38 @@ def _as_hard(problem: Problem) -> None:
         margins = problem.margins(hard.a)
         problem.primal(hard.a / margins.min(), margins / margins.min())
         problem.dual(hard.alpha_index, hard.alpha, problem.combine(hard.alpha_index, hard.alpha))
+
+
+def _hard_here(problem: Problem) -> str | None:
+    if not problem.hard:
+        return 'is for the hard margin (C=inf); use "newton" or "auto".'
+    return _here(problem)
+
+
+def _soft_here(problem: Problem) -> str | None:
+    if problem.hard:
+        return 'is for a soft margin; for C=inf use "active-set" or "auto".'
+    return _here(problem)
+
+
+def _here(problem: Problem) -> str | None:
+    return None if problem.patterns.here else 'needs the rows in the memory of this process; use "auto".'
+
+
+def _coordinates(problem: Problem) -> str | None:
+    if problem.free:
+        return 'cannot leave the bias free; use "newton", "active-set" or "auto".'
+    if problem.patterns.categories > 2:
+        return 'trains no linear machine; use "newton", "active-set" or "auto".'
+    return _here(problem)
+
+
+SOLVERS = {
+    "active-set": Solver(active_set.solve, _hard_here, _near),
+    "newton": Solver(newton.follow, _soft_here),
+    "dual-coordinates": Solver(coordinate_descent.solve, _coordinates),
+    "sift": Solver(sift.solve, lambda problem: None if problem.hard else 'is for the hard margin (C=inf); use "auto".'),
+    "sample-newton": Solver(
+        sample_newton.solve, lambda problem: 'is for a soft margin; use "auto".' if problem.hard else None
+    ),
+}

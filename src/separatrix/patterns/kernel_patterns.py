@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from separatrix.errors import DataError
 from separatrix.patterns.plain_patterns import EPS, Patterns
-from separatrix.rows.access import Dense, Rows
+from separatrix.rows.access import Dense, Storage
 from separatrix.space import Space, Vector
 
 BLOCK = 8_000_000  # values of the Gram matrix that are computed at a time
@@ -159,7 +159,7 @@ def _squares(A: Matrix) -> Vector:
     return np.asarray(squares, dtype=np.float64).ravel()
 
 
-def as_matrix(rows: Rows) -> Matrix:
+def as_matrix(rows: Storage) -> Matrix:
     """What the kernels of patterns.py hold, as a float64 matrix."""
     if isinstance(rows, Dense):
         return np.asarray(rows.data, dtype=np.float64)
@@ -175,7 +175,7 @@ class KernelPatterns(Patterns):
 
     def __init__(
         self,
-        rows: Rows,
+        rows: Storage,
         labels: Vector,
         space: Space,
         kernel: Kernel,

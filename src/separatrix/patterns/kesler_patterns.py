@@ -6,6 +6,7 @@ Row k of category i and its rival j give the pattern eta_kj with y_k = (x_k, rho
 written out: patterns are numbered k (c - 1) + r, r counting the rivals in the order of their categories.
 """
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -14,8 +15,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from separatrix.loops import kesler_loop as machine
-from separatrix.patterns.plain_patterns import EPS, Patterns
-from separatrix.space import Space, Vector
+from separatrix.passes.compiled import BLOCK
+from separatrix.patterns.base import EPS, PassedPatterns
+from separatrix.patterns.plain_patterns import Patterns
+from separatrix.rows.base import Rows
+from separatrix.rows.memory import MemoryRows
+from separatrix.space import Space, Vector, symmetric
 
 
 class KeslerPatterns(Patterns):
@@ -28,17 +33,31 @@ class KeslerPatterns(Patterns):
         self.categories = categories
         rivals = categories - 1
         super().__init__(X, np.ones(len(codes)), space)
-        self.one = Patterns(self.rows, self.labels, space._replace(delta=0.0))  # the rows as they are
+        self.one = Patterns(self.home, self.labels, space._replace(delta=0.0))  # the rows as they are
         self.labels = np.broadcast_to(np.float64(1.0), len(codes) * rivals)
         self.row_weight = weight
         self.weight = None if weight is None else np.repeat(weight, rivals)
 
     def in_space(self, space: Space) -> "KeslerPatterns":
-        return self._sharing(KeslerPatterns(self.rows, self.codes, self.categories, space, self.row_weight))
-
-    def _sharing(self, other: "KeslerPatterns") -> "KeslerPatterns":
-        other.one.squares = self.one.squares
+        other = KeslerPatterns(self.home, self.codes, self.categories, space, self.row_weight)
+        self.one._sharing(other.one)
         return other
+
+    def through(self, wrap: Callable[[Rows], Rows]) -> PassedPatterns:
+        home = MemoryRows(self.rows, self.codes, self.row_weight, classes=np.arange(self.categories))
+        return PassedPatterns(wrap(home), None, self.space)
+
+    def sample(self, rows: np.ndarray) -> "KeslerPatterns":
+        weight = None if self.row_weight is None else self.row_weight[rows]
+        return KeslerPatterns(self.home.take(rows), self.codes[rows], self.categories, self.space, weight)
+
+    def _of_block(self, block: MemoryRows) -> "KeslerPatterns":
+        rows = slice(block.first - self.home.first, block.first - self.home.first + block.n)
+        weight = None if self.row_weight is None else self.row_weight[rows]
+        return KeslerPatterns(block, self.codes[rows], self.categories, self.space, weight)
+
+    def _first(self, block: MemoryRows) -> int:
+        return (block.first - self.home.first) * (self.categories - 1)
 
     @property
     def features(self) -> int:
@@ -53,9 +72,9 @@ class KeslerPatterns(Patterns):
     def entries_per_row(self) -> float:
         return self.one.entries_per_row * self.categories
 
-    @cached_property
+    @property
     def longest_row(self) -> int:
-        return 2 * (self.one.longest_row + 1)
+        return 2 * (self.home.longest + 1)
 
     @cached_property
     def row_norms2(self) -> Vector:
@@ -88,8 +107,9 @@ class KeslerPatterns(Patterns):
 
     def scores(self, a: Vector) -> NDArray[np.float64]:
         """a_j.y_k of all rows and categories."""
-        out = np.empty((len(self.codes), self.categories))
-        machine.all_scores()(self.rows, self.space.rho, self.machine(a), out)
+        out, V, rho = np.empty((len(self.codes), self.categories)), self.machine(a), self.space.rho
+        scores = machine.all_scores()
+        self.home.each_block(lambda i, j: scores(self.home.part(i, j).storage, rho, V, out[i:j]))
         return out
 
     def _against_rivals(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -161,9 +181,29 @@ class KeslerPatterns(Patterns):
         machine.combination()(self.rows, self.space.rho, rows, B, out)
         return out.ravel()
 
+    def curvature_product(self, index: np.ndarray, c: Vector, q: Vector) -> Vector:
+        return self.combine(index, c * self.margins_of(index, q))
+
+    def outer_products(self, index: np.ndarray, c: Vector) -> NDArray[np.float64]:
+        """sum c eta eta^t: S = sum c y y^t over the patterns of two categories enters four blocks."""
+        categories, width = self.categories, self.features + 1
+        rows, rivals = self.rivals_of(index)
+        own = self.codes[rows]
+        H = np.zeros((categories, width, categories, width))
+        for i in range(categories):
+            for j in range(categories):
+                pair = np.flatnonzero((own == i) & (rivals == j))
+                if len(pair):
+                    S = symmetric(self.one.outer_products(rows[pair], c[pair]))
+                    H[i, :, i] += S
+                    H[j, :, j] += S
+                    H[i, :, j] -= S
+                    H[j, :, i] -= S
+        return H.reshape(categories * width, categories * width)
+
     def combination_error(self, alpha: Vector) -> float:
         """As for a hyperplane, with at most c more terms in the multiplier of a row."""
-        depth = min(len(alpha), machine.BLOCK) + len(alpha) / machine.BLOCK + 4 + self.categories
+        depth = min(len(alpha), BLOCK) + len(alpha) / BLOCK + 4 + self.categories
         return depth * EPS * self.radius * 2.0 * float(alpha.sum()) + np.finfo(np.float64).tiny
 
 

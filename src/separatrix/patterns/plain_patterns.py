@@ -1,5 +1,6 @@
-"""The data's side of the space: the one door to the kernels, and single passes with bounds on their rounding errors."""
+"""The patterns of hyperplanes, from rows of this process: single passes with bounds on their rounding errors."""
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -8,29 +9,36 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from separatrix.passes import compiled as passes
-from separatrix.rows.access import CSR, Dense, Rows
-from separatrix.rows.memory import as_rows, frozen
+from separatrix.passes.summaries import Columns, Combination, Extremes, Piece, Shape, Sides, Slacks, k_smallest
+from separatrix.patterns.base import EPS, PassedPatterns, PatternSet
+from separatrix.rows.access import Storage
+from separatrix.rows.base import Rows
+from separatrix.rows.memory import MemoryRows, frozen
 from separatrix.space import Space, Vector, norm
 
-EPS = float(np.finfo(np.float64).eps)
+__all__ = ["CHUNK", "EPS", "Patterns"]
+
 CHUNK = 1_000_000  # values copied at a time where dense rows have to be scaled
+PIECE = 128 * passes.BLOCK  # multipliers of a combination that are summed by one thread
 
 
-class Patterns:
+class Patterns(PatternSet):
     """Patterns ``y_k = l_k (x_k, rho)``, extended by delta, that are only ever passed over.
 
-    ``X``: dense or CSR, float32 or float64, or what `as_rows` made of it. ``labels``: -1.0 or +1.0. ``weight``: sample
-    weights, which matter in a weighted space.
+    ``X``: dense or CSR, float32 or float64, or `MemoryRows` or what these hold. ``labels``: -1.0 or +1.0. ``weight``:
+    sample weights, which matter in a weighted space.
     """
 
-    categories = 2
-    explicit = True  # a pattern can be written out as a row of numbers
-
     def __init__(self, X: Any, labels: Vector, space: Space, weight: Vector | None = None):
-        self.rows: Rows = X if isinstance(X, (Dense, CSR)) else as_rows(X)
+        self.home = X if isinstance(X, MemoryRows) else MemoryRows(X)
         self.labels = frozen(np.ascontiguousarray(labels, dtype=np.float64))
         self.space = space
         self.weight = weight
+
+    @property
+    def rows(self) -> Storage:
+        """The data, for compiled loops."""
+        return self.home.storage
 
     @cached_property
     def delta(self) -> float | Vector:
@@ -40,16 +48,27 @@ class Patterns:
         return self.space.delta / np.sqrt(self.weight)
 
     def in_space(self, space: Space) -> "Patterns":
-        """The same rows and labels in another space."""
-        other = Patterns(self.rows, self.labels, space, self.weight)
-        other.squares = self.squares
-        return other
+        return self._sharing(Patterns(self.home, self.labels, space, self.weight))
 
     def relabelled(self, labels: Vector) -> "Patterns":
         """The same rows with other labels; what does not depend on labels is not computed again."""
-        other = Patterns(self.rows, labels, self.space, self.weight)
-        other.squares = self.squares
+        return self._sharing(Patterns(self.home, labels, self.space, self.weight))
+
+    def _sharing(self, other: "Patterns") -> "Patterns":
+        if "squares" in vars(self):
+            other.squares = self.squares
         return other
+
+    def through(self, wrap: Callable[[Rows], Rows]) -> PassedPatterns:
+        home = MemoryRows(self.rows, (self.labels > 0).astype(np.int64), self.weight, classes=np.arange(2))
+        return PassedPatterns(wrap(home), 1, self.space)
+
+    def sample(self, rows: np.ndarray) -> "Patterns":
+        weight = None if self.weight is None else self.weight[rows]
+        return Patterns(self.home.take(rows), self.labels[rows], self.space, weight)
+
+    def few(self, index: np.ndarray) -> tuple["Patterns", np.ndarray]:
+        return self, index
 
     @property
     def n(self) -> int:
@@ -57,27 +76,93 @@ class Patterns:
 
     @property
     def d(self) -> int:
-        return self.rows.data.shape[1] if isinstance(self.rows, Dense) else self.rows.width
+        return self.home.width
 
     @property
-    def features(self) -> int:
-        """Number of columns of the data."""
-        return self.d
+    def rows_in_all(self) -> int:
+        return self.home.n
+
+    @property
+    def sparse(self) -> bool:
+        return self.home.sparse
 
     @property
     def entries_per_row(self) -> float:
         """Average number of stored values in a row."""
-        return self.rows.data.size / max(self.n, 1)
+        return self.home.stored / max(self.n, 1)
 
-    @cached_property
-    def longest_row(self) -> int:
-        return self.d if isinstance(self.rows, Dense) else int(np.diff(self.rows.indptr).max(initial=0))
+    # Passes, block by block.
+
+    def _pass(self, name: str, *args: Any) -> Any:
+        if len(self.home.borders) == 1 or not self.explicit:
+            return getattr(self, name)(0, *args)
+        return self.home.run(lambda block: getattr(self._of_block(block), name)(self._first(block), *args))
+
+    def _first(self, block: MemoryRows) -> int:
+        return block.first - self.home.first
+
+    def _of_block(self, block: MemoryRows) -> "Patterns":
+        rows = slice(self._first(block), self._first(block) + block.n)
+        other = Patterns(block, self.labels[rows], self.space, None if self.weight is None else self.weight[rows])
+        if "squares" in vars(self):
+            other.squares = self.squares[rows]
+        return other
+
+    def shape_of_block(self, first: int) -> Shape:
+        squares, norms2 = self.squares, self.norms2
+        finite = np.isfinite(norms2)
+        bad = -1 if finite.all() else first + int(np.flatnonzero(~finite)[0])
+        return Shape(
+            self.n,
+            float(self.prices.sum()),
+            float(norms2.max(initial=0.0)),
+            float(squares.max(initial=0.0)),
+            float(squares.sum()),
+            self.home.longest,
+            bad,
+        )
+
+    def extremes_of_block(self, first: int, a: Vector, k: int) -> Extremes:
+        return _extremes(self.margins(a), np.arange(first, first + self.n), k)
+
+    def sides_of_block(self, first: int, a: Vector, k: int) -> Sides:
+        m = self.margins(a)
+        plus, minus = np.flatnonzero(self.labels > 0), np.flatnonzero(self.labels < 0)
+        return Sides(_extremes(m[plus], plus + first, k), _extremes(m[minus], minus + first, k))
+
+    def slacks_of_block(self, first: int, a: Vector, t: float, shift: float) -> Slacks:
+        m = self.margins(a) - shift
+        squares, products, curvature = passes.slack_sums()(np.zeros_like(m), m, self.prices, t)
+        return Slacks(squares, products, curvature, float(m.min(initial=np.inf)))
+
+    def piece_of_block(self, first: int, a: Vector, hessian: bool) -> Piece:
+        m = self.margins(a)
+        index = np.flatnonzero(m < 1.0)
+        s, c = 1.0 - m[index], self.prices[index]
+        cs = c * s
+        matrix = self.outer_products(index, c) if hessian else np.zeros((0, 0))
+        return Piece(
+            float(cs @ s), float(cs.sum()), self.combine(index, cs), matrix, len(index), float(m.min(initial=np.inf))
+        )
+
+    def sum_of_block(self, first: int) -> Combination:
+        return Combination(self.combine(np.arange(self.n), np.ones(self.n)), float(self.n))
+
+    def columns_of_block(self, first: int) -> Columns:
+        return Columns(self.home.n, *self.home.column_extremes())
+
+    @property
+    def prices(self) -> Vector:
+        """The factor on each pattern's squared slack."""
+        return np.ones(self.n) if self.weight is None else self.weight
+
+    # A number per row.
 
     @cached_property
     def squares(self) -> Vector:
         """|x_k|^2, as a sum of squares: exact on integers, where ties at a threshold matter."""
-        out = np.empty(self.n)
-        passes.squares()(self.rows, out)
+        out = np.empty(self.home.n)
+        self.home.each_block(lambda i, j: passes.squares()(self.home.part(i, j).storage, out[i:j]))
         return frozen(out)
 
     @cached_property
@@ -92,63 +177,46 @@ class Patterns:
 
     @cached_property
     def radius2(self) -> float:
-        """R^2 = max |y_k|^2."""
         return float(self.row_norms2.max(initial=0.0))
 
+    @cached_property
+    def largest_square(self) -> float:
+        return float(self.squares.max(initial=0.0))
+
+    @cached_property
+    def mean_square(self) -> float:
+        return float(np.mean(self.squares))
+
     @property
-    def radius(self) -> float:
-        return float(np.sqrt(self.radius2))
+    def longest_row(self) -> int:
+        return self.home.longest
 
     def peak(self) -> float:
         """max |y_ki|, the radius that matters to Winnow."""
-        out = np.empty(self.n)
+        out = np.empty(self.home.n)
         passes.peaks()(self.rows, out)
         return max(float(out.max(initial=0.0)), self.space.rho)
 
     def margins(self, a: Vector) -> Vector:
         """a.y_k, without the extension."""
-        out = np.empty(self.n)
-        passes.products()(self.rows, self.labels, self.space.rho, np.ascontiguousarray(a, dtype=np.float64), out)
+        a, out, rho = np.ascontiguousarray(a, dtype=np.float64), np.empty(self.n), self.space.rho
+        if self.home.threads == 1:
+            passes.products()(self.rows, self.labels, rho, a, out)
+        else:
+            products = passes.products()
+            self.home.each_block(
+                lambda i, j: products(self.home.part(i, j).storage, self.labels[i:j], rho, a, out[i:j])
+            )
         return out
+
+    def smallest(self, a: Vector) -> float:
+        return float(self.margins(a).min(initial=np.inf))
 
     def margins_of(self, index: np.ndarray, a: Vector) -> Vector:
         """a.y_k of some rows."""
         out = np.empty(len(index))
         passes.products_of()(self.rows, self.labels, self.space.rho, index, np.ascontiguousarray(a), out)
         return out
-
-    def margin_error(self, a: Vector) -> float:
-        """A bound on the rounding error of each of `margins`, gamma_k (|x| |w| + rho |b|), for any order of sums."""
-        longest = max(float(np.sqrt(self.squares.max(initial=0.0))), 2e-154 * np.sqrt(self.longest_row))  # underflow
-        size = float(longest * np.linalg.norm(a[:-1]) + self.space.rho * abs(a[-1]))
-        return (self.longest_row + 4) * EPS * size + np.finfo(np.float64).tiny
-
-    @property
-    def definite(self) -> bool | None:
-        """Is |u|.|a| >= u.a here, so that multipliers bound margins? None: nobody knows."""
-        return True
-
-    def numbering(self, kept: np.ndarray) -> np.ndarray:
-        """The patterns' numbers in the user's data, of which the rows ``kept`` take part."""
-        return kept
-
-    def length(self, a: Vector) -> float:
-        """|a| in this space, without the extension, rounded up where it is uncertain."""
-        return self.space.length(a)
-
-    def length_range(self, a: Vector) -> tuple[float, float]:
-        """Between which numbers |a| lies, where it is uncertain by more than a norm's rounding errors."""
-        length = self.length(a)
-        return length, length
-
-    def unit(self, a: Vector) -> Vector:
-        """a / |a|, whatever the size of a; a itself where it has no direction."""
-        peak = float(np.abs(a[:-1] if self.space.free else a).max(initial=0.0))
-        if not 0 < peak < np.inf:
-            return a
-        a = np.ldexp(a, -int(np.frexp(peak)[1]))  # a power of two: no bit is lost, and squares stay in range
-        length = self.length(a)
-        return a / length if length > 0 else a
 
     def distance(self, a: Vector, margins: Vector | None = None) -> float:
         """The geometric margin: the smallest distance from the hyperplane, negative for an error."""
@@ -162,63 +230,72 @@ class Patterns:
 
     def values(self, index: np.ndarray) -> Any:
         """Some rows of the data as they are."""
-        return np.array(self.rows.data[index]) if isinstance(self.rows, Dense) else self.sparse_rows(index)
+        return self.home.values(index)
 
     def dense_rows(self, index: np.ndarray) -> NDArray[np.float64]:
-        """The patterns of some rows, (k, d + 1), written out."""
-        if isinstance(self.rows, Dense):
-            X = self.rows.data[index].astype(np.float64)
-        else:
-            X = self.sparse_rows(index).toarray()
+        X = self.home.dense(index)
         return self.labels[index, None] * np.column_stack([X, np.full(len(index), self.space.rho)])
 
     def sparse_rows(self, index: np.ndarray) -> sp.csr_matrix:
         """Some rows of CSR data as a float64 matrix, without label and bias."""
-        assert isinstance(self.rows, CSR)
-        matrix = sp.csr_matrix(
-            (self.rows.data, self.rows.indices.view(np.int32), self.rows.indptr), shape=(self.n, self.d)
-        )
-        return matrix[index].astype(np.float64)
+        return self.home.matrix(index)
 
     def sparse_patterns(self, index: np.ndarray) -> sp.csr_matrix:
-        """The patterns of some rows of CSR data, (k, d + 1), with label and bias."""
+        """The patterns of some rows as a sparse matrix, (k, d + 1), with label and bias."""
+        if not self.sparse:
+            return sp.csr_matrix(self.dense_rows(index))
         signs = self.labels[index, None]
         return sp.hstack([self.sparse_rows(index).multiply(signs), self.space.rho * signs], format="csr")
 
     def narrow_rows(self, index: np.ndarray) -> tuple[NDArray[np.float64], np.ndarray]:
-        """`dense_rows` without the columns in which none of these rows of CSR data has a value; and which are left."""
-        if isinstance(self.rows, Dense):
+        if not self.sparse:
             return self.dense_rows(index), np.arange(self.d + 1)
         Y = self.sparse_patterns(index)
         occurring = np.unique(Y.indices)
         return Y[:, occurring].toarray(), occurring
 
     def combine(self, index: np.ndarray, alpha: Vector) -> Vector:
-        """sum alpha_k y_{i_k}, without the extension."""
+        index, alpha = np.ascontiguousarray(index, dtype=np.int64), np.ascontiguousarray(alpha)
+        kernel, rho = passes.combination(), self.space.rho
+
+        def part(first: int) -> Vector:
+            out = np.zeros(self.d + 1)
+            rows = slice(first, first + PIECE)
+            kernel(self.rows, self.labels, rho, index[rows], alpha[rows], out)
+            return out
+
+        return self.home.sum_of(part, len(index), PIECE, np.zeros(self.d + 1))
+
+    def curvature_product(self, index: np.ndarray, c: Vector, q: Vector) -> Vector:
+        """``sum c_k y_k (y_k.q)`` over some rows, each read once."""
         out = np.zeros(self.d + 1)
-        index = np.ascontiguousarray(index, dtype=np.int64)
-        passes.combination()(self.rows, self.labels, self.space.rho, index, np.ascontiguousarray(alpha), out)
+        passes.curvature_product()(self.rows, self.space.rho, index, c, q, out)
         return out
 
     def outer_products(self, index: np.ndarray, c: Vector) -> NDArray[np.float64]:
         """``sum c_k y_k y_k^t`` over some rows, its lower triangle; c >= 0."""
-        H = np.zeros((self.d + 1, self.d + 1))
-        if not isinstance(self.rows, Dense):
-            passes.outer_products()(self.rows, self.space.rho, index, c, H)
-            return H
         d, rho = self.d, self.space.rho
-        root = np.sqrt(c)
+        if self.sparse:
+            H = np.zeros((d + 1, d + 1))
+            passes.outer_products()(self.rows, rho, index, c, H)
+            return H
+        root, data = np.sqrt(c), self.rows.data
         step = max(1, CHUNK // max(d, 1))
-        for first in range(0, len(index), step):
-            part = slice(first, first + step)
-            Z = self.rows.data[index[part]].astype(np.float64)
-            Z *= root[part, None]
-            H[:d, :d] += Z.T @ Z
-            H[d, :d] += rho * (root[part] @ Z)
+
+        def part(first: int) -> NDArray[np.float64]:
+            rows, H = slice(first, first + step), np.zeros((d + 1, d + 1))
+            Z = data[index[rows]].astype(np.float64)
+            Z *= root[rows, None]
+            H[:d, :d] = Z.T @ Z
+            H[d, :d] = rho * (root[rows] @ Z)
+            return H
+
+        H = self.home.sum_of(part, len(index), step, np.zeros((d + 1, d + 1)))
         H[d, d] = rho * rho * c.sum()
         return H
 
-    def combination_error(self, alpha: Vector) -> float:
-        """A bound on the norm of the rounding error of `combine` for ``alpha >= 0``."""
-        depth = min(len(alpha), passes.BLOCK) + len(alpha) / passes.BLOCK + 4
-        return depth * EPS * self.radius * float(alpha.sum()) + np.finfo(np.float64).tiny
+
+def _extremes(m: Vector, numbers: np.ndarray, k: int) -> Extremes:
+    places = k_smallest(m, k)
+    errors = int(np.count_nonzero(~(m > 0)))
+    return Extremes(float(m.min(initial=np.inf)), errors, numbers[places], m[places], k)

@@ -27,6 +27,7 @@ class Certificate:
     hyperplane; for a linear machine their number c, and then all this is said in Kesler's space: the direction holds
     the c vectors one after the other, and pattern k (c - 1) + r is row k against the r-th of its rivals.
     ``between``: the labels of the two classes of which it speaks where there are more; other rows do not take part.
+    ``slack_vector``: where the multipliers are not listed but are the slacks of this vector, c max(0, 1 - a.y).
     ``kernel``: the inner product, where it is not that of the features; then the direction holds the multiples of the
     rows that take part, and a bias. ``upper`` is inf where it is not known to be an inner product on these rows.
     ``theory``: what a theorem promised of the fit, beside what happened; None where none applies: after `partial_fit`
@@ -47,6 +48,7 @@ class Certificate:
     between: tuple[Any, Any] | None = None
     kernel: Kernel | None = None
     theory: Theory | None = field(default=None, repr=False)
+    slack_vector: Vector | None = field(default=None, repr=False)
 
     @property
     def ratio(self) -> float | None:

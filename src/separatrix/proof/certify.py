@@ -7,15 +7,18 @@ For any ``alpha >= 0``, not all zero, and ``a = sum alpha_k y_k``, every unit ve
 
 Nothing here trusts a solver: both bounds are computed in float64 from data, a direction and multipliers, and rounded
 outwards by bounds on their rounding errors, so ``lower <= upper`` always and `verify` can repeat the proof.
+``patterns`` are a `separatrix.patterns.base.PatternSet`, wherever their rows live.
 """
 
 from collections.abc import Sequence
 from math import fsum
+from typing import Any
 
 import numpy as np
 
+from separatrix.passes.compiled import BLOCK
+from separatrix.patterns.base import EPS
 from separatrix.patterns.kernel_patterns import KernelPatterns
-from separatrix.patterns.plain_patterns import EPS, Patterns
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.exact import product_sign
 from separatrix.space import Vector, best_gamma, norm, objective
@@ -24,42 +27,46 @@ from separatrix.space import Vector, best_gamma, norm, objective
 # another order of summation.
 SLACK = 2.0
 MOST_DOUBTFUL = 1000  # rows that are settled in rationals
+MOST_PASSES, NOTHING_TO_GAIN = 40, 1e-10  # of Newton's steps for J where rows live elsewhere
 
 
-def separates_exactly(patterns: Patterns, a: Vector) -> bool:
+def separates_exactly(patterns: Any, a: Vector) -> bool:
     """Is every a.y_k > 0? In floating point where its error bound allows, else in rationals."""
-    margins, error = patterns.margins(a), patterns.margin_error(a)
-    if margins.min() < -error:
+    worst, error = patterns.extremes(a, MOST_DOUBTFUL + 1), patterns.margin_error(a)
+    if not np.all(np.isfinite(a)) or worst.minimum < -error:
         return False
-    doubtful = np.flatnonzero(margins <= error)
+    doubtful = worst.numbers[worst.margins <= error]
     if len(doubtful) > (MOST_DOUBTFUL if patterns.explicit else 0):
         return False
     return all(product_sign(row, a) > 0 for i in doubtful for row in patterns.dense_rows(np.array([i])))
 
 
-def separates(patterns: Patterns, a: Vector) -> bool:
+def separates(patterns: Any, a: Vector) -> bool:
     """Is every a.y_k > 0, certainly?"""
     return plain_margin(patterns, a) > 0
 
 
-def plain_margin(patterns: Patterns, a: Vector, slack: float = SLACK, margins: Vector | None = None) -> float:
+def plain_margin(patterns: Any, a: Vector, slack: float = SLACK, margins: Vector | None = None) -> float:
     """A certain lower bound on min_k u.y_k in the unextended space, u = a/|a|."""
     a = patterns.unit(a) if margins is None else a
     if not np.all(np.isfinite(a)):
         return -np.inf
-    smallest = float((patterns.margins(a) if margins is None else margins).min()) - slack * patterns.margin_error(a)
+    smallest = float(patterns.smallest(a) if margins is None else margins.min()) - slack * patterns.margin_error(a)
     shortest, longest = patterns.length_range(a)
     if shortest == 0:
         return -patterns.radius  # no direction at all: what every unit vector reaches
     return _down(smallest / (longest if smallest > 0 else shortest), slack, len(a))
 
 
-def lower_bound(patterns: Patterns, a: Vector, slack: float = SLACK, margins: Vector | None = None) -> float:
+def lower_bound(patterns: Any, a: Vector, slack: float = SLACK, margins: Vector | None = None) -> float:
     """A certain lower bound on the margin of a in its space: min u.y, or J^(-1/2) where the space is extended."""
+    scale = 1.0 if patterns.here else patterns.length(a)
     a = patterns.unit(a) if margins is None else a
-    delta = patterns.delta
     if patterns.space.delta == 0 or not np.all(np.isfinite(a)):
         return plain_margin(patterns, a, slack, margins)
+    if not patterns.here:
+        return _soft_bound_elsewhere(patterns, a, scale, slack)
+    delta = patterns.delta
     shortest, longest = patterns.length_range(a)
     if longest == 0:  # only a free bias is left, which costs nothing
         slacks = 1.0 - (patterns.margins(a) if patterns.space.free else 0.0) + slack * patterns.margin_error(a)
@@ -73,7 +80,42 @@ def lower_bound(patterns: Patterns, a: Vector, slack: float = SLACK, margins: Ve
     return _down(max(float(with_slack), float(m.min())), slack, len(a))
 
 
-def upper_bound(patterns: Patterns, index: np.ndarray, alpha: Vector, slack: float = SLACK) -> float:
+def _soft_bound_elsewhere(patterns: Any, a: Vector, t: float, slack: float) -> float:
+    """J^(-1/2) of a unit vector by passes that return sums: Newton's steps on J(t), t = 1/gamma, from the vector's own
+    length, at which a soft margin's vector is the best of its multiples. Every t gives a bound."""
+    error, delta2 = slack * patterns.margin_error(a), patterns.space.delta**2
+    best, t = np.inf, t if np.isfinite(t) and t > 0 else 1.0
+    for _ in range(MOST_PASSES):
+        sums = patterns.slacks(a, t, error)
+        best = min(best, t * t + sums.squares / delta2)
+        slope, bend = 2.0 * (t - sums.products / delta2), 2.0 * (1.0 + sums.curvature / delta2)
+        if slope * slope / bend <= NOTHING_TO_GAIN * best:
+            break
+        t = max(t - slope / bend, t / 2.0)
+    with_slack = 1.0 / np.sqrt(best * (1.0 + slack * (patterns.n + 8) * EPS))
+    return _down(max(with_slack, sums.minimum), slack, len(a))
+
+
+def slack_bound(patterns: Any, a: Vector, slack: float = SLACK) -> float:
+    """A certain upper bound on the best margin by the multipliers alpha = c max(0, 1 - a.y): one pass, none listed.
+
+    Another order of summation moves each of them by what it does to a margin.
+    """
+    piece = patterns.piece(a, hessian=False)
+    if not piece.slack > 0:
+        return np.inf
+    total = piece.slack
+    terms = slack * (min(patterns.n, BLOCK) + patterns.n / BLOCK + len(a) + 8) * EPS
+    moved = slack * patterns.margin_error(a) * patterns.weight_in_all
+    length = patterns.length(piece.pull) + (terms * total + moved) * patterns.radius
+    length = float(np.hypot(length, patterns.space.delta * np.sqrt(piece.squares * (1.0 + terms))))
+    if patterns.space.free:
+        left = abs(piece.pull[-1]) / patterns.space.rho + terms * total + moved
+        length += left * (patterns.radius + length / total)
+    return float(length / (total - min(moved, 0.5 * total)) * (1.0 + terms))
+
+
+def upper_bound(patterns: Any, index: np.ndarray, alpha: Vector, slack: float = SLACK) -> float:
     """A certain upper bound on the best margin: |sum alpha_k y_k^ext| / sum alpha_k, inf without multipliers."""
     largest = float(alpha.max(initial=0.0))
     if not (0 < largest < np.inf and patterns.definite):
@@ -81,12 +123,12 @@ def upper_bound(patterns: Patterns, index: np.ndarray, alpha: Vector, slack: flo
     alpha = np.ldexp(alpha, -int(np.frexp(largest)[1]))  # the bound does not depend on the scale, its squares do
     total = float(alpha.sum())
     a = patterns.combine(index, alpha)
-    delta = np.broadcast_to(patterns.delta, patterns.n)[index]
+    delta = patterns.deltas_of(index) if patterns.space.delta else np.zeros(len(index))
     error = slack * patterns.combination_error(alpha)
     length = float(np.hypot(patterns.length(a) * (1.0 + slack * len(a) * EPS) + error, norm(delta * alpha)))
     if patterns.space.free:
         # sum alpha_k l_k ought to be 0; what is left of it meets a bias of at most R + margin per unit of length.
-        length += slack * abs(fsum(alpha * patterns.labels[index])) * (patterns.radius + length / total)
+        length += slack * abs(fsum(alpha * patterns.labels_of(index))) * (patterns.radius + length / total)
     rounding = slack * (len(alpha) + 8) * EPS
     return float(length / total * (1.0 + rounding))
 
@@ -97,10 +139,11 @@ def _down(value: float, slack: float, terms: int) -> float:
 
 
 def certify(
-    patterns: Patterns,
+    patterns: Any,
     direction: Vector,
     alpha: Vector | None,
     *,
+    slack_vector: Vector | None = None,
     predicts: bool = True,
     kept: np.ndarray | None = None,
     sample_weight: Vector | None = None,
@@ -111,16 +154,18 @@ def certify(
     ``predicts``: whether the direction is what predicts; otherwise it only witnesses separability. ``kept``: the
     numbers of the rows in the user's data. ``margins``: those of the direction's unit vector, where they are at hand.
     """
-    direction = patterns.unit(direction)
-    if margins is None:
-        margins = patterns.margins(direction)
+    if patterns.here:
+        direction = patterns.unit(direction)
+        margins = patterns.margins(direction) if margins is None else margins
     index, upper = None, np.inf
     if alpha is not None and np.all(np.isfinite(alpha)) and np.all(alpha >= 0):
         index = np.flatnonzero(alpha)
         alpha = np.array(alpha[index])
         upper = upper_bound(patterns, index, alpha)
+    if slack_vector is not None:
+        upper = slack_bound(patterns, slack_vector)
     if np.isinf(upper):
-        index = alpha = None
+        index = alpha = slack_vector = None
     elif kept is not None:
         index = patterns.numbering(kept)[index]
     return Certificate(
@@ -129,9 +174,10 @@ def certify(
         separable=True if plain_margin(patterns, direction, margins=margins) > 0 else None,
         space=patterns.space,
         radius=patterns.radius,
-        direction=direction,
+        direction=patterns.unit(direction),
         alpha_index=index,
         alpha=alpha,
+        slack_vector=slack_vector,
         sample_weight=sample_weight,
         categories=patterns.categories,
         kernel=patterns.kernel if isinstance(patterns, KernelPatterns) else None,

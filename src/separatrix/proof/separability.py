@@ -5,20 +5,24 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg as la
+from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 
 from separatrix.errors import DataError
 from separatrix.geometry import Hyperplane
-from separatrix.optimum import solvers as choose
+from separatrix.optimum import solvers
 from separatrix.optimum.problem import Problem
+from separatrix.patterns.base import PassedPatterns, PatternSet
 from separatrix.patterns.binary_problems import binary_labels
 from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certificate import Certificate
-from separatrix.proof.certify import certify, separates_exactly
+from separatrix.proof.certify import certify, separates_exactly, upper_bound
 from separatrix.proof.exact import LARGEST_SYSTEM
 from separatrix.proof.gordan import Gordan, gordan
-from separatrix.rows.access import Dense
+from separatrix.rows.base import Rows
+from separatrix.rows.memory import MemoryRows
+from separatrix.rows.scaled import ScaledRows
 from separatrix.space import Space, Vector
 
 ENOUGH = 0.5  # gap at which a separating hyperplane is good enough
@@ -63,13 +67,20 @@ class Separability:
 
 
 def separability(
-    X: Any, y: ArrayLike, *, fit_intercept: bool = True, max_time: float = np.inf, tol: float = TINY
+    X: Any,
+    y: ArrayLike | None = None,
+    *,
+    fit_intercept: bool = True,
+    max_time: float = np.inf,
+    tol: float = TINY,
+    n_jobs: int | None = None,
 ) -> Separability:
     """Decide whether a hyperplane separates the classes, with a proof.
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n, d)
+    X : array-like or sparse matrix of shape (n, d), or a home of rows
+        A home (`separatrix.rows`) holds the labels too, and rows that need not fit into memory.
     y : array-like of shape (n,)
         Labels of two or more classes.
     fit_intercept : bool, default=True
@@ -79,6 +90,8 @@ def separability(
     tol : float, default=1e-12
         A bound on the margin below ``tol`` R without an exact proof is reported as False "at tolerance",
         ``exact=False``.
+    n_jobs : int or None, default=None
+        Threads over blocks of rows; the answer does not depend on them.
 
     Returns
     -------
@@ -99,29 +112,34 @@ def separability(
         raise ValueError(f"fit_intercept={fit_intercept!r} must be True or False.")
     if not (max_time > 0 and tol >= 0):
         raise ValueError(f"max_time={max_time!r} must be positive and tol={tol!r} not negative.")
+    ask = _Question(1.0 if fit_intercept else 0.0, max_time, tol)
+    if isinstance(X, Rows):
+        return ask.about_home(X)
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
     y = column_or_1d(y)
     check_consistent_length(X, y)
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
-        raise DataError(
-            f"Separability is a question about at least 2 classes; these data have 1 class: {classes[0]!r}."
-        )
-    ask = _Question(1.0 if fit_intercept else 0.0, max_time, tol)
+        raise _one_class(classes)
+    rows = MemoryRows(X, n_jobs=effective_n_jobs(n_jobs))
     if len(classes) == 2:
-        return ask.binary(X, binary_labels(codes, 2)[0])
+        return ask.binary(rows, binary_labels(codes, 2)[0])
     names = classes.tolist()
-    total = {c: ask.binary(X, l) for c, l in zip(names, binary_labels(codes, len(names)), strict=True)}
+    total = {c: ask.binary(rows, l) for c, l in zip(names, binary_labels(codes, len(names)), strict=True)}
     pairwise = {}
     for i in range(len(names)):
         for j in range(i):
-            rows = np.flatnonzero((codes == i) | (codes == j))
-            pairwise[names[j], names[i]] = ask.binary(X[rows], np.where(codes[rows] == i, 1.0, -1.0))
-    return _joint(ask.linear_machine(X, codes, len(names)), total, pairwise)
+            two = np.flatnonzero((codes == i) | (codes == j))
+            pairwise[names[j], names[i]] = ask.binary(rows.take(two), np.where(codes[two] == i, 1.0, -1.0))
+    return _joint(ask.linear_machine(rows, codes, len(names)), total, pairwise)
 
 
-def decide(patterns: Patterns) -> Separability:
+def _one_class(classes: np.ndarray) -> DataError:
+    return DataError(f"Separability is a question about at least 2 classes; these data have 1 class: {classes[0]!r}.")
+
+
+def decide(patterns: PatternSet) -> Separability:
     """`separability` for patterns that are already there."""
     return _Question(patterns.space.rho, np.inf, TINY).decide(patterns)
 
@@ -161,17 +179,22 @@ class _Question:
     def binary(self, X: Any, labels: Vector) -> Separability:
         return self.decide(Patterns(X, labels, self.space))
 
+    def about_home(self, home: Rows) -> Separability:
+        """Of rows that live elsewhere: two classes, or one linear machine."""
+        if len(home.classes) < 2:
+            raise _one_class(home.classes)
+        return self.decide(PassedPatterns(home, 1 if len(home.classes) == 2 else None, self.space))
+
     def linear_machine(self, X: Any, codes: np.ndarray, c: int) -> Separability:
         """One vector in Kesler's space; its certificate speaks of X and y as they are."""
         return self.decide(KeslerPatterns(X, codes, c, self.space))
 
-    def decide(self, patterns: Patterns) -> Separability:
+    def decide(self, patterns: Any) -> Separability:
         if not np.isfinite(patterns.radius2):
-            row = int(np.flatnonzero(~np.isfinite(patterns.row_norms2))[0])
+            row = patterns.shape.bad * patterns.rows_in_all // patterns.n
             raise DataError(f"The squared norm of row {row} overflows float64. Scale your features.")
-        attempts = [self._solve, self._solve_scaled] if isinstance(patterns.rows, Dense) else [self._solve]
         support, bound = 0, np.inf
-        for attempt in attempts:
+        for attempt in (self._solve, self._solve_scaled):
             problem = attempt(patterns)
             certificate = certify(patterns, problem.a, None)
             if certificate.separable or separates_exactly(patterns, problem.a):
@@ -180,7 +203,7 @@ class _Question:
             if witness is not None:
                 return self._no(patterns, witness)
             support, bound = len(problem.alpha_index), problem.upper / max(problem.patterns.radius, 1e-300)
-        certificate = certify(patterns, problem.a, _full(problem))
+        certificate = _certificate(patterns, problem)
         if support > LARGEST_SYSTEM and bound <= self.tol:
             text = (
                 f"Not separable at tolerance {self.tol:g} R: {support} rows combine to nearly 0, too many for an exact "
@@ -193,29 +216,25 @@ class _Question:
         )
         return Separability(None, "undecided", False, certificate, explanation=text)
 
-    def _solve(self, patterns: Patterns) -> Problem:
-        problem = Problem(patterns, np.inf, np.ones(patterns.n), tol=ENOUGH, max_time=self.max_time)
+    def _solve(self, patterns: Any) -> Problem:
+        problem = Problem(patterns, np.inf, None, tol=ENOUGH, max_time=self.max_time)
         if not patterns.radius2 > 0:
             return problem
-        choose.solve(problem, "active-set" if patterns.categories > 2 else choose.choose(problem)[0])
+        solvers.solve(problem, solvers.choose(problem)[0])
         return problem
 
-    def _solve_scaled(self, patterns: Patterns) -> Problem:
+    def _solve_scaled(self, patterns: Any) -> Problem:
         """The same question with every column centred (if there is a bias) and scaled to size 1.
 
         The answer does not change, the arithmetic does. The vector is carried back to the data as they are.
         """
-        assert isinstance(patterns.rows, Dense)
-        X = patterns.rows.data
-        centre = X.mean(axis=0, dtype=np.float64) if patterns.space.rho else np.zeros(patterns.features)
-        centred = X - centre
-        size = np.abs(centred).max(axis=0)
+        range_ = patterns.column_range()
+        centre = np.zeros(patterns.features)
+        if patterns.space.rho and not (patterns.here and patterns.sparse):
+            centre = range_.total / range_.n
+        size = np.maximum(np.abs(range_.largest - centre), np.abs(range_.smallest - centre))
         size = np.where(size > 0, size, 1.0)
-        if isinstance(patterns, KeslerPatterns):
-            scaled: Patterns = KeslerPatterns(centred / size, patterns.codes, patterns.categories, patterns.space)
-        else:
-            scaled = Patterns(centred / size, patterns.labels, patterns.space)
-        problem = self._solve(scaled)
+        problem = self._solve(patterns.through(lambda home: ScaledRows(home, centre, size)))
         with np.errstate(over="ignore", invalid="ignore"):
             for a in problem.a.reshape(-1, patterns.features + 1):  # one vector, or those of a machine
                 a[:-1] /= size
@@ -223,8 +242,8 @@ class _Question:
                     a[-1] -= a[:-1] @ centre / patterns.space.rho
         return problem
 
-    def _yes(self, patterns: Patterns, problem: Problem) -> Separability:
-        certificate = replace(certify(patterns, problem.a, _full(problem)), separable=True)
+    def _yes(self, patterns: Any, problem: Problem) -> Separability:
+        certificate = replace(_certificate(patterns, problem), separable=True)
         if patterns.categories > 2:
             nearest = patterns.distance(problem.a)
             text = (
@@ -233,12 +252,12 @@ class _Question:
             return Separability(True, "complete", True, certificate, None, nearest, None, text)
         w, b = patterns.space.split(problem.a)
         plane = Hyperplane(w, b) if np.any(w) else None
-        margin = float(patterns.margins(problem.a).min() / np.linalg.norm(w)) if plane is not None else None
+        margin = patterns.distance(problem.a) if plane is not None else None
         text = "Separable: a hyperplane has every row on its side"
         text += f", the nearest at a distance of {margin:.6g}." if margin is not None else "."
         return Separability(True, "complete", True, certificate, plane, margin, None, text)
 
-    def _no(self, patterns: Patterns, witness: Gordan) -> Separability:
+    def _no(self, patterns: Any, witness: Gordan) -> Separability:
         certificate = Certificate(
             lower=None,
             upper=witness.norm,
@@ -259,7 +278,7 @@ class _Question:
                 "to exactly 0, so no linear machine has all rows in their categories."
             )
         height, width = max(patterns.n, patterns.d + 1), patterns.d + 1
-        if height * width > max(LARGEST_WEAK, 2 * patterns.rows.data.size):
+        if not patterns.here or height * width > max(LARGEST_WEAK, 2 * patterns.home.stored):
             text += f" Weak separability was not looked for: that takes a dense table of {height:,} x {width:,}."
             return Separability(False, "none", True, certificate, None, None, witness, text)
         weak = self._weak(patterns, witness)
@@ -270,7 +289,7 @@ class _Question:
             return Separability(False, "quasi", True, certificate, plane, 0.0, witness, text)
         return Separability(False, "none", True, certificate, None, None, witness, text)
 
-    def _weak(self, patterns: Patterns, witness: Gordan) -> Vector | None:
+    def _weak(self, patterns: Any, witness: Gordan) -> Vector | None:
         """A vector with a.y_k >= 0 for all k and > 0 for some, None if there is none: facial reduction.
 
         sum lambda_k a.y_k = 0 with lambda > 0 forces a.y_k = 0 on the witness's rows. In what is left of the space
@@ -282,10 +301,10 @@ class _Question:
         rows = np.arange(patterns.n)
         tight = witness.rows
         while True:
-            kernel = la.null_space(patterns.dense_rows(tight) @ basis, rcond=1e-10)
-            if kernel.shape[1] == 0:
+            orthogonal = la.null_space(patterns.dense_rows(tight) @ basis, rcond=1e-10)
+            if orthogonal.shape[1] == 0:
                 return None
-            basis = basis @ kernel
+            basis = basis @ orthogonal
             products = np.column_stack([patterns.margins(_padded(b, patterns.d)) for b in basis.T])
             rows = np.flatnonzero(np.linalg.norm(products, axis=1) > 1e-9 * np.sqrt(patterns.norms2))
             if len(rows) == 0:
@@ -304,7 +323,10 @@ def _padded(vector: Vector, d: int) -> Vector:
     return vector if len(vector) == d + 1 else np.append(vector, 0.0)
 
 
-def _full(problem: Problem) -> Vector:
-    alpha = np.zeros(problem.patterns.n)
-    alpha[problem.alpha_index] = problem.alpha
-    return alpha
+def _certificate(patterns: Any, problem: Problem) -> Certificate:
+    """Of the vector and the multipliers that a solver found, perhaps on scaled rows."""
+    certificate = certify(patterns, problem.a, None)
+    upper = upper_bound(patterns, problem.alpha_index, problem.alpha)
+    if not np.isfinite(upper):
+        return certificate
+    return replace(certificate, upper=upper, alpha_index=problem.alpha_index, alpha=problem.alpha)

@@ -19,7 +19,7 @@ class CSR(NamedTuple):
     width: int
 
 
-Rows = Dense | CSR
+Storage = Dense | CSR
 
 
 def dot(X, i, v):

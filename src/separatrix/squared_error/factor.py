@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from separatrix.errors import DataError
 from separatrix.patterns.plain_patterns import CHUNK, EPS, Patterns
-from separatrix.rows.access import Dense
 from separatrix.space import Vector
 
 LARGEST = 5000  # shorter side up to which a matrix is factorised
@@ -32,7 +31,7 @@ def factorable(patterns: Patterns) -> bool:
 
 
 def worth_a_triangle(patterns: Patterns) -> bool:
-    return isinstance(patterns.rows, Dense) or patterns.n * float(width_of(patterns)) ** 2 <= CHEAP
+    return not patterns.sparse or patterns.n * float(width_of(patterns)) ** 2 <= CHEAP
 
 
 def triangle(patterns: Patterns, weight: Vector, target: Vector | None = None) -> Matrix:

@@ -17,7 +17,7 @@ from separatrix.patterns.kesler_patterns import distances_from_borders
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import joint_certificate
-from separatrix.rows.access import Dense, Rows
+from separatrix.rows.access import Dense, Storage
 from separatrix.rows.memory import as_rows, take_rows
 from separatrix.rows.validate import check_structure
 from separatrix.space import Space, Vector, norm
@@ -28,7 +28,7 @@ DTYPES = [np.float64, np.float32]
 class Data(NamedTuple):
     """Checked data, without the rows of weight 0."""
 
-    rows: Rows
+    rows: Storage
     codes: np.ndarray  # number of the class of each row
     classes: np.ndarray
     weight: Vector

@@ -1,0 +1,51 @@
+"""Hard margin by sifting: for rows so many, or so far away, that passes are the price.
+
+    minimise |a|  subject to  a.y_k >= 1 for all k
+
+A sample is solved exactly, which bounds the best margin from above; one pass over all rows tells what its vector
+reaches and brings the rows with the smallest margins; these join the sample. Two or three passes are enough: a vector
+that is right for a sample errs on few rows, and they are among those that come.
+"""
+
+import numpy as np
+
+from separatrix.optimum import active_set
+from separatrix.optimum.problem import Problem
+from separatrix.space import Vector
+
+SAMPLE = 100_000  # rows of the first sample, at most
+VALUES = 20_000_000  # values that may be brought here
+COLLECT = 20_000  # patterns that a pass brings
+FINER = 0.1  # the part of the gap that the solution of a sample may use up
+
+
+def solve(problem: Problem, start: Vector | None = None) -> None:
+    """``start``: a vector near whose boundary the tight patterns are expected."""
+    patterns = problem.patterns
+    per_row = patterns.n // patterns.rows_in_all
+    most = int(max(min(SAMPLE, VALUES // (patterns.features + 1)), 10 * patterns.features, 100))
+    rows = evenly(patterns.rows_in_all, most) if start is None else np.unique(_try(problem, start) // per_row)
+    while not problem.done():
+        part = patterns.sample(rows)
+        small = Problem(part, np.inf, None, tol=FINER * problem.tol, max_time=problem.time_left())
+        active_set.solve(small)
+        problem.dual(patterns.numbering(rows)[small.alpha_index], small.alpha, part.combine(*small.multipliers()))
+        brought = _try(problem, small.a)
+        joined = np.union1d(rows, brought // per_row)
+        if len(joined) == len(rows):
+            problem.done()
+            return  # nothing new is violated: this is as far as arithmetic goes
+        support = rows[np.unique(small.alpha_index // per_row)]
+        rows = joined if len(rows) < most else np.union1d(support, brought // per_row)
+
+
+def evenly(n: int, k: int) -> np.ndarray:
+    """Numbers of at most k rows of n, evenly spread."""
+    return np.unique(np.linspace(0, n - 1, min(k, n)).astype(np.int64))
+
+
+def _try(problem: Problem, a: Vector) -> np.ndarray:
+    """One pass: what the vector reaches; the numbers of the patterns with the smallest margins."""
+    worst = problem.extremes(a, COLLECT)
+    problem.reached(a, worst.minimum)
+    return worst.numbers

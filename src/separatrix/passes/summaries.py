@@ -1,0 +1,145 @@
+"""What one pass over rows may return: summaries whose size does not depend on the number of rows, and how they merge.
+
+The functions that make them of a block stand with the patterns (`separatrix.patterns`): what a margin is depends on the
+space in which rows are seen.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+
+
+class Shape(NamedTuple):
+    """Sizes: number of patterns, sum of their weights, max |y|^2, max |x|^2, sum |x|^2, the most values in a row, and
+    the number of the first pattern whose squares are not finite, or -1."""
+
+    n: int
+    weight: float
+    radius2: float
+    largest: float
+    total: float
+    longest: int
+    bad: int
+
+    def merge(self, other: "Shape") -> "Shape":
+        return Shape(
+            self.n + other.n,
+            self.weight + other.weight,
+            max(self.radius2, other.radius2),
+            max(self.largest, other.largest),
+            self.total + other.total,
+            max(self.longest, other.longest),
+            self.bad if self.bad >= 0 else other.bad,
+        )
+
+
+class Extremes(NamedTuple):
+    """The smallest margins: the minimum, how many are not positive, and the k patterns with the smallest ones."""
+
+    minimum: float
+    errors: int
+    numbers: np.ndarray
+    margins: Vector
+    k: int
+
+    def merge(self, other: "Extremes") -> "Extremes":
+        numbers, margins = np.append(self.numbers, other.numbers), np.append(self.margins, other.margins)
+        best = k_smallest(margins, self.k)
+        return Extremes(
+            min(self.minimum, other.minimum), self.errors + other.errors, numbers[best], margins[best], self.k
+        )
+
+
+class Sides(NamedTuple):
+    """The same of the two classes apart, where a bias is free."""
+
+    positive: Extremes
+    negative: Extremes
+
+    def merge(self, other: "Sides") -> "Sides":
+        return Sides(self.positive.merge(other.positive), self.negative.merge(other.negative))
+
+
+class Combination(NamedTuple):
+    """sum alpha_k y_k with multipliers that are a function of the row, and sum alpha_k."""
+
+    vector: Vector
+    total: float
+
+    def merge(self, other: "Combination") -> "Combination":
+        return Combination(self.vector + other.vector, self.total + other.total)
+
+
+class Slacks(NamedTuple):
+    """Over the patterns with slack s = 1 - t m > 0: the sums of c s^2, c s m and c m^2, and the smallest margin."""
+
+    squares: float
+    products: float
+    curvature: float
+    minimum: float
+
+    def merge(self, other: "Slacks") -> "Slacks":
+        return Slacks(
+            self.squares + other.squares,
+            self.products + other.products,
+            self.curvature + other.curvature,
+            min(self.minimum, other.minimum),
+        )
+
+
+class Piece(NamedTuple):
+    """The piece of a soft margin's criterion at a vector: over the patterns with slack s = 1 - a.y > 0 the sums of
+    c s^2, c s, c s y and c y y^t (its lower triangle; empty where it was not asked for), their number, and the smallest
+    margin."""
+
+    squares: float
+    slack: float
+    pull: Vector
+    matrix: NDArray[np.float64]
+    active: int
+    minimum: float
+
+    def merge(self, other: "Piece") -> "Piece":
+        return Piece(
+            self.squares + other.squares,
+            self.slack + other.slack,
+            self.pull + other.pull,
+            self.matrix + other.matrix,
+            self.active + other.active,
+            min(self.minimum, other.minimum),
+        )
+
+
+class Columns(NamedTuple):
+    """Sums and extremes of the columns."""
+
+    n: int
+    total: Vector
+    smallest: Vector
+    largest: Vector
+
+    def merge(self, other: "Columns") -> "Columns":
+        return Columns(
+            self.n + other.n,
+            self.total + other.total,
+            np.minimum(self.smallest, other.smallest),
+            np.maximum(self.largest, other.largest),
+        )
+
+
+def k_smallest(values: Vector, k: int) -> np.ndarray:
+    """Places of the k smallest values, found by a threshold: partitioning a million numbers costs a pass."""
+    if len(values) <= k:
+        return np.arange(len(values))
+    places, v = None, values
+    if len(values) > 50 * k:
+        sample = values[:: max(1, len(values) // 20_000)]
+        rank = min(len(sample) - 1, int(2.0 * k * len(sample) / len(values)) + 2)
+        below = np.flatnonzero(values <= np.partition(sample, rank)[rank])
+        if len(below) >= k:
+            places, v = below, values[below]
+    chosen = np.argpartition(v, k - 1)[:k] if len(v) > k else np.arange(len(v))
+    return np.sort(chosen if places is None else places[chosen])

@@ -1,0 +1,287 @@
+"""Patterns as solvers and certificates see them: seen through a space, wherever their rows live.
+
+Everything here is a pass that returns a summary (`separatrix.passes.summaries`), or a few rows brought here. Subclasses
+say what the patterns of a row are: one of a hyperplane (`plain_patterns`), several of a linear machine
+(`kesler_patterns`), or those of a kernel (`kernel_patterns`). `PassedPatterns` are those of rows that live elsewhere.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.passes.compiled import BLOCK
+from separatrix.passes.summaries import Columns, Combination, Extremes, Piece, Shape, Sides, Slacks
+from separatrix.rows.base import Rows
+from separatrix.rows.memory import MemoryRows
+from separatrix.space import Space, Vector, norm
+
+if TYPE_CHECKING:
+    from separatrix.patterns.plain_patterns import Patterns
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+class PatternSet(ABC):
+    """Patterns ``y_k`` with a margin ``a.y_k``; ``d`` is one less than the length of a vector ``a``."""
+
+    space: Space
+    categories = 2
+    explicit = True  # a pattern can be written out as a row of numbers
+    here = True  # rows live in this process: a number per row may be kept
+
+    @property
+    @abstractmethod
+    def n(self) -> int:
+        """Number of patterns."""
+
+    @property
+    @abstractmethod
+    def d(self) -> int: ...
+
+    @property
+    def features(self) -> int:
+        """Number of columns of the data."""
+        return self.d
+
+    @property
+    @abstractmethod
+    def rows_in_all(self) -> int:
+        """Number of rows; each may stand for several patterns."""
+
+    @abstractmethod
+    def through(self, wrap: Callable[[Rows], Rows]) -> "PassedPatterns":
+        """The patterns of the same rows in another home, which is made of theirs."""
+
+    @abstractmethod
+    def in_space(self, space: Space) -> Any:
+        """The same patterns in another space."""
+
+    @abstractmethod
+    def sample(self, rows: np.ndarray) -> "Patterns":
+        """The patterns of some rows, brought here."""
+
+    # Passes: each is a method of the patterns of a block, called with the number of the block's first pattern.
+
+    @abstractmethod
+    def _pass(self, name: str, *args: Any) -> Any:
+        """Run a method of every block's patterns and merge what comes back in the order of the blocks."""
+
+    @cached_property
+    def shape(self) -> Shape:
+        return self._pass("shape_of_block")
+
+    def extremes(self, a: Vector, k: int) -> Extremes:
+        """The smallest margins, and the numbers of the k patterns that have them."""
+        return self._pass("extremes_of_block", np.ascontiguousarray(a, dtype=np.float64), k)
+
+    def sides(self, a: Vector, k: int) -> Sides:
+        """The same of the two classes apart."""
+        return self._pass("sides_of_block", np.ascontiguousarray(a, dtype=np.float64), k)
+
+    def smallest(self, a: Vector) -> float:
+        """min a.y_k, without the extension."""
+        return self.extremes(a, 1).minimum
+
+    def slacks(self, a: Vector, t: float, shift: float = 0.0) -> Slacks:
+        """Sums over the patterns with slack 1 - t (a.y - shift) > 0."""
+        return self._pass("slacks_of_block", np.ascontiguousarray(a, dtype=np.float64), t, shift)
+
+    def piece(self, a: Vector, hessian: bool = True) -> Piece:
+        """Value, gradient and Hessian of the criterion of a soft margin."""
+        return self._pass("piece_of_block", np.ascontiguousarray(a, dtype=np.float64), hessian)
+
+    def sum(self) -> Combination:
+        """sum y_k, and their number."""
+        return self._pass("sum_of_block")
+
+    def column_range(self) -> Columns:
+        """Sums and extremes of the columns of the data."""
+        return self._pass("columns_of_block")
+
+    # Sizes, and what they say of rounding errors.
+
+    @cached_property
+    def radius2(self) -> float:
+        """R^2 = max |y_k|^2."""
+        return float(self.shape.radius2)
+
+    @property
+    def radius(self) -> float:
+        return float(np.sqrt(self.radius2))
+
+    @property
+    def weight_in_all(self) -> float:
+        """sum c_k."""
+        return self.shape.weight
+
+    @property
+    def mean_square(self) -> float:
+        """The mean of |x|^2 over the patterns."""
+        return self.shape.total / max(self.n, 1)
+
+    @property
+    def largest_square(self) -> float:
+        """max |x|^2."""
+        return self.shape.largest
+
+    @property
+    def longest_row(self) -> int:
+        """The most values in a row."""
+        return self.shape.longest
+
+    def margin_error(self, a: Vector) -> float:
+        """A bound on the rounding error of each margin, gamma_k (|x| |w| + rho |b|), for any order of sums."""
+        longest = max(float(np.sqrt(self.largest_square)), 2e-154 * np.sqrt(self.longest_row))  # underflow
+        size = float(longest * norm(a[:-1]) + self.space.rho * abs(a[-1]))
+        return (self.longest_row + 4) * EPS * size + np.finfo(np.float64).tiny
+
+    def combination_error(self, alpha: Vector) -> float:
+        """A bound on the norm of the rounding error of `combine` for ``alpha >= 0``."""
+        depth = min(len(alpha), BLOCK) + len(alpha) / BLOCK + 4
+        return depth * EPS * self.radius * float(alpha.sum()) + np.finfo(np.float64).tiny
+
+    # Vectors of this space.
+
+    @property
+    def definite(self) -> bool | None:
+        """Is |u|.|a| >= u.a here, so that multipliers bound margins? None: nobody knows."""
+        return True
+
+    def length(self, a: Vector) -> float:
+        """|a| in this space, without the extension, rounded up where it is uncertain."""
+        return self.space.length(a)
+
+    def length_range(self, a: Vector) -> tuple[float, float]:
+        """Between which numbers |a| lies, where it is uncertain by more than a norm's rounding errors."""
+        length = self.length(a)
+        return length, length
+
+    def unit(self, a: Vector) -> Vector:
+        """a / |a|, whatever the size of a; a itself where it has no direction."""
+        peak = float(np.abs(a[:-1] if self.space.free else a).max(initial=0.0))
+        if not 0 < peak < np.inf:
+            return a
+        a = np.ldexp(a, -int(np.frexp(peak)[1]))  # a power of two: no bit is lost, and squares stay in range
+        length = self.length(a)
+        return a / length if length > 0 else a
+
+    # A few patterns.
+
+    @abstractmethod
+    def few(self, index: np.ndarray) -> tuple["Patterns", np.ndarray]:
+        """Patterns of this process among which some of these are, and their numbers there."""
+
+    def combine(self, index: np.ndarray, alpha: Vector) -> Vector:
+        """sum alpha_k y_{i_k}, without the extension."""
+        here, index = self.few(index)
+        return here.combine(index, alpha)
+
+    def dense_rows(self, index: np.ndarray) -> NDArray[np.float64]:
+        """Some patterns, (k, d + 1), written out."""
+        here, index = self.few(index)
+        return here.dense_rows(index)
+
+    def narrow_rows(self, index: np.ndarray) -> tuple[NDArray[np.float64], np.ndarray]:
+        """`dense_rows` without the columns in which none of these rows of CSR data has a value; and which are left."""
+        here, index = self.few(index)
+        return here.narrow_rows(index)
+
+    def labels_of(self, index: np.ndarray) -> Vector:
+        here, index = self.few(index)
+        return here.labels[index]
+
+    def deltas_of(self, index: np.ndarray) -> Vector:
+        """The extensions of some patterns."""
+        here, index = self.few(index)
+        return np.broadcast_to(here.delta, here.n)[index]
+
+    def numbering(self, kept: np.ndarray) -> np.ndarray:
+        """The patterns' numbers in the user's data, of which the rows ``kept`` take part."""
+        return kept
+
+
+class Seen(NamedTuple):
+    """How the rows of a home are seen: of which class against the rest, or as a machine of all; in which space."""
+
+    space: Space
+    positive: int | None
+
+    def patterns(self, block: MemoryRows, categories: int) -> "Patterns":
+        from separatrix.patterns.kesler_patterns import KeslerPatterns
+        from separatrix.patterns.plain_patterns import Patterns
+
+        assert block.codes is not None
+        if self.positive is None:
+            return KeslerPatterns(block.storage, block.codes, categories, self.space, block.weight)
+        return Patterns(block.storage, np.where(block.codes == self.positive, 1.0, -1.0), self.space, block.weight)
+
+    def work(self, name: str, args: tuple[Any, ...], categories: int, block: MemoryRows) -> Any:
+        """What travels to a block: a method of its patterns."""
+        per_row = 1 if self.positive is not None else categories - 1
+        return getattr(self.patterns(block, categories), name)(block.first * per_row, *args)
+
+
+class PassedPatterns(PatternSet):
+    """The patterns of rows that live elsewhere. ``positive``: the number of the class against the rest, or None for a
+    linear machine of all classes."""
+
+    here = False
+
+    def __init__(self, home: Rows, positive: int | None, space: Space):
+        self.home, self.positive, self.space = home, positive, space
+        self.seen = Seen(space, positive)
+        self.categories = 2 if positive is not None else len(home.classes)
+
+    @property
+    def per_row(self) -> int:
+        return 1 if self.positive is not None else self.categories - 1
+
+    @property
+    def n(self) -> int:
+        return self.home.n * self.per_row
+
+    @property
+    def rows_in_all(self) -> int:
+        return self.home.n
+
+    @property
+    def features(self) -> int:
+        return self.home.width
+
+    @property
+    def d(self) -> int:
+        return self.features if self.positive is not None else self.categories * (self.features + 1) - 1
+
+    def through(self, wrap: Callable[[Rows], Rows]) -> "PassedPatterns":
+        return PassedPatterns(wrap(self.home), self.positive, self.space)
+
+    def in_space(self, space: Space) -> "PassedPatterns":
+        return PassedPatterns(self.home, self.positive, space)
+
+    def _pass(self, name: str, *args: Any) -> Any:
+        return self.home.run(partial(self.seen.work, name, args, self.categories))
+
+    def sample(self, rows: np.ndarray) -> "Patterns":
+        return self.seen.patterns(self.home.take(rows), self.categories)
+
+    def few(self, index: np.ndarray) -> tuple["Patterns", np.ndarray]:
+        rows, which = np.divmod(np.asarray(index, dtype=np.int64), self.per_row)
+        return self.sample(rows), np.arange(len(rows)) * self.per_row + which
+
+    def numbering(self, kept: np.ndarray) -> np.ndarray:
+        return (kept[:, None] * self.per_row + np.arange(self.per_row)).ravel()
+
+    def distance(self, a: Vector, margins: Vector | None = None) -> float:
+        """The geometric margin of a hyperplane: the smallest distance, negative for an error."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(np.float64(self.extremes(a, 1).minimum) / norm(a[:-1]))
+
+    def margin_error(self, a: Vector) -> float:
+        if self.positive is not None:
+            return super().margin_error(a)
+        parts = a.reshape(self.categories, -1)
+        return 2.5 * max(super(PassedPatterns, self).margin_error(v) for v in parts)

@@ -1,0 +1,55 @@
+"""Where rows live, as everything above sees it: blocks with fixed borders, summaries that merge, few rows brought here.
+
+A home of rows says what its blocks are and how to fetch single rows. Work travels to the blocks: `Rows.run` calls it on
+every block and merges what comes back in the order of the blocks, so that a result does not depend on how many threads
+or workers there are, bit for bit.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from separatrix.rows.memory import MemoryRows
+
+
+class Summary(Protocol):
+    """What a pass returns of a block: numbers whose size does not depend on the number of rows."""
+
+    def merge(self, other: Any) -> Any:
+        """The summary of this block and of the one behind it; associative."""
+
+
+S = TypeVar("S", bound=Summary)
+
+
+class Rows(ABC):
+    """A home of rows. ``n`` rows of ``width`` numbers, each of one of the ``classes``.
+
+    Blocks are `MemoryRows`, with the numbers of the rows' classes, a weight per row or None, and the number of their
+    first row. Another home needs no more than `blocks` and `take`.
+    """
+
+    n: int
+    width: int
+    classes: np.ndarray
+
+    @abstractmethod
+    def blocks(self) -> Iterator["MemoryRows"]:
+        """The blocks, in order; each call starts anew."""
+
+    @abstractmethod
+    def take(self, index: np.ndarray) -> "MemoryRows":
+        """A few rows, brought here, in the order of their numbers in ``index``."""
+
+    def run(self, work: Callable[["MemoryRows"], S]) -> S:
+        """Call ``work`` on every block and merge the summaries in the order of the blocks."""
+        whole: S | None = None
+        for block in self.blocks():
+            part = work(block)
+            whole = part if whole is None else whole.merge(part)
+        if whole is None:
+            raise ValueError("These rows have no blocks.")
+        return whole

@@ -1,0 +1,31 @@
+"""Rows of another home with every column moved and scaled, block by block as a pass comes to them."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from separatrix.rows.base import Rows
+from separatrix.rows.memory import MemoryRows
+
+
+class ScaledRows(Rows):
+    """``(x - centre) / size``; a centre other than 0 writes sparse rows out."""
+
+    def __init__(self, home: Rows, centre: np.ndarray, size: np.ndarray):
+        self.home, self.centre, self.size = home, centre, size
+        self.n, self.width, self.classes = home.n, home.width, home.classes
+
+    def blocks(self) -> Iterator[MemoryRows]:
+        return map(self._scaled, self.home.blocks())
+
+    def take(self, index: np.ndarray) -> MemoryRows:
+        return self._scaled(self.home.take(index))
+
+    def _scaled(self, block: MemoryRows) -> MemoryRows:
+        everything = np.arange(block.n)
+        if block.sparse and not np.any(self.centre):
+            X = block.matrix(everything)
+            X.data /= self.size[X.indices]
+        else:
+            X = (block.dense(everything) - self.centre) / self.size
+        return MemoryRows(X, block.codes, block.weight, first=block.first)

@@ -1,0 +1,168 @@
+"""Rows that live elsewhere: a home of thirty lines, on which solvers, certificates and answers are those of memory."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from separatrix.optimum import solvers
+from separatrix.optimum.problem import Problem
+from separatrix.patterns.base import PassedPatterns
+from separatrix.patterns.kesler_patterns import KeslerPatterns
+from separatrix.patterns.plain_patterns import Patterns
+from separatrix.proof.certify import certify
+from separatrix.proof.separability import decide
+from separatrix.rows.base import Rows
+from separatrix.rows.memory import MemoryRows
+from separatrix.space import Space
+
+
+class GeneratedRows(Rows):
+    """Rows from a function that makes blocks: block b of so many, anew in every pass."""
+
+    def __init__(self, make, borders, width, classes):
+        self.make, self.borders, self.width, self.classes = make, borders, width, np.asarray(classes)
+        self.n, self.passes = borders[-1], 0
+
+    def blocks(self):
+        self.passes += 1
+        for b, first in enumerate(self.borders[:-1]):
+            yield MemoryRows(*self.make(b), first=first)
+
+    def take(self, index):
+        block = np.searchsorted(self.borders, index, side="right") - 1
+        parts, order = [], np.argsort(block, kind="stable")
+        for b in np.unique(block):
+            X, codes = self.make(b)
+            here = index[order][block[order] == b] - self.borders[b]
+            parts.append((X[here], codes[here]))
+        X = (
+            sp.vstack([x for x, _ in parts], format="csr")
+            if sp.issparse(parts[0][0])
+            else np.vstack([x for x, _ in parts])
+        )
+        back = np.argsort(order)
+        return MemoryRows(X[back], np.concatenate([c for _, c in parts])[back])
+
+
+def generated(n=3000, d=5, gap=0.05, noise=0.0, classes=2, layout=np.asarray, blocks=(0, 700, 701, 1900, 3000), seed=0):
+    rng = np.random.default_rng(seed)
+    W = rng.normal(size=(classes, d))
+    X = rng.normal(size=(n, d))
+    scores = X @ W.T
+    codes = scores.argmax(axis=1)
+    rival = np.sort(scores, axis=1)
+    X = X[(rival[:, -1] - rival[:, -2]) > gap * np.linalg.norm(W)]
+    codes = (X @ W.T).argmax(axis=1)
+    n = len(X)
+    flipped = rng.random(n) < noise
+    codes = np.where(flipped, (codes + 1) % classes, codes)
+    borders = np.unique(np.minimum(blocks, n))
+    borders = np.append(borders, n) if borders[-1] < n else borders
+    X = layout(X)
+
+    def make(b):
+        rows = slice(borders[b], borders[b + 1])
+        return X[rows], codes[rows]
+
+    return X, codes, GeneratedRows(make, borders, d, np.arange(classes))
+
+
+LAYOUTS = [np.asarray, sp.csr_matrix, lambda X: X.astype(np.float32)]
+
+
+def pair(space, classes=2, **options):
+    """The same patterns in memory and elsewhere."""
+    X, codes, home = generated(classes=classes, **options)
+    if classes > 2:
+        return KeslerPatterns(X, codes, classes, space), PassedPatterns(home, None, space)
+    return Patterns(X, np.where(codes == 1, 1.0, -1.0), space), PassedPatterns(home, 1, space)
+
+
+def solved(patterns, C, tol=1e-9):
+    problem = Problem(patterns, C, None, tol=tol)
+    solvers.solve(problem, solvers.choose(problem)[0])
+    return problem
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_summaries_are_those_of_memory(layout, classes):
+    here, there = pair(Space(1.0, 0.3), classes, layout=layout, noise=0.1)
+    a = np.random.default_rng(1).normal(size=here.d + 1)
+    assert (here.n, here.d, here.features) == (there.n, there.d, there.features)
+    assert there.radius == pytest.approx(here.radius)
+    m = here.margins(a)
+    worst = there.extremes(a, 40)
+    assert worst.minimum == m.min()
+    assert worst.errors == np.count_nonzero(m <= 0)
+    np.testing.assert_array_equal(np.sort(worst.margins), np.sort(m)[:40])
+    np.testing.assert_array_equal(m[worst.numbers], worst.margins)
+    np.testing.assert_allclose(there.dense_rows(worst.numbers), here.dense_rows(worst.numbers))
+    alpha = np.random.default_rng(2).random(40)
+    np.testing.assert_allclose(there.combine(worst.numbers, alpha), here.combine(worst.numbers, alpha), rtol=1e-12)
+    np.testing.assert_allclose(there.piece(a).matrix, here.piece(a).matrix, rtol=1e-12)
+    np.testing.assert_allclose(there.slacks(a, 0.7), here.slacks(a, 0.7), rtol=1e-12)
+
+
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_hard_margin_is_that_of_memory(layout, free):
+    here, there = pair(Space(1.0, free=free), layout=layout)
+    one, two = solved(here, np.inf), solved(there, np.inf)
+    assert two.lower == pytest.approx(one.lower, rel=1e-8)
+    assert two.upper == pytest.approx(one.upper, rel=1e-8)
+    certificate = certify(there, two.a, None)
+    assert certificate.separable
+    assert certificate.lower == pytest.approx(one.lower, rel=1e-8)
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_soft_margin_is_that_of_memory(layout, free, C):
+    space = Space(1.0, (2 * C) ** -0.5, free, weighted=True)
+    here, there = pair(space, layout=layout, noise=0.1)
+    one, two = solved(here, C), solved(there, C)
+    assert two.gap < 1e-9
+    assert two.lower == pytest.approx(one.lower, rel=1e-8)
+    certificate = certify(there, two.a, None, slack_vector=two.slack_vector)
+    assert certificate.lower == pytest.approx(one.lower, rel=1e-8)
+    assert certificate.upper == pytest.approx(one.upper, rel=1e-8)
+    assert certificate.lower <= certificate.upper
+
+
+@pytest.mark.parametrize("C", [1.0, np.inf])
+def test_a_linear_machine_is_that_of_memory(C):
+    space = Space(1.0) if np.isinf(C) else Space(1.0, (2 * C) ** -0.5, weighted=True)
+    here, there = pair(space, classes=3, noise=0.0 if np.isinf(C) else 0.1)
+    one, two = solved(here, C), solved(there, C)
+    assert two.lower == pytest.approx(one.lower, rel=1e-8)
+    assert two.upper == pytest.approx(one.upper, rel=1e-8)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.001, 0.2])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_separability_is_decided_as_in_memory(classes, noise):
+    here, there = pair(Space(1.0), classes, noise=noise)
+    one, two = decide(here), decide(there)
+    assert (two.separable, two.exact) == (one.separable, one.exact)
+    assert two.certificate.separable == one.certificate.separable
+
+
+def test_the_result_does_not_depend_on_threads():
+    X, codes, _ = generated(n=40_000, d=60, noise=0.05)
+    labels = np.where(codes == 1, 1.0, -1.0)
+    a = np.random.default_rng(0).normal(size=61)
+    one, many = (Patterns(MemoryRows(X, n_jobs=k), labels, Space(1.0, 0.5)) for k in (1, 3))
+    assert len(one.home.borders) > 1
+    for name, *args in (("margins", a), ("extremes", a, 50), ("piece", a), ("slacks", a, 0.5), ("sum",), ("shape",)):
+        first, second = (getattr(p, name) if name == "shape" else getattr(p, name)(*args) for p in (one, many))
+        for x, y in (
+            zip(np.atleast_1d(first), np.atleast_1d(second), strict=True)
+            if name == "margins"
+            else zip(first, second, strict=True)
+        ):
+            np.testing.assert_array_equal(x, y)
+    index = np.arange(len(labels))
+    np.testing.assert_array_equal(one.combine(index, one.squares), many.combine(index, one.squares))
+    np.testing.assert_array_equal(one.outer_products(index, one.squares), many.outer_products(index, one.squares))
