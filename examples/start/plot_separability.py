@@ -37,6 +37,6 @@ for ax, (name, (X, y)) in zip(axes.flat, cases.items(), strict=True):
         ax.axline(foot, foot + np.array([-w[1], w[0]]), color="k")
     if answer.gordan is not None:
         ax.scatter(*X[answer.gordan.rows].T, s=160, facecolors="none", edgecolors="k", label="the proof")
-        ax.legend(loc="lower right")
+        ax.legend(loc="center")
     ax.set(title=f"{name}: {answer.kind}", xticks=[], yticks=[])
 plt.show()
