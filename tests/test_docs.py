@@ -36,7 +36,9 @@ def test_readme_example(capsys):
     assert "Separable" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("path", [p for p in WRITTEN if blocks(p) and p.stem != "own_rule"], ids=lambda p: p.relative_to(DOCS).as_posix())
+@pytest.mark.parametrize(
+    "path", [p for p in WRITTEN if blocks(p) and p.stem != "own_rule"], ids=lambda p: p.relative_to(DOCS).as_posix()
+)
 def test_pages_run(path):
     """The blocks of a page share their names. Those with prompts have to print what is shown."""
     names = {"__name__": path.stem}

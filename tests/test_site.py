@@ -1,6 +1,7 @@
 """The built site: nothing public is missing, no link is dead, every term is found, and the English is English."""
 
 import functools
+import html
 import inspect
 import json
 import re
@@ -142,6 +143,15 @@ def test_search_finds(term, site):
 @pytest.mark.parametrize(("question", "page"), QUESTIONS.items())
 def test_questions_are_answered_by_one_search(question, page, site):
     assert page in found(question), question
+
+
+def test_every_line_of_a_fit_is_explained(site):
+    text = (SITE / "start" / "reading.html").read_text()
+    printed, table = (html.unescape(re.sub("<[^>]+>", "", part)) for part in text.split("<table", 1))
+    lines = printed.partition("$ separatrix fit")[2].partition("largest weights")[0]
+    labels = re.findall(r"^([a-z][\w ,]*?)  +\S", lines, re.M)
+    assert len(labels) > 10
+    assert not [label for label in labels if label not in table]
 
 
 def test_english(site):
