@@ -86,7 +86,7 @@ def separability(
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n, d), or a home of rows
-        A home (`separatrix.rows`) holds the labels too, and rows that need not fit into memory.
+        A home (``separatrix.rows``) holds the labels too, and rows that need not fit into memory.
     y : array-like of shape (n,)
         Labels of two or more classes.
     fit_intercept : bool, default=True
