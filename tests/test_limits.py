@@ -101,7 +101,6 @@ CASES = [
     Slow(MaxMargin(C=1e4, tol=0.0, solver="dual-coordinates", n_jobs=2), noise, (20000, 60, 10)),
     Slow(MaxMargin(C=INF, n_jobs=2), narrow, (4000, 400)),
     Slow(LinearProgram(), noise, (8000, 60)),
-    Slow(LinearProgram("minimax"), noise, (30000, 60)),
     Slow(LeastSquares(), noise, (12000, 900)),
     Slow(HoKashyap(), noise, (20000, 100)),
     Slow(Separability(), hidden, (1000, 100)),
