@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from separatrix.passes import compiled as passes
-from separatrix.passes.summaries import Columns, Combination, Extremes, Piece, Shape, Sides, Slacks, k_smallest
+from separatrix.passes.summaries import Columns, Combination, Extremes, Piece, Shape, Sides, k_smallest
 from separatrix.patterns.base import EPS, PassedPatterns, PatternSet
 from separatrix.rows.access import Storage
 from separatrix.rows.base import Rows
@@ -129,11 +129,6 @@ class Patterns(PatternSet):
         m = self.margins(a)
         plus, minus = np.flatnonzero(self.labels > 0), np.flatnonzero(self.labels < 0)
         return Sides(_extremes(m[plus], plus + first, k), _extremes(m[minus], minus + first, k))
-
-    def slacks_of_block(self, first: int, a: Vector, t: float, shift: float) -> Slacks:
-        m = self.margins(a) - shift
-        squares, products, curvature = passes.slack_sums()(np.zeros_like(m), m, self.prices, t)
-        return Slacks(squares, products, curvature, float(m.min(initial=np.inf)))
 
     def piece_of_block(self, first: int, a: Vector, hessian: bool) -> Piece:
         m = self.margins(a)

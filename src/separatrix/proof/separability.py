@@ -12,8 +12,9 @@ from separatrix.errors import DataError
 from separatrix.geometry import Hyperplane
 from separatrix.optimum import solvers
 from separatrix.optimum.problem import Problem
-from separatrix.patterns.base import PassedPatterns, PatternSet
+from separatrix.patterns.base import PatternSet
 from separatrix.patterns.binary_problems import binary_labels
+from separatrix.patterns.device_patterns import passed
 from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certificate import Certificate
@@ -183,7 +184,7 @@ class _Question:
         """Of rows that live elsewhere: two classes, or one linear machine."""
         if len(home.classes) < 2:
             raise _one_class(home.classes)
-        return self.decide(PassedPatterns(home, 1 if len(home.classes) == 2 else None, self.space))
+        return self.decide(passed(home, 1 if len(home.classes) == 2 else None, self.space))
 
     def linear_machine(self, X: Any, codes: np.ndarray, c: int) -> Separability:
         """One vector in Kesler's space; its certificate speaks of X and y as they are."""
@@ -192,7 +193,9 @@ class _Question:
     def decide(self, patterns: Any) -> Separability:
         if not np.isfinite(patterns.radius2):
             row = patterns.shape.bad * patterns.rows_in_all // patterns.n
-            raise DataError(f"The squared norm of row {row} overflows float64. Scale your features.")
+            raise DataError(
+                f"Row {row} is not finite, or its squared norm overflows float64. Mend it, or scale your features."
+            )
         support, bound = 0, np.inf
         for attempt in (self._solve, self._solve_scaled):
             problem = attempt(patterns)
