@@ -22,8 +22,7 @@ SAMPLE = 500_000  # rows whose margins tell a limit below which about k of all l
 ROOM = 8  # times k: rows that may be found
 TRIALS = 6  # limits that are tried before all margins are sorted
 TRIFLE = 1 << 16  # rows so few that nothing is gained
-RELATIVE = 1e-5  # error of a Hessian that is a long sum of float32 products
-TOLERABLE = 0.1  # part of its smallest eigenvalue that an error may be
+RELATIVE = 1e-6  # error of a Hessian that is a sum of float32 products: beyond its smallest eigenvalue it would mislead
 
 
 def passed(home: Rows, positive: int | None, space: Space) -> PassedPatterns:
@@ -126,7 +125,7 @@ class FusedPatterns(PassedPatterns):
         H = np.zeros((0, 0))
         if hessian:
             spectrum = la.eigvalsh(matrix)
-            if RELATIVE * spectrum[-1] > TOLERABLE * (max(spectrum[0], 0.0) + self.space.delta**2):
+            if RELATIVE * spectrum[-1] > max(spectrum[0], 0.0) + self.space.delta**2:
                 return None
             H = np.zeros((d + 1, d + 1))
             H[:d, :d], H[d, :d], H[d, d] = matrix, rho * middle, rho * rho * weight

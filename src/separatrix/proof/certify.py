@@ -27,7 +27,7 @@ from separatrix.space import Vector, best_gamma, norm, objective
 # another order of summation.
 SLACK = 2.0
 MOST_DOUBTFUL = 1000  # rows that are settled in rationals
-MOST_PASSES, NOTHING_TO_GAIN = 40, 1e-9  # of Newton's steps for J where rows live elsewhere
+MOST_PASSES, NOTHING_TO_GAIN = 40, 1e-7  # of Newton's steps for J where rows live elsewhere
 
 
 def separates_exactly(patterns: Any, a: Vector) -> bool:
@@ -181,10 +181,11 @@ def certify(
         index = alpha = slack_vector = None
     elif kept is not None:
         index = patterns.numbering(kept)[index]
+    separable = True if plain_margin(patterns, direction, margins=margins) > 0 else None
     return Certificate(
         lower=lower_bound(patterns, direction, margins=margins) if predicts else None,
         upper=upper,
-        separable=True if plain_margin(patterns, direction, margins=margins) > 0 else None,
+        separable=separable,
         space=patterns.space,
         radius=patterns.radius,
         direction=patterns.unit(direction),
