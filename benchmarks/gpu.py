@@ -55,7 +55,7 @@ class Passes:
     """Counts the kernels that read all rows, and how long each takes, while it is entered."""
 
     def __enter__(self):
-        self.times, self.kernels = [], {name: getattr(triton_kernels, name) for name in ("below", "sizes", "piece")}
+        self.times, self.kernels = [], {name: getattr(triton_kernels, name) for name in ("below", "sizes", "slacks")}
         for name, kernel in self.kernels.items():
             setattr(triton_kernels, name, self._timed(name, kernel))
         self.run = DeviceRows.run
@@ -141,8 +141,8 @@ def compared(X, y):
     calls = {
         "below": (triton_kernels.below, home, 1, a, limit, 1 << 16),
         "sizes": (triton_kernels.sizes, home),
-        "piece": (triton_kernels.piece, home, 1, a, True),
-        "piece without Hessian": (triton_kernels.piece, home, 1, a, False),
+        "slacks": (triton_kernels.slacks, home, 1, a),
+        "curvature": (triton_kernels.curvature, home, 1, a, 1),
         "array API, extremes": (plain._pass, "extremes_of_block", a, 1000),
     }
     rates = {name: read / median_time(*call) / 1e12 for name, call in calls.items()}
@@ -239,7 +239,7 @@ def in_memory(X, y, C, tol):
     return {"seconds": min(times), "gap": 1 - (certificate.lower / certificate.upper) ** 2}
 
 
-def lbfgs(X, y, C, rounds=(5, 10, 20, 40, 80)):
+def lbfgs(X, y, C, rounds=(5, 10, 20, 40)):
     """torch's L-BFGS on the same objective, its gradient written out; the gap of its vector by the same certificate."""
     d = X.shape[1]
     sign = 2.0 * y.float() - 1.0

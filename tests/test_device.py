@@ -185,7 +185,7 @@ def interpreted(monkeypatch):
 
     monkeypatch.setattr(DeviceRows, "one_piece", property(lambda rows: rows.X.is_contiguous()))
     monkeypatch.setattr(device_patterns, "TRIFLE", 100)
-    monkeypatch.setattr(triton_kernels, "PROGRAMS", 5)
+    monkeypatch.setattr(triton_kernels, "CURVATURE_PROGRAMS", 5)
     monkeypatch.setattr(triton_kernels, "TILES", 2)
     return lambda X: torch.from_numpy(X).to("cpu" if INTERPRETED else "cuda")
 
@@ -213,6 +213,20 @@ def test_kernels_are_the_passes_of_memory(interpreted, small_blocks, d, dtype, w
     for name in ("squares", "slack", "pull", "active", "minimum"):
         np.testing.assert_allclose(getattr(ours, name), getattr(memory, name), rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(np.tril(ours.matrix), np.tril(memory.matrix), rtol=1e-4, atol=1e-3)
+
+
+def test_a_hessian_of_a_part_of_the_rows_leads_there(interpreted, small_blocks, monkeypatch):
+    from separatrix.passes import triton_kernels
+
+    monkeypatch.setattr(triton_kernels, "ENOUGH", 500)
+    C = 1e-3
+    _, there = fused(interpreted, Space(1.0, (2 * C) ** -0.5), noise=0.1, dtype=np.float32)
+    exact = PassedPatterns(there.home, 1, there.space)
+    a = np.append(np.full(5, 0.1), 0.0)
+    part, whole = there.piece(a), exact.piece(a)
+    assert 1e-6 < np.abs(np.diag(part.matrix) / np.diag(whole.matrix) - 1).max() < 0.2
+    np.testing.assert_allclose(part.pull, whole.pull, rtol=1e-12)
+    assert solved(there, C, 1e-8).gap <= 1e-8
 
 
 def test_kernels_find_a_limit_where_margins_are_equal(interpreted, small_blocks):

@@ -24,6 +24,9 @@ TRIALS = 6  # limits that are tried before all margins are sorted
 TRIFLE = 1 << 16  # rows so few that nothing is gained
 RELATIVE = 1e-6  # error of a Hessian that is a sum of float32 products: beyond its smallest eigenvalue it would mislead
 
+MOST_PARTS = 32  # a Hessian of millions of rows is that of all: one tile of so many is read again for it
+TRIED = 6  # Hessians of a part of the rows: a solver that asks more often gets one of all
+
 
 def passed(home: Rows, positive: int | None, space: Space) -> PassedPatterns:
     """The patterns of rows that live elsewhere, with the kernels that their home has."""
@@ -46,6 +49,7 @@ class FusedPatterns(PassedPatterns):
 
     home: DeviceRows
     positive: int
+    _hessians = 0
 
     def in_space(self, space: Space) -> "FusedPatterns":
         return FusedPatterns(self.home, self.positive, space)
@@ -84,15 +88,14 @@ class FusedPatterns(PassedPatterns):
         from the others, as where very many margins are equal."""
         from separatrix.passes import triton_kernels
 
-        n, k, sample = self.home.n, min(k, self.home.n), self._sampled(a)
+        xp, n, k, sample = self.home.xp, self.home.n, min(k, self.home.n), self._sampled(a)
         expected = k * len(sample) / n
         rank = int(expected + 3.0 * np.sqrt(expected)) + 2
         limit, room = float(sample[min(rank, len(sample) - 1)]), max(ROOM * k, TRIFLE)
         for _ in range(TRIALS):
             found = triton_kernels.below(self.home, self.positive, self._vector(a), limit, room)
-            index, value = to_numpy(found.index), to_numpy(found.value)
             if found.number > room:
-                lower = float(np.sort(value)[int(min(2.0 * k / found.number, 0.5) * room)])
+                lower = float(xp.sort(found.value)[int(min(2.0 * k / found.number, 0.5) * room)])
                 if not lower < limit:
                     return None
                 limit = lower
@@ -100,9 +103,11 @@ class FusedPatterns(PassedPatterns):
                 rank *= 4
                 limit = float(sample[rank]) if rank < len(sample) else np.inf
             else:
-                best = np.lexsort((index, value))[:k]  # rows come in any order: by number where margins are equal
-                minimum = float(value.min(initial=np.inf))
-                return Extremes(minimum, found.errors, index[best], value[best], k)
+                order = xp.argsort(found.index)  # rows come in any order: by number where margins are equal
+                index, value = xp.take(found.index, order, axis=0), xp.take(found.value, order, axis=0)
+                best = xp.argsort(value, stable=True)[:k]
+                index, value = (to_numpy(xp.take(v, best, axis=0)) for v in (index, value))
+                return Extremes(float(value.min()), found.errors, index, value, k)
         return None
 
     @cached_property
@@ -119,14 +124,15 @@ class FusedPatterns(PassedPatterns):
         """None where float32 products would not do for the Hessian."""
         from separatrix.passes import triton_kernels
 
-        d, rho = self.features, self.space.rho
-        sums, pull, middle, matrix = triton_kernels.piece(self.home, self.positive, self._vector(a), hessian)
-        squares, slack, signed, weight, active, smallest = (float(s) for s in sums)
-        H = np.zeros((0, 0))
+        d, rho, u, H = self.features, self.space.rho, self._vector(a), np.zeros((0, 0))
         if hessian:
+            self._hessians += 1
+            part = 1 if self._hessians > TRIED else max(1, min(MOST_PARTS, self.home.n // triton_kernels.ENOUGH))
+            weight, middle, matrix = triton_kernels.curvature(self.home, self.positive, u, part)
             spectrum = la.eigvalsh(matrix)
             if RELATIVE * spectrum[-1] > max(spectrum[0], 0.0) + self.space.delta**2:
                 return None
             H = np.zeros((d + 1, d + 1))
             H[:d, :d], H[d, :d], H[d, d] = matrix, rho * middle, rho * rho * weight
-        return Piece(squares, slack, np.append(pull, rho * signed), H, int(active), smallest)
+        sums = triton_kernels.slacks(self.home, self.positive, u)
+        return Piece(sums.squares, sums.slack, np.append(sums.pull, rho * sums.signed), H, sums.active, sums.smallest)
