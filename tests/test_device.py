@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+import sklearn
 
 from separatrix.errors import DataError, MissingExtraError
 from separatrix.optimum import solvers
@@ -151,6 +152,16 @@ def test_separability(make, noise):
     X, y = data(noise=noise, dtype=np.float32)
     here, there = separability(X, y), separability(DeviceRows.of(make(X), make(y)))
     assert (there.separable, there.exact) == (here.separable, here.exact)
+    assert there.certificate.verify(X, y)
+
+
+def test_an_array_stays_on_its_device_where_scikit_learn_is_told_so():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    X, y = data(noise=0.2)
+    with sklearn.config_context(array_api_dispatch=True):
+        there = separability(torch.from_numpy(X), torch.from_numpy(y))
+    assert there.separable is False
+    assert "Weak separability was not looked for" in there.explanation  # as of rows that live elsewhere
     assert there.certificate.verify(X, y)
 
 

@@ -1,5 +1,6 @@
 """Draws the pictures of the README, from data that come with scikit-learn: ``python docs/pictures/draw.py``."""
 
+import json
 import warnings
 from pathlib import Path
 
@@ -11,12 +12,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import scale
 
 from separatrix import DynamicMargin, MaxMargin
+from separatrix.io import Table
 from separatrix.plot import BoundaryDisplay, BoundsDisplay, ComparisonDisplay
-from separatrix.report.comparison import compare
+from separatrix.workflows import compare
 
 HERE = Path(__file__).parent
 
@@ -24,6 +25,20 @@ HERE = Path(__file__).parent
 def write(figure, name):
     figure.savefig(HERE / f"{name}.png", dpi=100)
     plt.close(figure)
+
+
+def gpu():
+    """From the numbers that benchmarks/gpu.py measured."""
+    growth = json.loads((HERE / "gpu.json").read_text())["growth"]
+    figure, axes = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
+    for kind, colour in (("hard", "C0"), ("soft", "C1")):
+        rows = [row for row in growth if row["kind"] == kind]
+        axes.loglog([r["n"] for r in rows], [r["seconds"] for r in rows], "o-", color=colour, label=f"{kind}, GPU")
+        host = [(r["n"], r["cpu"]["seconds"]) for r in rows if "cpu" in r]
+        axes.loglog(*zip(*host, strict=True), "s--", color=colour, label=f"{kind}, 16 cores of the host")
+    axes.set(xlabel="rows of 24 columns", ylabel="seconds to the certificate")
+    axes.legend()
+    write(figure, "gpu")
 
 
 def boundary():
@@ -41,9 +56,7 @@ def bounds():
 def comparison():
     X, y = load_wine(return_X_y=True)
     X, y = scale(X), y == 0
-    parts = StratifiedKFold(5, shuffle=True, random_state=0).split(X, y)
-    folds = [(X[train], y[train], X[test], y[test]) for train, test in parts]
-    results = compare(X, y, lambda: folds, 10.0, lambda share, name: None)
+    results = compare(Table("wine", "scikit-learn", "", X, y)).results
     rows = [r.as_dict() for r in results if not r.why_not]
     title = "Wine, the first cultivar or not: 178 rows, 13 standardised features"
     write(ComparisonDisplay.from_results(rows, title=title).figure_, "comparison")
@@ -52,5 +65,6 @@ def comparison():
 if __name__ == "__main__":
     warnings.simplefilter("ignore", ConvergenceWarning)
     boundary()
+    gpu()
     bounds()
     comparison()

@@ -22,6 +22,7 @@ from separatrix.proof.certify import certify, separates_exactly, upper_bound
 from separatrix.proof.exact import LARGEST_SYSTEM
 from separatrix.proof.gordan import Gordan, gordan
 from separatrix.rows.base import Rows
+from separatrix.rows.device import DeviceRows, is_array
 from separatrix.rows.memory import MemoryRows
 from separatrix.rows.scaled import ScaledRows
 from separatrix.space import Space, Vector
@@ -81,7 +82,8 @@ def separability(
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n, d), or a home of rows
-        A home (`separatrix.rows`) holds the labels too, and rows that need not fit into memory.
+        A home (`separatrix.rows`) holds the labels too, and rows that need not fit into memory. Under scikit-learn's
+        ``config_context(array_api_dispatch=True)`` an array on a device (torch, CuPy) stays there.
     y : array-like of shape (n,)
         Labels of two or more classes.
     fit_intercept : bool, default=True
@@ -106,6 +108,7 @@ def separability(
     >>> print(separability([[0.0], [2.0], [1.0]], ["a", "a", "b"]))
     Not separable: 3 rows with positive weights combine to exactly 0, so no hyperplane has all of them on their sides.
     """
+    from sklearn import get_config
     from sklearn.utils import check_array, check_consistent_length, column_or_1d
     from sklearn.utils.multiclass import check_classification_targets
 
@@ -114,6 +117,8 @@ def separability(
     if not (max_time > 0 and tol >= 0):
         raise ValueError(f"max_time={max_time!r} must be positive and tol={tol!r} not negative.")
     ask = _Question(1.0 if fit_intercept else 0.0, max_time, tol)
+    if get_config()["array_api_dispatch"] and is_array(X) and not isinstance(X, np.ndarray):
+        X = DeviceRows.of(X, y)
     if isinstance(X, Rows):
         return ask.about_home(X)
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.estimators._fit.separator import Data
 from separatrix.space import Space, Vector
 
 
@@ -31,7 +30,9 @@ def starts_of_pairs(count: int, d: int, coef_init: Any, intercept_init: Any) -> 
     return [{"coef_init": w, "intercept_init": b} for w, b in planes]
 
 
-def starting_vectors(data: Data, space: Space, coef_init: Any, intercept_init: Any) -> list[Vector]:
-    """One augmented vector per binary problem."""
-    problems = 1 if len(data.classes) == 2 else len(data.classes)
-    return [space.join(w, b) for w, b in starting_planes(problems, data.width, coef_init, intercept_init)]
+def starting_vectors(space: Space, data: Any, mode: str, coef_init: Any, intercept_init: Any) -> list[Vector | None]:
+    """The augmented vector of each problem; that of a linear machine holds those of all classes."""
+    if coef_init is None and intercept_init is None:
+        return [None] * (1 if mode == "kesler" else data.planes)
+    vectors = [space.join(w, b) for w, b in starting_planes(data.planes, data.width, coef_init, intercept_init)]
+    return [np.concatenate(vectors)] if mode == "kesler" else [*vectors]

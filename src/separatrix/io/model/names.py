@@ -10,9 +10,9 @@ import separatrix
 
 # What a model may hold besides public classes and rules: the module of each class today.
 INSIDE = {
-    "separatrix.fit.Facts": "separatrix.estimators._fit.work",
-    "separatrix.fit.Record": "separatrix.estimators._fit.work",
-    "separatrix.patterns.Kernel": "separatrix.patterns.kernel_patterns",
+    "separatrix.fit.Facts": "separatrix.io.model.former",
+    "separatrix.fit.Record": "separatrix.estimators._fit.recipe",
+    "separatrix.patterns.Kernel": "separatrix.patterns.mercer",
     "separatrix.state.Margins": "separatrix.loops.greedy_loop",
     "separatrix.state.Mean": "separatrix.loops.averaging",
     "separatrix.state.Nothing": "separatrix.loops.averaging",
