@@ -110,9 +110,8 @@ def test_every_theorem_holds_for_its_estimator(cls, draw, Xy, how, delta):
     assume(w is not None and gamma > 0.02 * oracle.radius(Y))
     model = fitted(cls, X, y, {**how, **own, "max_epochs": 3000})
     certificate = model.certificate_
-    facts = model._records_[0].facts
     setting = Setting(certificate.radius, float(np.abs(Y[:, : X.shape[1] + 1]).max()), X.shape[1] + (rho > 0))
-    theorem = theorem_of(model._rule(facts), setting)
+    theorem = theorem_of(model._recipe(model._records_[0]).rule, setting)
     exact = gamma if theorem.norm == 2 else margin_in_the_1_norm(Y)
     averaged = own.get("average", False)
     assert_theorem(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from cases import online
 from fits import vectors
-from sklearn.callback import ProgressBar, ScoringMonitor
+from sklearn.callback import CallbackContext, ProgressBar, ScoringMonitor
 from sklearn.datasets import make_blobs
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -15,7 +15,6 @@ from sklearn.preprocessing import StandardScaler
 
 from separatrix import DynamicMargin, Perceptron, Pocket, VotedPerceptron
 from separatrix.callbacks import MarginTrace
-from separatrix.estimators._fit.watch import Progress
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -166,7 +165,7 @@ def test_no_callback_no_trace(monkeypatch):
     def never(*_, **__):
         raise AssertionError("called without a callback")
 
-    monkeypatch.setattr(Progress, "report", never)
+    monkeypatch.setattr(CallbackContext, "subcontext", never)
     model = Perceptron(max_epochs=20).fit(X, NOISE[3])
     assert not any("callback" in name for name in vars(model))
     model = Perceptron(max_epochs=20).set_callbacks(MarginTrace()).set_callbacks().fit(X, NOISE[3])

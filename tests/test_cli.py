@@ -20,9 +20,10 @@ from typer.testing import CliRunner
 
 import separatrix
 from separatrix.cli import app, progress
-from separatrix.cli.progress import Progress, Stage
+from separatrix.cli.progress import Progress
 from separatrix.io.model.encoding import encode
 from separatrix.io.model.files import _digest
+from separatrix.workflows.watched import Watch
 
 runner = CliRunner()
 COMMANDS = ["fit", "check", "compare", "predict", "show", "verify", "algorithms"]
@@ -127,7 +128,7 @@ def test_a_mistake_of_ours_is_not_taken_for_an_answer(line, monkeypatch):
     def crash(*arguments, **options):
         raise RuntimeError("broken")
 
-    monkeypatch.setattr("separatrix.proof.separability.separability", crash)
+    monkeypatch.setattr("separatrix.workflows.checking.separability", crash)
     result = run("check", line, "-t", "label")
     assert result.exit_code == 3
     assert "broken" in result.stderr
@@ -158,7 +159,7 @@ def test_check_answers_with_its_exit_status(tmp_path, line):
 
 def test_check_undecided(line, monkeypatch):
     undecided = separatrix.Separability(None, "undecided", False, explanation="Undecided.")
-    monkeypatch.setattr("separatrix.proof.separability.separability", lambda *a, **k: undecided)
+    monkeypatch.setattr("separatrix.workflows.checking.separability", lambda *a, **k: undecided)
     assert run("check", line, "-t", "label").exit_code == 2
 
 
@@ -382,9 +383,8 @@ def test_version():
 
 
 def test_progress_is_silent_without_a_terminal(capsys):
-    with Progress().stage("Anything") as stage:
-        assert stage.bar is None
-        assert stage.watch("an estimator") == "an estimator"
+    with Progress() as tell:
+        assert tell is None
     assert capsys.readouterr().err == ""
 
 
@@ -393,29 +393,26 @@ def test_progress_shows_on_a_terminal_and_leaves_nothing(monkeypatch):
     monkeypatch.setattr(progress, "PATIENCE", 0.0)
     shown = Progress()
     shown.console, shown.seen = Console(file=screen, force_terminal=True, width=100), True
-    with shown.stage("Fitting") as stage:
-        model = stage.watch(separatrix.Perceptron(max_epochs=10))
-        assert stage in model._skl_callbacks
+    with shown as tell:
         deadline = time.monotonic() + 10.0
         while "12 updates" not in screen.getvalue() and time.monotonic() < deadline:
-            stage.update(0.5, "12 updates")
+            tell("Fitting", 0.5, "12 updates")
             time.sleep(0.02)
+        tell("Cross-validation")  # another stage, another bar
+        assert shown.stage == "Cross-validation"
+    assert shown.bar is None
     assert "Fitting" in screen.getvalue()
     assert "12 updates" in screen.getvalue()
     assert screen.getvalue().endswith("\x1b[2K")  # the line is cleared
 
 
 def test_progress_tells_the_gap_and_the_updates():
-    class Bar:
-        def update(self, task, **fields):
-            self.fields = fields
-
     class Context:
         measures = {"gap": 1e-3}
 
-    stage = Stage(Bar(), 0, tol=1e-6)
-    stage.on_fit_task_end(separatrix.MaxMargin(), Context())
-    assert stage.bar.fields == {"completed": pytest.approx(0.5), "total": 1.0, "note": "gap 1.0e-03"}
+    told = []
+    watch = Watch(lambda *what: told.append(what), "Fitting", tol=1e-6)
+    watch.on_fit_task_end(separatrix.MaxMargin(), Context())
     Context.measures = {"updates": 1234, "epochs": 10, "gap": None}
-    stage.on_fit_task_end(separatrix.Perceptron(max_epochs=100), Context())
-    assert stage.bar.fields == {"completed": 0.1, "total": 1.0, "note": "1,234 updates"}
+    watch.on_fit_task_end(separatrix.Perceptron(max_epochs=100), Context())
+    assert told == [("Fitting", pytest.approx(0.5), "gap 1.0e-03"), ("Fitting", 0.1, "1,234 updates")]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from separatrix import DataError, MaxMargin, NotSeparableError, Perceptron, UnavailableError
 from separatrix.optimum import solvers
 from separatrix.optimum.problem import Problem
 from separatrix.patterns.base import PassedPatterns
@@ -166,3 +167,56 @@ def test_the_result_does_not_depend_on_threads():
     index = np.arange(len(labels))
     np.testing.assert_array_equal(one.combine(index, one.squares), many.combine(index, one.squares))
     np.testing.assert_array_equal(one.outer_products(index, one.squares), many.outer_products(index, one.squares))
+
+
+# By the doors that users take.
+
+
+@pytest.mark.parametrize("options", [{"C": np.inf}, {"C": 1.0}, {"C": 1.0, "fit_intercept": "free"}])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_fit_to_a_home_is_the_fit_to_its_rows(layout, options):
+    X, y, home = generated(noise=0.0 if np.isinf(options["C"]) else 0.05, layout=layout)
+    here, there = MaxMargin(tol=1e-9, **options).fit(X, y), MaxMargin(tol=1e-9, **options).fit(home)
+    np.testing.assert_allclose(there.coef_, here.coef_, rtol=1e-4, atol=1e-6)
+    for name in ("lower", "upper"):
+        assert getattr(there.certificate_, name) == pytest.approx(getattr(here.certificate_, name), rel=1e-8)
+    assert there.certificate_.separable == here.certificate_.separable
+    assert there.converged_
+    assert there.geometric_margin_ == pytest.approx(here.geometric_margin_, rel=1e-4)
+    assert home.passes < 12
+    np.testing.assert_array_equal(there.predict(home), here.predict(X))
+
+
+@pytest.mark.parametrize("mode", ["ovr", "kesler"])
+def test_several_classes_from_a_home(mode):
+    X, y, home = generated(classes=3, noise=0.05)
+    here, there = (MaxMargin(tol=1e-9, multi_class=mode).fit(*data) for data in ((X, y), (home,)))
+    np.testing.assert_allclose(there.coef_, here.coef_, rtol=1e-3, atol=1e-5)
+    assert there.certificate_.lower == pytest.approx(here.certificate_.lower, rel=1e-7)
+    np.testing.assert_array_equal(there.predict(home), here.predict(X))
+
+
+def test_a_home_that_is_not_separable_is_refused_with_a_proof():
+    X, y, home = generated(noise=0.01)
+    with pytest.raises(NotSeparableError) as raised:
+        MaxMargin(np.inf).fit(home)
+    assert raised.value.certificate.separable is False
+    assert raised.value.certificate.verify(X, y)
+
+
+def test_what_a_home_is_asked_for():
+    _, y, home = generated()
+    with pytest.raises(DataError, match="holds its labels"):
+        MaxMargin().fit(home, y)
+    with pytest.raises(UnavailableError, match="in the memory of this process"):
+        Perceptron().fit(home, None)
+    with pytest.raises(ValueError, match="needs the rows in the memory"):
+        MaxMargin(solver="newton").fit(home)
+
+
+@pytest.mark.parametrize("C", [1.0, np.inf])
+def test_n_jobs_changes_no_bit(C):
+    X, y, _ = generated(n=60_000, d=60, gap=0.002, noise=0.0 if np.isinf(C) else 0.05)
+    one, two = (MaxMargin(C, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
+    np.testing.assert_array_equal(one.coef_, two.coef_)
+    assert (one.certificate_.lower, one.certificate_.upper) == (two.certificate_.lower, two.certificate_.upper)

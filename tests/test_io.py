@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from separatrix import DataError
 from separatrix.io import read_table
+from separatrix.io.data.formats import format_of
 from separatrix.io.data.prepare import normalised, preparation
-from separatrix.io.data.source import Source, sniff
+from separatrix.io.data.source import Source
 
 NUMBERS = np.array([[1.5, 2.0], [-3.0, 4.25], [5.0, 0.0], [0.5, 1.0]])
 LABELS = ["a", "b", "a", "b"]
@@ -268,7 +269,7 @@ def test_formats_are_told_by_content(tmp_path):
     path = tmp_path / "data.anything"
     for kind, name in (("tsv", "csv"), ("parquet", "parquet"), ("arff", "arff"), ("ndjson", "ndjson"), ("gzip", "csv")):
         write(path, kind)
-        assert sniff(Source.of(path)) == name
+        assert format_of(Source.of(path)).name == name
 
 
 def _good_files():

@@ -13,8 +13,17 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.multiclass import OneVsOneClassifier
 
-from separatrix import CRAMMA, DataError, MaxMargin, Perceptron, VotedPerceptron
-from separatrix.callbacks import MarginTrace
+from separatrix import (
+    CRAMMA,
+    BatchPerceptron,
+    DataError,
+    KernelMaxMargin,
+    KernelPerceptron,
+    MaxMargin,
+    Perceptron,
+    VotedPerceptron,
+)
+from separatrix.callbacks import Callback, MarginTrace
 from separatrix.patterns.binary_problems import claims_by_pairs, pairs, votes
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -128,6 +137,45 @@ def test_ctrl_c_keeps_what_there_is(mode, jobs):
     assert model.stop_reason_ == "interrupted"
     assert model.coef_.shape == (4 if mode == "ovr" else 6, 20)
     assert model.predict(X).shape == (400,)
+
+
+class At(Callback):
+    """Ends the fit at the first word of a problem: by asking for it, or with an error."""
+
+    def __init__(self, problem, error=None):
+        self.problem, self.error = problem, error
+
+    def on_fit_task_end(self, estimator, context):
+        if getattr(context, "measures", {}).get("problem") != self.problem:
+            return False
+        if self.error:
+            raise self.error
+        return True
+
+
+@quiet
+@pytest.mark.parametrize(
+    "cls", [Perceptron, VotedPerceptron, BatchPerceptron, MaxMargin, KernelPerceptron, KernelMaxMargin]
+)
+@pytest.mark.parametrize("mode", ["ovr", "ovo"])
+def test_a_fit_that_ends_early_has_all_attributes(cls, mode):
+    """Problems that were not reached stand at their start."""
+    X, y = clouds(spread=2.0, n=60)
+    model = cls(multi_class=mode).set_callbacks(At(1)).fit(X, y)
+    whole = cls(multi_class=mode).fit(X, y)
+    assert set(vars(whole)) <= set(vars(model))
+    assert len(model.certificates_) == len(whole.certificates_)
+    assert model.certificates_[0].lower == whole.certificates_[0].lower
+    assert not model.converged_
+    assert model.predict(X).shape == (60,)
+    assert getattr(model, "stop_reason_", "callback") == "callback"
+    model = cls(multi_class=mode).set_callbacks(At(1, KeyboardInterrupt()))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert set(vars(whole)) <= set(vars(model))
+    assert not model.converged_
+    assert model.predict(X).shape == (60,)
+    assert getattr(model, "stop_reason_", "interrupted") == "interrupted"
 
 
 @quiet

@@ -1,9 +1,13 @@
 """scikit-learn's own checks over all estimators."""
 
+import ast
+from pathlib import Path
+
 import pytest
 from cases import EVERYONE
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import separatrix
 from separatrix import KernelMaxMargin, MaxMargin, Perceptron, RecursiveLeastSquares
 from separatrix.estimators._fit.batch import BatchClassifier
 
@@ -25,9 +29,11 @@ def expected_failures(estimator):
 
 def ways(cls):
     """The other ways to tell several classes apart that an estimator has."""
-    machine = not getattr(cls, "_no_machine", cls is KernelMaxMargin)
-    modes = (["ovo", "kesler"] if machine else ["ovo"]) if "multi_class" in cls().get_params() else []
-    return [cls(multi_class=mode) for mode in modes]
+    if "multi_class" not in cls().get_params():
+        return []
+    (offered,) = cls._parameter_constraints["multi_class"]
+    machine = "kesler" in offered.options and "kesler" not in getattr(cls, "_refuses", {})
+    return [cls(multi_class=mode) for mode in (["ovo", "kesler"] if machine else ["ovo"])]
 
 
 SOME = [Perceptron, MaxMargin, KernelMaxMargin]
@@ -49,3 +55,16 @@ def test_scikit_learn_check(estimator, check):
 )
 def test_scikit_learn_check_in_every_way(estimator, check):
     check(estimator)
+
+
+def test_one_door_to_private_names():
+    """What scikit-learn may change without notice is imported in one file."""
+    package = Path(separatrix.__file__).parent
+    found = set()
+    for file in package.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "sklearn":
+                names = [*node.module.split("."), *(alias.name for alias in node.names)]
+                if "callback" in names or any(name.startswith("_") for name in names):
+                    found.add(file.relative_to(package).as_posix())
+    assert found == {"estimators/sklearn_api.py"}

@@ -15,8 +15,9 @@ from sklearn.datasets import dump_svmlight_file, load_iris
 from typer.testing import CliRunner
 
 from separatrix import MaxMargin, Perceptron, load, save
-from separatrix.cli import app, job
+from separatrix.cli import app
 from separatrix.io.model import files as models
+from separatrix.workflows import fitting
 
 runner = CliRunner()
 
@@ -168,15 +169,14 @@ def test_ctrl_c_in_the_middle(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     path, model = tmp_path / "noise.csv", tmp_path / "noise.sx"
     pl.DataFrame(rng.normal(size=(300, 3))).with_columns(y=pl.Series(rng.integers(0, 2, 300))).write_csv(path)
-    watched = job.fit_watched
-
+    watched = fitting.watched
     Perceptron().fit(np.eye(3), [0, 0, 1])  # to compile takes longer than the timer waits
 
-    def fit_and_interrupt(*arguments):
+    def watch_and_interrupt(*arguments, **options):
         threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGINT)).start()
-        return watched(*arguments)
+        return watched(*arguments, **options)
 
-    monkeypatch.setattr(job, "fit_watched", fit_and_interrupt)
+    monkeypatch.setattr(fitting, "watched", watch_and_interrupt)
     endless = ["--algorithm", "Perceptron", "--set", "max_epochs=1000000000"]
     result = separatrix("fit", path, "--target", "y", *endless, "--save", model)
     assert result.exit_code == 130
@@ -189,7 +189,7 @@ def test_ctrl_c_before_there_is_anything(iris, monkeypatch):
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(job, "separability", interrupt)
+    monkeypatch.setattr(fitting, "separability", interrupt)
     result = separatrix("fit", iris[0], "--target", "species")
     assert result.exit_code == 130
     assert told(result).strip() == "Interrupted."
@@ -198,7 +198,7 @@ def test_ctrl_c_before_there_is_anything(iris, monkeypatch):
 def test_a_read_only_folder(tmp_path, iris):
     """The mistake is told before the work, not after it."""
     script = (
-        "import os, sys, separatrix.io.model.files, separatrix.report.write\n"
+        "import os, sys, separatrix.io.model.files, separatrix.report.report_files\n"
         "from typer.testing import CliRunner\n"
         "from separatrix.cli import app, main\n"
         "CliRunner().invoke(app, ['fit', 'nothing.csv'])\n"  # imports what root may read

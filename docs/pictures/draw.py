@@ -11,12 +11,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import scale
 
 from separatrix import DynamicMargin, MaxMargin
+from separatrix.io import Table
 from separatrix.plot import BoundaryDisplay, BoundsDisplay, ComparisonDisplay
-from separatrix.report.comparison import compare
+from separatrix.workflows import compare
 
 HERE = Path(__file__).parent
 
@@ -41,9 +41,7 @@ def bounds():
 def comparison():
     X, y = load_wine(return_X_y=True)
     X, y = scale(X), y == 0
-    parts = StratifiedKFold(5, shuffle=True, random_state=0).split(X, y)
-    folds = [(X[train], y[train], X[test], y[test]) for train, test in parts]
-    results = compare(X, y, lambda: folds, 10.0, lambda share, name: None)
+    results = compare(Table("wine", "scikit-learn", "", X, y)).results
     rows = [r.as_dict() for r in results if not r.why_not]
     title = "Wine, the first cultivar or not: 178 rows, 13 standardised features"
     write(ComparisonDisplay.from_results(rows, title=title).figure_, "comparison")

@@ -15,6 +15,7 @@ _HOMES = {
         "UnavailableError",
     ],
     "separatrix.estimators.aggressive_rules": ["ROMMA", "PassiveAggressive", "Relaxation"],
+    "separatrix.estimators.fuzzy_rules": ["FuzzyPerceptron", "MarginFuzzyPerceptron"],
     "separatrix.estimators.kernel_max_margin": ["KernelMaxMargin"],
     "separatrix.estimators.kernel_perceptron": ["KernelPerceptron"],
     "separatrix.estimators.gradient_descent": ["BatchPerceptron", "BatchRelaxation", "GradientDescent"],
@@ -28,17 +29,12 @@ _HOMES = {
         "MarginPerceptron",
     ],
     "separatrix.estimators.max_margin": ["MaxMargin", "max_margin_path"],
+    "separatrix.estimators.multiplicative": ["BalancedWinnow"],
+    "separatrix.estimators.online_least_squares": ["LMS", "RecursiveLeastSquares"],
     "separatrix.estimators.own_rule": ["PerceptronLike"],
-    "separatrix.estimators.perceptrons": [
-        "GreedyPerceptron",
-        "MarginFuzzyPerceptron",
-        "Perceptron",
-        "Pocket",
-        "VotedPerceptron",
-    ],
+    "separatrix.estimators.perceptrons": ["GreedyPerceptron", "Perceptron", "Pocket", "VotedPerceptron"],
     "separatrix.estimators.piecewise": ["PiecewiseLinearMachine"],
     "separatrix.estimators.squared_error_classifiers": ["HoKashyap", "LeastSquares"],
-    "separatrix.estimators.weighted": ["LMS", "BalancedWinnow", "FuzzyPerceptron", "RecursiveLeastSquares"],
     "separatrix.io.model.files": ["load", "save"],
     "separatrix.geometry": ["Hyperplane", "Quadric", "quadric"],
     "separatrix.proof.separability": ["Separability", "separability"],
@@ -77,6 +73,8 @@ if TYPE_CHECKING:
     from separatrix.estimators.aggressive_rules import ROMMA as ROMMA
     from separatrix.estimators.aggressive_rules import PassiveAggressive as PassiveAggressive
     from separatrix.estimators.aggressive_rules import Relaxation as Relaxation
+    from separatrix.estimators.fuzzy_rules import FuzzyPerceptron as FuzzyPerceptron
+    from separatrix.estimators.fuzzy_rules import MarginFuzzyPerceptron as MarginFuzzyPerceptron
     from separatrix.estimators.gradient_descent import BatchPerceptron as BatchPerceptron
     from separatrix.estimators.gradient_descent import BatchRelaxation as BatchRelaxation
     from separatrix.estimators.gradient_descent import GradientDescent as GradientDescent
@@ -91,19 +89,17 @@ if TYPE_CHECKING:
     from separatrix.estimators.margin_rules import MarginPerceptron as MarginPerceptron
     from separatrix.estimators.max_margin import MaxMargin as MaxMargin
     from separatrix.estimators.max_margin import max_margin_path as max_margin_path
+    from separatrix.estimators.multiplicative import BalancedWinnow as BalancedWinnow
+    from separatrix.estimators.online_least_squares import LMS as LMS
+    from separatrix.estimators.online_least_squares import RecursiveLeastSquares as RecursiveLeastSquares
     from separatrix.estimators.own_rule import PerceptronLike as PerceptronLike
     from separatrix.estimators.perceptrons import GreedyPerceptron as GreedyPerceptron
-    from separatrix.estimators.perceptrons import MarginFuzzyPerceptron as MarginFuzzyPerceptron
     from separatrix.estimators.perceptrons import Perceptron as Perceptron
     from separatrix.estimators.perceptrons import Pocket as Pocket
     from separatrix.estimators.perceptrons import VotedPerceptron as VotedPerceptron
     from separatrix.estimators.piecewise import PiecewiseLinearMachine as PiecewiseLinearMachine
     from separatrix.estimators.squared_error_classifiers import HoKashyap as HoKashyap
     from separatrix.estimators.squared_error_classifiers import LeastSquares as LeastSquares
-    from separatrix.estimators.weighted import LMS as LMS
-    from separatrix.estimators.weighted import BalancedWinnow as BalancedWinnow
-    from separatrix.estimators.weighted import FuzzyPerceptron as FuzzyPerceptron
-    from separatrix.estimators.weighted import RecursiveLeastSquares as RecursiveLeastSquares
     from separatrix.geometry import Hyperplane as Hyperplane
     from separatrix.geometry import Quadric as Quadric
     from separatrix.geometry import quadric as quadric

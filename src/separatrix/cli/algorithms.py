@@ -1,6 +1,6 @@
 """``separatrix algorithms``: what exists."""
 
-from separatrix.cli import options
+from separatrix.cli import options, terminal
 
 
 def algorithms(json: options.Json = False) -> None:
@@ -8,11 +8,11 @@ def algorithms(json: options.Json = False) -> None:
 
     Example: separatrix algorithms
     """
-    from separatrix.report.registry import algorithms as known
+    from separatrix.workflows.known_algorithms import algorithms as known
 
     found = known()
     if json:
-        options.print_json([{"name": a.name, "description": a.line, "source": a.source} for a in found])
+        terminal.print_json([{"name": a.name, "description": a.line, "source": a.source} for a in found])
         return
     from rich.table import Table
     from rich.text import Text
@@ -23,4 +23,4 @@ def algorithms(json: options.Json = False) -> None:
     table.add_column("source", ratio=2, style="dim")
     for a in found:
         table.add_row(Text(a.name), Text(a.line), Text(a.source))
-    options.console().print(table)
+    terminal.console().print(table)

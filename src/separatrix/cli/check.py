@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from separatrix.cli import options
+from separatrix.cli import options, terminal
 
 SEPARABLE, NOT_SEPARABLE, UNDECIDED = 0, 1, 2
 
@@ -35,30 +35,23 @@ def check(
 
     Example: separatrix check iris.csv --target species && echo separable
     """
-    import numpy as np
-    from sklearn.pipeline import Pipeline
-
     from separatrix.cli.progress import Progress
-    from separatrix.io.data.prepare import preparation
-    from separatrix.proof.separability import separability
     from separatrix.report.summary import separability_dict, separability_rows
+    from separatrix.workflows.asked import Options
+    from separatrix.workflows.checking import check as run
 
-    progress = Progress(quiet=json)
-    with progress.stage("Reading"):
-        table = options.read(data, target, format, header, separator, drop)
-    steps = preparation(table, scale=bool(scale), encode=encode, impute=impute)
-    X = Pipeline(steps).fit_transform(table.X) if steps else table.X
-    with progress.stage("Is it separable?"):
-        answer = separability(X, table.y, fit_intercept=not through_origin, max_time=max_time or np.inf)
+    asked = Options(scale=bool(scale), encode=encode, impute=impute, max_time=max_time)
+    reading = options.reading(target, format, header, separator, drop)
+    with Progress(quiet=json) as tell:
+        found = run(data, asked, tell, through_origin=through_origin, **reading)
+    answer, table = found.answer, found.table
     if json:
-        options.print_json(separability_dict(answer))
+        terminal.print_json(separability_dict(answer))
     else:
-        from separatrix.report.wording import print_rows
-
         rows = separability_rows(answer)
         if answer.gordan is not None and not answer.total:
             rows.append(("the rows", f"{table.places(answer.gordan.rows, 20)} of {table.source}"))
         elif answer.certificate is not None and answer.separable:
             rows.append(("certificate", str(answer.certificate)))
-        print_rows(options.console(), None, rows)
+        terminal.print_rows(terminal.console(), None, rows)
     raise typer.Exit({True: SEPARABLE, False: NOT_SEPARABLE, None: UNDECIDED}[answer.separable])

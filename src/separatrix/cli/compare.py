@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from separatrix.cli import options
+from separatrix.cli import options, terminal
 
 
 def compare(
@@ -33,49 +33,38 @@ def compare(
 
     Example: separatrix compare iris.csv --target species --scale --plot comparison.png
     """
-    from separatrix.io.model.files import check_writable
+    from separatrix.io.output import check_outputs
 
+    check_outputs([plot], [data])
     if plot:
         from separatrix.plot.style import check_ending
 
-        check_writable(plot)
         check_ending(plot)
 
-    import numpy as np
-    from sklearn.pipeline import Pipeline
-
-    from separatrix.cli.job import splits, usable_folds
     from separatrix.cli.progress import Progress
-    from separatrix.io.data.prepare import preparation
-    from separatrix.report.comparison import compare as run
+    from separatrix.workflows.asked import Options
+    from separatrix.workflows.comparing import compare as run
 
-    progress = Progress(quiet=json)
-    with progress.stage("Reading"):
-        table = options.read(data, target, format, header, separator, drop)
-    steps = preparation(table, scale=data is None if scale is None else scale, encode=encode, impute=impute)
-    X = Pipeline(steps).fit_transform(table.X) if steps else table.X
-    X = X.tocsr() if hasattr(X, "tocsr") else np.ascontiguousarray(X)
-    folds = usable_folds(table.y, cv)
-    parts = list(splits(table, steps, folds)) if folds else None
-    with progress.stage("Comparing") as stage:
-        results = run(X, table.y, None if parts is None else lambda: parts, max_time, stage.update)
+    scaled = data is None if scale is None else scale
+    asked = Options(scale=scaled, encode=encode, impute=impute, folds=cv, max_time=max_time)
+    with Progress(quiet=json) as tell:
+        found = run(data, asked, tell, **options.reading(target, format, header, separator, drop))
     if json:
-        options.print_json([r.as_dict() for r in results])
+        terminal.print_json([r.as_dict() for r in found.results])
     else:
-        _print(results, table)
+        _print(found.results, found.table)
     if plot:
         from separatrix.report.figures import write_comparison
 
-        write_comparison([r.as_dict() for r in results if not r.why_not], table, plot)
-        typer.echo(f"wrote {plot}", err=True)
+        write_comparison([r.as_dict() for r in found.results if not r.why_not], found.table, plot)
+        terminal.say(f"wrote {plot}")
 
 
 def _print(results: list[Any], table: Any) -> None:
     from rich.table import Table
-    from rich.text import Text
 
     title = f"{table.source}: {table.n:,} rows, {table.d} features"
-    shown = Table(title=Text(title), title_justify="left", box=None, pad_edge=False)
+    shown = Table(title=terminal.plain(title), title_justify="left", box=None, pad_edge=False)
     shown.add_column("algorithm", no_wrap=True)
     for name in ("seconds", "updates", "margin", "share", "train", "cv", "converged"):
         shown.add_column(name if name != "converged" else "done", justify="right", no_wrap=True)
@@ -92,8 +81,8 @@ def _print(results: list[Any], table: Any) -> None:
             "" if r.cv is None else f"{100 * r.cv:.1f}%",
             "yes" if r.converged else "no",
         )
-    console = options.console()
+    console = terminal.console()
     console.print(shown)
     for r in results:
         if r.why_not:
-            console.print(f"{r.name}: not applicable, {r.why_not}", markup=False)
+            console.print(terminal.plain(f"{r.name}: not applicable, {r.why_not}"))

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from separatrix.cli import options
+from separatrix.cli import options, terminal
 from separatrix.cli.program import INTERRUPTED
 
 TOLERANCE = 1e-6
@@ -65,11 +65,9 @@ def fit(
 
     Example: separatrix fit iris.csv --target species --scale --save iris.sx --report iris.html
     """
-    from separatrix.io.model.files import check_writable
+    from separatrix.io.output import check_outputs
 
-    written = [path for path in [save, export, *(report or []), *(plot or [])] if path]
-    for path in written:
-        check_writable(path)
+    written = check_outputs([save, export, *(report or []), *(plot or [])], [data])
     writers = _writers(report or [], plot or [])
     if export:
         from separatrix.io.model.onnx_export import require_onnx
@@ -77,42 +75,43 @@ def fit(
         require_onnx()
     estimator = _estimator(algorithm, setting or [], c, tol, max_time)
 
-    from separatrix.cli.job import Choices, provenance, run
     from separatrix.cli.progress import Progress
+    from separatrix.workflows.asked import Options
+    from separatrix.workflows.fitting import fit as run
 
-    progress = Progress(quiet=json)
-    with progress.stage("Reading"):
-        table = options.read(data, target, format, header, separator, drop)
     scaled = data is None if scale is None else scale
-    choices = Choices(c, TOLERANCE if tol is None else tol, scaled, encode, impute, cv, max_time, estimator)
-    summary = run(table, choices, progress)
+    asked = Options(c, TOLERANCE if tol is None else tol, scaled, encode, impute, cv, max_time, estimator)
+    with Progress(quiet=json) as tell:
+        found = run(data, asked, tell, **options.reading(target, format, header, separator, drop))
+
+    from separatrix.report.summary import as_dict, provenance
 
     if json:
-        options.print_json(summary.as_dict())
+        terminal.print_json(as_dict(found))
     else:
-        from separatrix.report.wording import print_summary
-
-        print_summary(options.console(), summary)
+        terminal.print_fit(terminal.console(), found)
     if save:
         from separatrix.io.model.files import save as save_model
 
-        save_model(summary.model, save, provenance(summary))
+        save_model(found.model, save, provenance(found))
     if export:
         from separatrix.io.model.onnx_export import export_onnx
 
-        export_onnx(summary.model, export)
-    with progress.stage("Reports and plots"):
+        export_onnx(found.model, export)
+    with Progress(quiet=json) as tell:
+        if tell:
+            tell("Reports and plots")
         for write, path in writers:
-            write(summary, path)
+            write(found, path)
     for path in written:
-        typer.echo(f"wrote {path}", err=True)
-    if summary.interrupted:
+        terminal.say(f"wrote {path}")
+    if found.interrupted:
         raise typer.Exit(INTERRUPTED)
 
 
 def _writers(reports: list[str], plots: list[str]) -> list[Any]:
     """What writes each file; endings are checked before the work."""
-    from separatrix.report.write import report_writer
+    from separatrix.report.report_files import report_writer
 
     found = [(report_writer(path), path) for path in reports]
     if plots:
@@ -138,11 +137,11 @@ def _estimator(
             raise typer.BadParameter(
                 f"--{option} belongs to the maximum margin; with --algorithm use --set {option}=... where it has one."
             )
-    from separatrix.report.registry import algorithm_named, with_settings
+    from separatrix.workflows.known_algorithms import algorithm_named, with_settings
 
-    estimator = with_settings(algorithm_named(name).make(), settings)
+    estimator = with_settings(algorithm_named(name).cls(), settings)
     if max_time is not None:
-        from separatrix.report.comparison import can_be_limited
+        from separatrix.workflows.watched import can_be_limited
 
         if not can_be_limited(estimator):
             raise typer.BadParameter(f"--max-time: a fit of {type(estimator).__name__} cannot be stopped on the way.")

@@ -1,10 +1,11 @@
 """``separatrix predict``: a model's answers for new data."""
 
+import sys
 from typing import Annotated, Any
 
 import typer
 
-from separatrix.cli import options
+from separatrix.cli import options, terminal
 
 
 def predict(
@@ -28,67 +29,55 @@ def predict(
 
     Example: separatrix predict iris.sx new.csv --decision -o predictions.csv
     """
-    import numpy as np
+    from separatrix.io.model.apply import used
+    from separatrix.io.output import check_outputs, write_atomically
+    from separatrix.workflows import predicting
 
-    from separatrix.errors import DataError
-    from separatrix.io.model.files import check_writable, write_atomically
-
-    if output:
-        check_writable(output)
-    file = options.read_separator(model)
-    table = options.read_for(file, data, target, format, header, separator, "optional" if score else "ignored")
-    if score and table.y is None:
-        raise DataError(f"{table.source} has no column {table.target!r} to compare with: name it with --target.")
-    found = file.model.predict(table.X)
+    check_outputs([output], [model, data])
+    reading = options.reading(target, format, header, separator)
     if score:
-        _print_score(found, table.y, file.model.classes_, json)
+        _print_score(predicting.score(model, data, **reading), json)
         return
-    columns: dict[str, Any] = {"prediction": found}
-    if decision:
-        values = np.asarray(file.model.decision_function(table.X))
-        names = ["decision"] if values.ndim == 1 else [f"decision_{c}" for c in file.model.classes_]
-        columns.update(zip(names, values.reshape(len(found), -1).T, strict=True))
+    found = predicting.predict(model, data, decision=decision, **reading)
     if json:
-        options.print_json({name: values.tolist() for name, values in columns.items()})
+        with used(model):
+            terminal.print_json(found.columns)
         return
     import polars as pl
 
-    text = pl.DataFrame({name: values.tolist() for name, values in columns.items()}).write_csv()
+    if found.formula is not None:
+        terminal.say(
+            f"note: a spreadsheet takes {found.formula!r} for a formula and may run it: import the predictions as text."
+        )
+    text = pl.DataFrame(found.columns).write_csv()
     if output:
         write_atomically(output, text.encode())
-        typer.echo(f"wrote {output}", err=True)
+        terminal.say(f"wrote {output}")
     else:
-        typer.echo(text, nl=False)
+        typer.echo(terminal.printable(text) if sys.stdout.isatty() else text, nl=False, color=True)
 
 
-def _print_score(found: Any, truth: Any, classes: Any, json: bool) -> None:
-    """Accuracy and confusion; labels are compared as text where their types differ."""
-    import numpy as np
-    from sklearn.metrics import confusion_matrix
-
-    from separatrix.report.proof_words import label_words
-
-    if np.asarray(truth).dtype.kind != np.asarray(classes).dtype.kind:
-        found, truth, classes = (label_words(np.asarray(a)) for a in (found, truth, classes))
-    labels = np.unique(np.concatenate([classes, truth]))
-    right = int(np.sum(found == truth))
-    counts = confusion_matrix(truth, found, labels=labels)
+def _print_score(found: Any, json: bool) -> None:
+    """Accuracy and confusion."""
+    accuracy = found.right / found.rows
     if json:
-        options.print_json(
+        terminal.print_json(
             {
-                "rows": len(found),
-                "right": right,
-                "accuracy": right / len(found),
-                "classes": labels.tolist(),
-                "confusion": counts.tolist(),
+                "rows": found.rows,
+                "right": found.right,
+                "accuracy": accuracy,
+                "classes": found.classes.tolist(),
+                "confusion": found.confusion.tolist(),
             }
         )
         return
     from rich.table import Table
 
-    console = options.console()
-    console.print(f"{right:,} of {len(found):,} rows right: accuracy {100 * right / len(found):.2f}%")
-    table = Table("true \\ predicted", *[str(c) for c in labels], box=None, pad_edge=False)
-    for label, row in zip(labels, counts, strict=True):
-        table.add_row(str(label), *[str(n) for n in row])
+    console = terminal.console()
+    console.print(f"{found.right:,} of {found.rows:,} rows right: accuracy {100 * accuracy:.2f}%")
+    table = Table("true \\ predicted", box=None, pad_edge=False)
+    for name in found.classes:
+        table.add_column(terminal.plain(name))
+    for name, row in zip(found.classes, found.confusion, strict=True):
+        table.add_row(terminal.plain(name), *[str(n) for n in row])
     console.print(table)

@@ -8,6 +8,8 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from separatrix.cli.terminal import say
+
 ERROR = 3  # exit status; 2 is a wrong command line, except that `check` has a meaning of its own for it
 INTERRUPTED = 130  # as shells have it for Ctrl-C
 UsageError: Any = typer.BadParameter.__mro__[1]
@@ -26,7 +28,7 @@ class Program(TyperGroup):
                 error.exit_code = ERROR
             raise
         except KeyboardInterrupt:
-            _say("Interrupted.")
+            say("Interrupted.")
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:
             sys.stderr.close()
@@ -36,9 +38,9 @@ class Program(TyperGroup):
         except Exception as error:
             if not _is_for_users(error):
                 traceback.print_exc()
-                _say("This is a mistake in separatrix, not yours.")
+                say("This is a mistake in separatrix, not yours.")
                 raise typer.Exit(ERROR) from error
-            _say(f"Error: {error}")
+            say(f"Error: {error}")
             raise typer.Exit(ERROR) from error
 
 
@@ -59,8 +61,4 @@ def _is_for_users(error: Exception) -> bool:
 
 def _note(message: Warning | str, *where: Any, **more: Any) -> None:
     """A warning as a sentence, without the line of code that it comes from."""
-    _say(f"note: {message}")
-
-
-def _say(text: str) -> None:
-    typer.echo(text, err=True)
+    say(f"note: {message}")

@@ -3,7 +3,7 @@
 from inspect import signature
 from typing import Any
 
-from separatrix.cli import options
+from separatrix.cli import options, terminal
 
 
 def show(model: options.Model, json: options.Json = False) -> None:
@@ -11,41 +11,40 @@ def show(model: options.Model, json: options.Json = False) -> None:
 
     Example: separatrix show iris.sx
     """
-    from separatrix.io.model.apply import separator_of
+    from separatrix.io.model.apply import classifier_of, read_classifier, used
     from separatrix.report.summary import certificate_rows, certificates_dict, largest_weights
 
-    file = options.read_separator(model)
-    separator = separator_of(file.model)
-    steps = [type(step).__name__ for _, step in getattr(file.model, "steps", [])]
-    certified = hasattr(separator, "certificate_")
-    weights = largest_weights(file.model, most=20) if certified else []
-    if json:
-        options.print_json(
-            {
-                "separator": type(separator).__name__,
-                "steps": steps,
-                "classes": [str(c) for c in separator.classes_],
-                "certificates": certificates_dict(separator) if certified else [],
-                "largest_weights": {name: dict(pairs) for name, pairs in weights},
-                "provenance": file.provenance,
-            }
-        )
-        return
-    from separatrix.report.wording import print_rows, print_weights
-
-    console = options.console()
-    rows = [("steps", " → ".join(steps or [type(separator).__name__]))]
-    rows.append(("classes", ", ".join(str(c) for c in separator.classes_)))
-    rows.append(("parameters", _changed(separator)))
-    if certified:
-        rows.append(("certificate", str(separator.certificate_)))
-        rows += certificate_rows(separator)
-    print_rows(console, f"{model}: {type(separator).__name__}", rows)
-    console.print()
-    if weights:
-        print_weights(console, weights, len(weights) > 1)
+    file = read_classifier(model)
+    separator = classifier_of(file.model)
+    with used(model):
+        steps = [type(step).__name__ for _, step in getattr(file.model, "steps", [])]
+        certified = hasattr(separator, "certificate_")
+        weights = largest_weights(file.model, most=20) if certified else []
+        told: dict[str, Any] = {
+            "separator": type(separator).__name__,
+            "steps": steps,
+            "classes": [str(c) for c in separator.classes_],
+            "certificates": certificates_dict(separator) if certified else [],
+            "largest_weights": {name: dict(pairs) for name, pairs in weights},
+            "provenance": file.provenance,
+        }
+        rows = [("steps", " → ".join(steps or [told["separator"]]))]
+        rows.append(("classes", ", ".join(told["classes"])))
+        rows.append(("parameters", _changed(separator)))
+        if certified:
+            rows.append(("certificate", str(separator.certificate_)))
+            rows += certificate_rows(separator)
+        origin = _told(file.provenance)
+        if json:
+            terminal.print_json(told)
+            return
+        console = terminal.console()
+        terminal.print_rows(console, f"{model}: {told['separator']}", rows)
         console.print()
-    print_rows(console, "provenance", _told(file.provenance))
+        if weights:
+            terminal.print_weights(console, weights, len(weights) > 1)
+            console.print()
+        terminal.print_rows(console, "provenance", origin)
 
 
 def _changed(separator: Any) -> str:

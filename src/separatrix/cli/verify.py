@@ -2,7 +2,7 @@
 
 import typer
 
-from separatrix.cli import options
+from separatrix.cli import options, terminal
 
 HOLDS, FAILS = 0, 1
 
@@ -26,44 +26,31 @@ def verify(
 
     Example: separatrix verify iris.sx iris.csv
     """
-    import numpy as np
+    from separatrix.workflows.verifying import verify as run
 
-    from separatrix.errors import DataError
-    from separatrix.io.model.apply import prepared, separator_of
-    from separatrix.report.proof_words import known_labels, label_words, verified
-
-    file = options.read_separator(model, certified=True)
-    table = options.read_for(file, data, target, format, header, separator)
-    if table.y is None:
-        raise DataError(f"{table.source} has no column {table.target!r} with the labels: name it with --target.")
-    claimed = separator_of(file.model)
-    words, known = label_words(table.y), label_words(claimed.classes_)
-    unknown = np.setdiff1d(words, known)
-    if len(unknown):
-        raise DataError(f"{table.source} has rows of the class {unknown[0]}, which the model does not know.")
-    absent = np.setdiff1d(known, words)
-    if len(absent):
-        raise DataError(f"{table.source} has no rows of the class {absent[0]}: the certificate is about all classes.")
-    found = verified(claimed, prepared(file.model, table.X), known_labels(claimed.classes_, table.y))
-    same = (file.provenance.get("data") or {}).get("sha256") == table.digest
-    holds = all(bool(v) for v in found.values())
+    found = run(model, data, **options.reading(target, format, header, separator))
     if json:
-        options.print_json(
+        terminal.print_json(
             {
-                "holds": holds,
-                "same_data": same,
+                "holds": found.holds,
+                "same_data": found.same_data,
+                "left_out": found.left_out,
                 "claims": {
                     name: {"holds": bool(v), "checked": v.checked, "failed": v.failed, "not_checkable": v.unchecked}
-                    for name, v in found.items()
+                    for name, v in found.claims.items()
                 },
             }
         )
     else:
-        from separatrix.report.wording import print_rows
-
-        identity = "the data that the model was fitted on" if same else "other data than the model was fitted on"
-        rows = [("data", f"{table.source}: {identity}")]
-        rows += [(name, str(v)) for name, v in found.items()]
-        rows.append(("verdict", "the certificate holds" if holds else "the certificate does NOT hold on these data"))
-        print_rows(options.console(), None, rows)
-    raise typer.Exit(HOLDS if holds else FAILS)
+        identity = "the data that" if found.same_data else "other data than"
+        rows = [("data", f"{found.table.source}: {identity} the model was fitted on")]
+        if found.left_out:
+            rows.append(
+                ("rows left out", f"{found.left_out:,} of {found.table.n:,}: the certificate gives them no weight")
+            )
+        rows += [(name, str(v)) for name, v in found.claims.items()]
+        rows.append(
+            ("verdict", "the certificate holds" if found.holds else "the certificate does NOT hold on these data")
+        )
+        terminal.print_rows(terminal.console(), None, rows)
+    raise typer.Exit(HOLDS if found.holds else FAILS)

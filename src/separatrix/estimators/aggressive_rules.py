@@ -1,19 +1,14 @@
 """Rules whose corrections are as large as the error asks for."""
 
-from numbers import Real
-from typing import Any
-
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.work import Facts
-from separatrix.estimators.perceptrons import AdditiveClassifier
+from separatrix.estimators._fit.online import AdditiveClassifier
+from separatrix.estimators._fit.recipe import Recipe, Record
+from separatrix.estimators.sklearn_api import POSITIVE, POSITIVE_OR_INF, between, one_of
 from separatrix.rules.passive_aggressive import PassiveAggressiveRule
 from separatrix.rules.relaxation import RelaxationRule
 from separatrix.rules.romma import RommaRule
-
-POSITIVE = Interval(Real, 0, None, closed="neither")
 
 
 @estimator
@@ -59,12 +54,12 @@ class Relaxation(AdditiveClassifier):
     _parameter_constraints = {
         **AdditiveClassifier._parameter_constraints,
         "margin": [POSITIVE],
-        "eta": [Interval(Real, 0, 2, closed="neither")],
-        "tol": [Interval(Real, 0, 1, closed="left")],
+        "eta": [between(0, 2, "neither")],
+        "tol": [between(0, 1, "left")],
     }
 
-    def _rule(self, facts: Facts) -> Any:
-        return RelaxationRule(float(self.margin), float(self.eta), float(self.tol))
+    def _recipe(self, record: Record) -> Recipe:
+        return Recipe(RelaxationRule(float(self.margin), float(self.eta), float(self.tol)))
 
 
 @estimator
@@ -108,15 +103,15 @@ class PassiveAggressive(AdditiveClassifier):
 
     _parameter_constraints = {
         **AdditiveClassifier._parameter_constraints,
-        "C": [Interval(Real, 0, None, closed="right")],
-        "variant": [StrOptions({"I", "II"})],
-        "tol": [Interval(Real, 0, 1, closed="left")],
+        "C": [POSITIVE_OR_INF],
+        "variant": [one_of("I", "II")],
+        "tol": [between(0, 1, "left")],
     }
 
-    def _rule(self, facts: Facts) -> Any:
+    def _recipe(self, record: Record) -> Recipe:
         if self.variant == "I":
-            return PassiveAggressiveRule(float(self.C), 0.0, float(self.tol))
-        return PassiveAggressiveRule(np.inf, 0.5 / float(self.C), float(self.tol))
+            return Recipe(PassiveAggressiveRule(float(self.C), 0.0, float(self.tol)))
+        return Recipe(PassiveAggressiveRule(np.inf, 0.5 / float(self.C), float(self.tol)))
 
 
 @estimator
@@ -158,8 +153,8 @@ class ROMMA(AdditiveClassifier):
     _parameter_constraints = {
         **AdditiveClassifier._parameter_constraints,
         "aggressive": ["boolean"],
-        "tol": [Interval(Real, 0, 1, closed="both")],
+        "tol": [between(0, 1, "both")],
     }
 
-    def _rule(self, facts: Facts) -> Any:
-        return RommaRule(1.0 - float(self.tol) if self.aggressive else 0.0)
+    def _recipe(self, record: Record) -> Recipe:
+        return Recipe(RommaRule(1.0 - float(self.tol) if self.aggressive else 0.0))

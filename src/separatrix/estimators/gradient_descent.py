@@ -2,11 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from separatrix.descent.batch_descent import METHODS, Descent, safe_rate
 from separatrix.descent.criteria import (
@@ -17,10 +15,11 @@ from separatrix.descent.criteria import (
     SquaredErrorCriterion,
 )
 from separatrix.errors import DataError
-from separatrix.estimators._fit.batch import IterativeClassifier, row_values
+from separatrix.estimators._fit.batch import IterativeClassifier, Outcome, row_values
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.rates import POWERS, rate_function
 from separatrix.estimators._fit.separator import Data
+from separatrix.estimators.sklearn_api import NOT_NEGATIVE, POSITIVE, between, one_of
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.space import Vector
 
@@ -30,7 +29,6 @@ CRITERIA = {
     "relaxation": RelaxationCriterion,
     "squared-error": SquaredErrorCriterion,
 }
-POSITIVE = Interval(Real, 0, None, closed="neither")
 LARGEST_HESSIAN = 3000  # columns
 
 
@@ -75,8 +73,8 @@ class BatchPerceptron(IterativeClassifier):
 
     _parameter_constraints = {
         **IterativeClassifier._parameter_constraints,
-        "margin": [Interval(Real, 0, None, closed="left")],
-        "eta": [POSITIVE, StrOptions(set(POWERS)), callable],
+        "margin": [NOT_NEGATIVE],
+        "eta": [POSITIVE, one_of(*POWERS), callable],
     }
 
     def _has_multipliers(self) -> bool:
@@ -135,8 +133,8 @@ class BatchRelaxation(IterativeClassifier):
     _parameter_constraints = {
         **IterativeClassifier._parameter_constraints,
         "margin": [POSITIVE],
-        "eta": [POSITIVE, StrOptions({"auto", *POWERS}), callable],
-        "tol": [Interval(Real, 0, 1, closed="both")],
+        "eta": [POSITIVE, one_of("auto", *POWERS), callable],
+        "tol": [between(0, 1, "both")],
     }
 
     def _has_multipliers(self) -> bool:
@@ -216,11 +214,11 @@ class GradientDescent(IterativeClassifier):
 
     _parameter_constraints = {
         **IterativeClassifier._parameter_constraints,
-        "criterion": [StrOptions(set(CRITERIA)), Criterion],
-        "eta": [POSITIVE, StrOptions({"auto", *POWERS}), callable],
-        "method": [StrOptions(set(METHODS))],
-        "margin": [Interval(Real, 0, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "criterion": [one_of(*CRITERIA), Criterion],
+        "eta": [POSITIVE, one_of("auto", *POWERS), callable],
+        "method": [one_of(*METHODS)],
+        "margin": [NOT_NEGATIVE],
+        "tol": [NOT_NEGATIVE],
     }
 
     def _criterion(self) -> Criterion:
@@ -268,9 +266,9 @@ class GradientDescent(IterativeClassifier):
             for p, start in zip(patterns, starts, strict=True)
         ]
 
-    def _finish(self, solvers: list[Any], reasons: list[str], data: Data) -> None:
-        super()._finish(solvers, reasons, data)
-        self.n_singular_ = int(sum(s.singular for s in solvers))
+    def _finish(self, outcomes: list[Outcome], data: Data) -> None:
+        super()._finish(outcomes, data)
+        self.n_singular_ = int(sum(o.solver.singular for o in outcomes))
 
     def _gather(self, members: list[Any]) -> None:
         super()._gather(members)

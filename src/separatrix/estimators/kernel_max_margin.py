@@ -1,35 +1,26 @@
 """The maximum margin with a kernel, hard and soft, with a certificate."""
 
-import threading
-import time
 from dataclasses import field
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from separatrix.errors import NotSeparableError
-from separatrix.estimators._fit.class_weight import soft_space, with_class_weight
 from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.kernel_separator import CONSTRAINTS, KERNEL, SUPPORT, KernelMixin
-from separatrix.estimators._fit.one_vs_one import fit_members, members_of
-from separatrix.estimators._fit.parallel import run_each, threads_for
-from separatrix.estimators._fit.separator import Data, LinearSeparator, warn_not_converged
-from separatrix.estimators._fit.watch import Progress, with_callbacks
+from separatrix.estimators._fit.kernel_separator import CONSTRAINTS, KernelMixin
+from separatrix.estimators._fit.margin_classifier import MarginClassifier, Solution
+from separatrix.estimators._fit.separator import Data
+from separatrix.estimators.sklearn_api import one_of
 from separatrix.optimum.kernel_decomposition import KernelProblem, solve
-from separatrix.patterns.binary_problems import binary_labels, pairs
 from separatrix.patterns.kernel_patterns import LARGEST_CHECKED, KernelPatterns, indefinite
-from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import certify
-from separatrix.space import Space
+from separatrix.space import Vector
 
 AS_GOOD_AS_ZERO = 1e-6  # a bound on the margin below this part of R, without a separating vector in sight
 
 
 @estimator
-class KernelMaxMargin(KernelMixin, LinearSeparator):
+class KernelMaxMargin(KernelMixin, MarginClassifier):
     """The maximum margin in the space of a kernel, hard or soft, with a proof of how good it is.
 
     Minimises ``|w|^2/2 + C sum c_k xi_k^2``, xi_k = max(0, 1 - l_k (w.phi(x_k) + b)): squared slack, where
@@ -84,14 +75,7 @@ class KernelMaxMargin(KernelMixin, LinearSeparator):
     ([0.125, 0.125, 0.125, 0.125], 1.414214)
     """
 
-    C: float = 1.0
     fit_intercept: Any = field(default="free", kw_only=True)
-    rho: float = field(default=1.0, kw_only=True)
-    tol: float = field(default=1e-4, kw_only=True)
-    max_time: float | None = field(default=None, kw_only=True)
-    class_weight: Any = field(default=None, kw_only=True)
-    multi_class: str = field(default="ovr", kw_only=True)
-    n_jobs: int | None = field(default=None, kw_only=True)
     kernel: Any = field(default="rbf", kw_only=True)
     gamma: Any = field(default="scale", kw_only=True)
     degree: float = field(default=3, kw_only=True)
@@ -100,115 +84,50 @@ class KernelMaxMargin(KernelMixin, LinearSeparator):
 
     _parameter_constraints = {
         **CONSTRAINTS,
-        "C": [Interval(Real, 0, None, closed="right")],
-        "fit_intercept": ["boolean", StrOptions({"free"})],
-        "rho": [Interval(Real, 0, None, closed="neither")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "max_time": [Interval(Real, 0, None, closed="neither"), None],
-        "class_weight": [dict, StrOptions({"balanced"}), None],
-        "multi_class": [StrOptions({"ovr", "ovo"})],
-        "n_jobs": [Integral, None],
+        **MarginClassifier._parameter_constraints,
+        "multi_class": [one_of("ovr", "ovo")],
     }
 
-    def _space(self) -> Space:
-        return soft_space(self.C, self.fit_intercept, self.rho)
+    def _advice(self, n: int) -> str:
+        if np.isinf(self.certificate_.upper) and not self._kernel_.mercer and n > LARGEST_CHECKED:
+            return (
+                f"Whether this kernel is positive semi-definite is looked at up to {LARGEST_CHECKED} rows; beyond "
+                "nothing bounds the margin."
+            )
+        return "Raise max_time, or scale your features."
 
-    @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
-        """Fit the maximum margin.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n, d), or the (n, n) matrix of a precomputed kernel
-        y : array-like of shape (n,)
-            Labels of any type, of two or more classes.
-        sample_weight : array-like of shape (n,), default=None
-            Factors c_k on the price of slack; rows of weight 0 are left out.
-
-        Returns
-        -------
-        self
-        """
-        progress = Progress(self, X, y)
-        data = with_class_weight(self.class_weight, self._check_training_data(X, y, sample_weight))
-        if self.multi_class == "ovo" and len(data.classes) > 2:
-            megabytes = self.cache_size / threads_for(self.n_jobs, len(pairs(len(data.classes))))
-            own = {"gamma": self._kernel(data).gamma, "cache_size": megabytes, "class_weight": None}
-            members = members_of(self, len(data.classes), **own)
-            fit_members(self, members, data, progress, [{} for _ in members])
-        else:
-            self._fit_data(data, progress)
-        progress.end()
-        if not self.converged_:
-            advice = "Raise max_time, or scale your features."
-            if np.isinf(self.certificate_.upper) and not self._kernel_.mercer and len(data.codes) > LARGEST_CHECKED:
-                advice = (
-                    f"Whether this kernel is positive semi-definite is looked at up to {LARGEST_CHECKED} rows; beyond "
-                    "nothing bounds the margin."
-                )
-            reason = f"a gap of {self.certificate_.gap:.1e} > tol={self.tol:g}"
-            warn_not_converged(type(self).__name__, reason, advice)
-        return self
-
-    def _fit_data(self, data: Data, progress: Any, idle: str = "") -> None:
-        self.classes_, self.multi_class_ = data.classes, "ovr"
-        labels = binary_labels(data.codes, len(data.classes))
-        patterns: list[Any] = self._kernel_patterns(data, labels, self._space(), data.weight)
-        self._check_scale(patterns[0], data.kept)
+    def _problems(self, data: Data, weight: Vector | None = None, mode: str = "") -> list[Any]:
+        patterns = super()._problems(data, weight, mode)
         if patterns[0].definite is False:
             raise indefinite("its matrix has a negative eigenvalue or is not symmetric, so its space has no margins")
-        stop = getattr(self, "_stop_", None) or threading.Event()
-        jobs = None if progress.watched else self.n_jobs
-        megabytes = float(self.cache_size) / threads_for(jobs, len(patterns))
-        problems = [self._problem(p, data, k, progress, stop, megabytes) for k, p in enumerate(patterns)]
+        return patterns
 
-        def task(k: int) -> None:
-            solve(problems[k])
-            if problems[k].hard and not problems[k].lower > 0 and not problems[k].stopped:
-                self._refuse(problems[k], data)
-
-        try:
-            if not idle:
-                run_each(task, len(problems), jobs, stop)
-        except KeyboardInterrupt:
-            self._finish(problems, data)
-            self.converged_ = False
-            raise
-        self._finish(problems, data)
-
-    def _problem(
-        self, patterns: KernelPatterns, data: Data, k: int, progress: Any, stop: threading.Event, megabytes: float
-    ) -> KernelProblem:
-        clock = time.perf_counter()
-
-        def watch(problem: KernelProblem) -> bool:
-            if stop.is_set():
-                return True
-            if not progress.watched:
-                return False
-            measures = {
-                "problem": k,
-                "visits": problem.steps,
-                "epochs": None,
-                "updates": problem.steps,
-                "upper": problem.upper if patterns.definite else np.inf,
-                "lower": lambda: problem.lower,
-                "gap": problem.gap,
-                "seconds": time.perf_counter() - clock,
-            }
-            return bool(progress.report(measures, dict))
-
-        limit = np.inf if self.max_time is None else float(self.max_time)
+    def _problem(self, patterns: KernelPatterns, data: Data, threads: int) -> KernelProblem:
         return KernelProblem(
             patterns,
             float(self.C),
             data.weight,
             tol=float(self.tol),
-            megabytes=megabytes,
-            max_time=limit,
-            watch=watch,
+            megabytes=float(self.cache_size) / threads,
+            max_time=np.inf if self.max_time is None else float(self.max_time),
         )
+
+    def _measures(self, problem: KernelProblem) -> dict[str, Any]:
+        return {**super()._measures(problem), "visits": problem.steps, "updates": problem.steps}
+
+    def _solve(self, problem: KernelProblem, data: Data) -> Solution:
+        solve(problem)
+        if problem.hard and not problem.lower > 0 and not problem.stopped:
+            self._refuse(problem, data)
+        return self._solution(problem, "")
+
+    def _solution(self, problem: KernelProblem, how: str) -> Solution:
+        a, alpha = problem.a, problem.alpha
+        smallest = float(problem.patterns.margins(a).min()) if problem.hard else 0.0
+        if smallest > 0:  # scaled so that the smallest margin is 1: then alpha are multipliers
+            a = a / smallest
+            alpha = np.abs(a[:-1])
+        return Solution(problem, a, np.arange(len(alpha)), alpha, how)
 
     def _refuse(self, problem: KernelProblem, data: Data) -> None:
         if problem.upper > AS_GOOD_AS_ZERO * problem.patterns.radius or not problem.patterns.definite:
@@ -224,32 +143,13 @@ class KernelMaxMargin(KernelMixin, LinearSeparator):
             certificate,
         )
 
-    def _finish(self, problems: list[KernelProblem], data: Data) -> None:
-        patterns = [p.patterns for p in problems]
-        vectors, alphas = [], []
-        for problem in problems:
-            a, alpha = problem.a, problem.alpha
-            smallest = float(problem.patterns.margins(a).min())
-            if problem.hard and smallest > 0:  # scaled so that the smallest margin is 1: then alpha are multipliers
-                a = a / smallest
-                alpha = np.abs(a[:-1])
-            vectors.append(a)
-            alphas.append(alpha)
-        self._set_duals(patterns[0], vectors, data.kept)
-        rows = np.searchsorted(data.kept, self.support_)
-        self.alphas_ = [alpha[rows] for alpha in alphas]
-        certificates: list[Certificate] = [
-            certify(p, a, alpha, kept=data.kept, sample_weight=data.given_weight)
-            for p, a, alpha in zip(patterns, vectors, alphas, strict=True)
-        ]
-        self._set_margins(certificates)
-        self._measure_margins(patterns, vectors)
-        self.n_steps_ = int(sum(p.steps for p in problems))
-        self._set_converged()
+    def _fitted(self, patterns: list[Any], vectors: list[Vector], data: Data) -> dict[str, Any]:
+        return self._duals(patterns[0], vectors, data.kept)
 
-    def _set_converged(self) -> None:
-        # Rounding outwards may cost the last digits of a gap that was reached.
-        self.converged_ = all(c.gap is not None and c.gap <= max(self.tol, 1e-9) for c in self.certificates_)
+    def _set_support(self, solutions: list[Solution], data: Data) -> None:
+        rows = np.searchsorted(data.kept, self.support_)
+        self.alphas_ = [s.alpha[rows] for s in solutions]
+        self.n_steps_ = int(sum(s.problem.steps for s in solutions))
 
     def _gather(self, members: list[Any]) -> None:
         super()._gather(members)
@@ -257,7 +157,3 @@ class KernelMaxMargin(KernelMixin, LinearSeparator):
         for member, alpha in zip(members, self.alphas_, strict=True):
             alpha[np.searchsorted(self.support_, member.support_)] = member.alphas_[0]
         self.n_steps_ = sum(member.n_steps_ for member in members)
-        self._set_converged()
-
-
-KernelMaxMargin.__doc__ = (KernelMaxMargin.__doc__ or "").replace("{kernel}", KERNEL).replace("{support}", SUPPORT)

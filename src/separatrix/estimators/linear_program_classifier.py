@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import field
 from functools import partial
-from numbers import Real
 from typing import Any
 
-from sklearn.utils._param_validation import Interval, StrOptions
-
-from separatrix.estimators._fit.batch import DirectClassifier, row_values
+from separatrix.estimators._fit.batch import DirectClassifier, Outcome, row_values
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.separator import Data
+from separatrix.estimators.sklearn_api import POSITIVE, one_of
 from separatrix.optimum import linear_program
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certificate import Certificate
@@ -18,8 +16,6 @@ from separatrix.proof.certify import separates_exactly
 from separatrix.proof.exact import LARGEST_SYSTEM
 from separatrix.proof.gordan import gordan, refuted
 from separatrix.space import Vector
-
-POSITIVE = Interval(Real, 0, None, closed="neither")
 
 
 @estimator
@@ -75,7 +71,7 @@ class LinearProgram(DirectClassifier):
 
     _parameter_constraints = {
         **DirectClassifier._parameter_constraints,
-        "criterion": [StrOptions(set(linear_program.CRITERIA))],
+        "criterion": [one_of(*linear_program.CRITERIA)],
         "margin": [POSITIVE, "array-like"],
         "max_time": [POSITIVE, None],
     }
@@ -85,8 +81,8 @@ class LinearProgram(DirectClassifier):
             return "Center and scale your features; separability(X, y) may decide what HiGHS's tolerances do not."
         return "Raise max_time or scale your features."
 
-    def _certificate(self, solver: Any, data: Data, thorough: bool) -> Certificate:
-        certificate = super()._certificate(solver, data, thorough)
+    def _certificate(self, outcome: Outcome, data: Data, thorough: bool) -> Certificate:
+        certificate, solver = super()._certificate(outcome, data, thorough), outcome.solver
         proof = gordan(solver.patterns, *solver.witness) if thorough and certificate.separable is None else None
         return certificate if proof is None else refuted(certificate, proof, data.kept)
 
@@ -106,9 +102,9 @@ class LinearProgram(DirectClassifier):
             for p in patterns
         ]
 
-    def _finish(self, solvers: list[Any], reasons: list[str], data: Data) -> None:
-        super()._finish(solvers, reasons, data)
-        self.n_iter_ = int(sum(s.iterations for s in solvers))
+    def _finish(self, outcomes: list[Outcome], data: Data) -> None:
+        super()._finish(outcomes, data)
+        self.n_iter_ = int(sum(o.solver.iterations for o in outcomes))
 
     def _gather(self, members: list[Any]) -> None:
         super()._gather(members)

@@ -1,14 +1,14 @@
 """Rules that aim at a margin."""
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.work import Facts
-from separatrix.estimators.perceptrons import AdditiveClassifier
+from separatrix.estimators._fit.online import AdditiveClassifier
+from separatrix.estimators._fit.recipe import Recipe, Record
+from separatrix.estimators.sklearn_api import NOT_NEGATIVE, POSITIVE, between, one_of
+from separatrix.loops.state import UPDATES
 from separatrix.rules.alma import AlmaRule
 from separatrix.rules.cramma import CrammaRule
 from separatrix.rules.dynamic_margin import DynamicMarginRule
@@ -21,7 +21,10 @@ from separatrix.rules.margin_perceptron import (
 )
 from separatrix.rules.micra import MicraRule
 
-POSITIVE = Interval(Real, 0, None, closed="neither")
+
+def counter_of_the_paper(model: Any) -> int:
+    """t of the sources: 1 + updates, of the problem that had most."""
+    return 1 + max(int(record.state.counts[UPDATES]) for record in model._records_)
 
 
 @estimator
@@ -62,11 +65,11 @@ class DynamicMargin(AdditiveClassifier):
 
     _parameter_constraints = {
         **AdditiveClassifier._parameter_constraints,
-        "epsilon": [Interval(Real, 0, 1, closed="right")],
+        "epsilon": [between(0, 1, "right")],
     }
 
-    def _rule(self, facts: Facts) -> Any:
-        return DynamicMarginRule(float(self.epsilon))
+    def _recipe(self, record: Record) -> Recipe:
+        return Recipe(DynamicMarginRule(float(self.epsilon)))
 
 
 @estimator
@@ -120,25 +123,25 @@ class CRAMMA(AdditiveClassifier):
         **AdditiveClassifier._parameter_constraints,
         "beta": [POSITIVE],
         "power": [POSITIVE],
-        "eta0": [POSITIVE, StrOptions({"auto"})],
-        "decay": [Interval(Real, 0, None, closed="left")],
+        "eta0": [POSITIVE, one_of("auto")],
+        "decay": [NOT_NEGATIVE],
     }
-    _has_counter = True
+    t_ = property(counter_of_the_paper)
 
-    def _eta0(self, facts: Facts) -> float:
+    def _eta0(self, record: Record) -> float:
         if self.eta0 != "auto":
             return float(self.eta0)
-        delta = facts.space.delta
-        return 1.7 * delta / float(np.sqrt(facts.radius2 * facts.n)) if delta > 0 else 0.03
+        delta = record.space.delta
+        return 1.7 * delta / float(np.sqrt(record.radius2 * record.n)) if delta > 0 else 0.03
 
-    def _rule(self, facts: Facts) -> Any:
+    def _recipe(self, record: Record) -> Recipe:
         try:
-            rate = self._eta0(facts) * float(self.beta) ** -float(self.decay)
+            rate = self._eta0(record) * float(self.beta) ** -float(self.decay)
         except OverflowError:
             rate = np.inf
         if not 0 < rate < np.inf:
             raise ValueError(f"beta={self.beta} and decay={self.decay} give an effective rate of {rate}.")
-        return CrammaRule(float(self.beta), float(self.power), rate)
+        return Recipe(CrammaRule(float(self.beta), float(self.power), rate))
 
 
 @estimator
@@ -184,9 +187,9 @@ class MICRA(CRAMMA):
 
     decay: float = 0.5
 
-    def _rule(self, facts: Facts) -> Any:
+    def _recipe(self, record: Record) -> Recipe:
         eta = 1.0 if self.eta0 == "auto" else float(self.eta0)
-        return MicraRule(float(self.beta), float(self.power), eta, float(self.decay))
+        return Recipe(MicraRule(float(self.beta), float(self.power), eta, float(self.decay)))
 
 
 @estimator
@@ -228,12 +231,12 @@ class ALMA(AdditiveClassifier):
 
     _parameter_constraints = {
         **AdditiveClassifier._parameter_constraints,
-        "alpha": [Interval(Real, 0, 1, closed="right")],
+        "alpha": [between(0, 1, "right")],
     }
-    _has_counter = True
+    t_ = property(counter_of_the_paper)
 
-    def _rule(self, facts: Facts) -> Any:
-        return AlmaRule(float(self.alpha))
+    def _recipe(self, record: Record) -> Recipe:
+        return Recipe(AlmaRule(float(self.alpha)))
 
 
 @estimator
@@ -274,12 +277,12 @@ class FixedMargin(AdditiveClassifier):
 
     _parameter_constraints = {
         **AdditiveClassifier._parameter_constraints,
-        "beta": [Interval(Real, 0, None, closed="left")],
+        "beta": [NOT_NEGATIVE],
         "eta": [POSITIVE],
     }
 
-    def _rule(self, facts: Facts) -> Any:
-        return FixedMarginRule(float(self.beta) / facts.radius, float(self.eta))
+    def _recipe(self, record: Record) -> Recipe:
+        return Recipe(FixedMarginRule(float(self.beta) / float(np.sqrt(record.radius2)), float(self.eta)))
 
 
 @estimator
@@ -324,17 +327,12 @@ class MarginPerceptron(AdditiveClassifier):
     _parameter_constraints = {
         **AdditiveClassifier._parameter_constraints,
         "gamma_guess": [POSITIVE, None],
-        "min_guess": [Interval(Real, 0, 1, closed="right")],
+        "min_guess": [between(0, 1, "right")],
     }
 
-    def _rule(self, facts: Facts) -> Any:
+    def _recipe(self, record: Record) -> Recipe:
         if self.gamma_guess is not None:
-            return MarginPerceptronRule(float(self.gamma_guess))
-        return IncrementalMarginRule(facts.radius)
-
-    def _update_limit(self, facts: Facts) -> int:
-        limit = super()._update_limit(facts)
-        if self.gamma_guess is not None:
-            return limit
+            return Recipe(MarginPerceptronRule(float(self.gamma_guess)))
         # One less than all stages take: the last update of a stage starts afresh, and a vector is worth more than 0.
-        return min(limit, updates_of_stages(stages(1.0, float(self.min_guess))) - 1)
+        limit = updates_of_stages(stages(1.0, float(self.min_guess))) - 1
+        return Recipe(IncrementalMarginRule(float(np.sqrt(record.radius2))), limit=limit)

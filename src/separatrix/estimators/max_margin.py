@@ -1,31 +1,21 @@
 """The maximum margin, hard and soft, with a certificate."""
 
-import threading
-import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from numbers import Integral, Real
+from dataclasses import field
 from typing import Any
 
 import numpy as np
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _check_feature_names
 
 from separatrix.errors import NotSeparableError
-from separatrix.estimators._fit.class_weight import soft_space, with_class_weight
 from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.one_vs_one import fit_members, members_of
-from separatrix.estimators._fit.parallel import run_each
-from separatrix.estimators._fit.separator import Data, LinearSeparator, warn_not_converged
-from separatrix.estimators._fit.watch import Progress, with_callbacks
-from separatrix.optimum import solvers as choose
+from separatrix.estimators._fit.margin_classifier import MarginClassifier, Solution
+from separatrix.estimators._fit.separator import Data
+from separatrix.estimators.sklearn_api import COUNT, check_feature_names, one_of
+from separatrix.optimum import solvers
 from separatrix.optimum.problem import Problem
-from separatrix.patterns.binary_problems import binary_labels
 from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns
-from separatrix.proof.certificate import Certificate
-from separatrix.proof.certify import certify
+from separatrix.proof.certify import refutation
 from separatrix.proof.exact import LARGEST_SYSTEM
 from separatrix.proof.gordan import gordan
 from separatrix.proof.separability import decide
@@ -37,7 +27,7 @@ AS_GOOD_AS_ZERO = 1e-9  # a bound on the margin below this part of R, without a 
 
 
 @estimator
-class MaxMargin(LinearSeparator):
+class MaxMargin(MarginClassifier):
     """The maximum margin hyperplane, hard or soft, with a proof of how good it is.
 
     Minimises ``|w|^2/2 + C sum c_k xi_k^2``, xi_k = max(0, 1 - l_k (w.x_k + b)), the problem of
@@ -110,138 +100,61 @@ class MaxMargin(LinearSeparator):
     separable: margin 0.749117, at least 100.00% of the best; no margin above 0.749117 exists (rho = 1)
     """
 
-    C: float = 1.0
-    fit_intercept: Any = field(default=True, kw_only=True)
-    rho: float = field(default=1.0, kw_only=True)
-    tol: float = field(default=1e-4, kw_only=True)
     solver: str = field(default="auto", kw_only=True)
     max_passes: int | None = field(default=None, kw_only=True)
-    max_time: float | None = field(default=None, kw_only=True)
-    class_weight: Any = field(default=None, kw_only=True)
-    multi_class: str = field(default="ovr", kw_only=True)
-    n_jobs: int | None = field(default=None, kw_only=True)
 
     _parameter_constraints = {
-        "C": [Interval(Real, 0, None, closed="right")],
-        "fit_intercept": ["boolean", StrOptions({"free"})],
-        "rho": [Interval(Real, 0, None, closed="neither")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "solver": [StrOptions({"auto", *choose.SOLVERS})],
-        "max_passes": [Interval(Integral, 1, None, closed="left"), None],
-        "max_time": [Interval(Real, 0, None, closed="neither"), None],
-        "class_weight": [dict, StrOptions({"balanced"}), None],
-        "multi_class": [StrOptions({"ovr", "ovo", "kesler"})],
-        "n_jobs": [Integral, None],
+        **MarginClassifier._parameter_constraints,
+        "solver": [one_of("auto", *solvers.SOLVERS)],
+        "max_passes": [COUNT, None],
+        "multi_class": [one_of("ovr", "ovo", "kesler")],
     }
 
-    def _space(self) -> Space:
-        return soft_space(self.C, self.fit_intercept, self.rho)
+    _takes_homes = True
 
-    @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
-        """Fit the maximum margin.
+    def _advice(self, n: int) -> str:
+        return "Raise max_passes or max_time, or scale your features."
 
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n, d)
-        y : array-like of shape (n,)
-            Labels of any type, of two or more classes.
-        sample_weight : array-like of shape (n,), default=None
-            Factors c_k on the price of slack; rows of weight 0 are left out.
+    def _problems(self, data: Data, weight: Vector | None = None, mode: str = "") -> list[Patterns]:
+        if self._mode(data.classes) == "kesler" and self._space().free:
+            raise ValueError('A linear machine has no free bias: use fit_intercept=True with a large rho, or "ovr".')
+        return super()._problems(data, weight, mode)
 
-        Returns
-        -------
-        self
-        """
-        progress = Progress(self, X, y)
-        data = with_class_weight(self.class_weight, self._check_training_data(X, y, sample_weight))
-        if self.multi_class == "ovo" and len(data.classes) > 2:
-            members = members_of(self, len(data.classes), class_weight=None)
-            fit_members(self, members, data, progress, [{} for _ in members])
-        else:
-            self._fit_data(data, progress)
-        progress.end()
-        if not self.converged_:
-            warn_not_converged(
-                "MaxMargin",
-                f"a gap of {self.certificate_.gap:.1e} > tol={self.tol:g}",
-                "Raise max_passes or max_time, or scale your features.",
-            )
-        return self
-
-    def _fit_data(self, data: Data, progress: Any, idle: str = "") -> None:
-        """Fit to checked data; ``idle``: only set the attributes."""
-        self.classes_ = data.classes
-        self.multi_class_ = self._mode(data)
-        stop = getattr(self, "_stop_", None) or threading.Event()
-        problems = [self._problem(p, data) for p in self._problems(data)]
-        for k, problem in enumerate(problems):
-            problem.watch = _Watch(k, problems, progress, stop)
-        solutions: dict[int, Solution] = {}
-
-        def task(k: int) -> None:
-            solutions[k] = self._solve(problems[k], data)
-
-        def rest(why: str) -> list[Solution]:
-            return [solutions[k] if k in solutions else self._solution(p, why) for k, p in enumerate(problems)]
-
-        try:
-            if not idle:
-                run_each(task, len(problems), None if progress.watched else self.n_jobs, stop)
-        except KeyboardInterrupt:  # the best so far, also of problems that were not reached
-            self._finish(rest("interrupted"), data)
-            self.converged_ = False
-            raise
-        self._finish(rest(idle), data)
-
-    def _mode(self, data: Data) -> str:
-        return "kesler" if self.multi_class == "kesler" and len(data.classes) > 2 else "ovr"
-
-    def _problems(self, data: Data) -> list[Patterns]:
-        if self._mode(data) == "kesler":
-            if self._space().free:
-                raise ValueError(
-                    'A linear machine has no free bias: use fit_intercept=True with a large rho, or "ovr".'
-                )
-            machine = KeslerPatterns(data.rows, data.codes, len(data.classes), self._space(), data.weight)
-            self._check_scale(machine, data.kept)
-            return [machine]
-        labels = binary_labels(data.codes, len(data.classes))
-        first = Patterns(data.rows, labels[0], self._space(), data.weight)
-        self._check_scale(first, data.kept)
-        return [first, *(first.relabelled(l) for l in labels[1:])]
-
-    def _problem(self, patterns: Patterns, data: Data) -> Problem:
+    def _problem(self, patterns: Patterns, data: Data, threads: int = 1) -> Problem:
         tol = min(float(self.tol), PRECISE) if patterns.n * (patterns.d + 1) <= SMALL else float(self.tol)
         return Problem(
             patterns,
             float(self.C),
-            np.repeat(data.weight, patterns.n // len(data.weight)),
+            None,
             tol=tol,
             max_passes=np.inf if self.max_passes is None else float(self.max_passes),
             max_time=np.inf if self.max_time is None else float(self.max_time),
         )
 
-    def _solve(self, problem: Problem, data: Data, start: Vector | None = None) -> "Solution":
-        name, why = choose.choose(problem) if self.solver == "auto" else (self.solver, "as asked for")
-        choose.check(problem, name)
-        choose.solve(problem, name, start)
+    def _measures(self, problem: Problem) -> dict[str, Any]:
+        visits = int(problem.passes * problem.patterns.n)
+        return {**super()._measures(problem), "visits": visits, "epochs": problem.passes}
+
+    def _solve(self, problem: Problem, data: Data, start: Vector | None = None) -> Solution:
+        name, why = solvers.choose(problem) if self.solver == "auto" else (self.solver, "as asked for")
+        solvers.check(problem, name)
+        solvers.solve(problem, name, start)
         if problem.hard and not problem.lower > 0:
             self._refuse(problem, data)
         return self._solution(problem, f"{name} ({why})")
 
-    def _solution(self, problem: Problem, how: str) -> "Solution":
-        a, (index, alpha) = problem.a, problem.multipliers()
+    def _solution(self, problem: Problem, how: str) -> Solution:
+        a, index, alpha = problem.a, problem.alpha_index, problem.alpha
+        if problem.slack_vector is not None and problem.patterns.here:
+            index, alpha = problem.multipliers()
+            problem.slack_vector = None
         if problem.hard:
-            smallest = float(problem.patterns.margins(a).min())
+            smallest = problem.patterns.smallest(a)
             a = a / smallest if smallest > 0 else a
             length = problem.patterns.space.length(a)
             if len(alpha) and length < 1e150:  # a = sum alpha_k y_k has sum alpha_k = |a|^2
                 alpha = alpha / alpha.sum() * length**2
-        full = np.zeros(problem.patterns.n)
-        full[index] = alpha
-        return Solution(problem, a, full, how)
+        return Solution(problem, a, index, alpha, how)
 
     def _refuse(self, problem: Problem, data: Data) -> None:
         """A hard margin without a separating vector: the proof that there is none, or the honest doubt."""
@@ -254,17 +167,10 @@ class MaxMargin(LinearSeparator):
         proved = f"has norm {upper:.2g}, as good as 0"
         if witness is not None:
             (rows, weight, upper), proved = witness, "is 0 exactly"
-        certificate = Certificate(
-            lower=None,
-            upper=upper,
-            separable=None if witness is None else False,
-            space=problem.patterns.space,
-            radius=problem.patterns.radius,
-            alpha_index=problem.patterns.numbering(data.kept)[rows],
-            alpha=weight,
+        certificate = refutation(
+            problem.patterns, rows, weight, upper, exact=witness is not None, kept=data.kept,
             sample_weight=data.given_weight,
-            categories=problem.patterns.categories,
-        )
+        )  # fmt: skip
         what = "linear machine" if problem.patterns.categories > 2 else "hyperplane"
         where = "" if problem.patterns.space.rho else " through the origin"
         raise NotSeparableError(
@@ -281,56 +187,40 @@ class MaxMargin(LinearSeparator):
         if answer.separable is not True or answer.certificate is None or answer.certificate.direction is None:
             return False
         a = answer.certificate.direction
-        problem.primal(a, problem.margins(a))
+        problem.reached(a, problem.extremes(a, 1).minimum)
         return problem.lower > 0
 
-    def _finish(self, solutions: list["Solution"], data: Data) -> None:
-        space = self._space()
-        vectors = [s.a for s in solutions]
-        self._set_vectors(space, vectors)
-        margins = [s.problem.patterns.margins(s.problem.patterns.unit(s.a)) for s in solutions]
-        self._set_margins(
-            [
-                certify(s.problem.patterns, s.a, s.alpha, kept=data.kept, sample_weight=data.given_weight, margins=m)
-                for s, m in zip(solutions, margins, strict=True)
-            ]
-        )
-        self._measure_margins([s.problem.patterns for s in solutions], vectors, margins)
-        self._set_support(solutions, data)
+    def _finish(self, solutions: list[Solution], data: Data) -> None:
+        super()._finish(solutions, data)
         self.n_passes_ = float(sum(s.problem.passes for s in solutions))
         self.solver_ = solutions[0].how
-        self._set_converged()
 
-    def _set_converged(self) -> None:
-        # Rounding outwards may cost the last digits of a gap that was reached.
-        self.converged_ = all(c.gap is not None and c.gap <= max(self.tol, 1e-9) for c in self.certificates_)
-
-    def _set_support(self, solutions: list["Solution"], data: Data) -> None:
+    def _set_support(self, solutions: list[Solution], data: Data) -> None:
         first = solutions[0].problem.patterns
         one = len(solutions) == 1
+        if not data.here:
+            return  # the multipliers of a soft margin are as many as the rows
         self.dual_coef_: Any
         if isinstance(first, KeslerPatterns):
-            support, table = first.multiples(solutions[0].alpha)
+            support, table = first.multiples(solutions[0].index, solutions[0].alpha)
             self.support_, self.dual_coef_ = data.kept[support], table.T
         else:
-            index = [np.flatnonzero(s.alpha) for s in solutions]
-            dual = [s.alpha[i] * s.problem.patterns.labels[i] for s, i in zip(solutions, index, strict=True)]
+            index = [s.index[s.alpha > 0] for s in solutions]
+            dual = [
+                s.alpha[s.alpha > 0] * s.problem.patterns.labels_of(i) for s, i in zip(solutions, index, strict=True)
+            ]
             self.support_ = data.kept[index[0]] if one else [data.kept[i] for i in index]
             self.dual_coef_ = dual[0][None, :] if one else [d[None, :] for d in dual]
             support = index[0]
         if one and np.isinf(self.C):
-            self.support_vectors_ = _rows_of(first, support)
+            self.support_vectors_ = (first.one if isinstance(first, KeslerPatterns) else first).values(support)
 
     def _gather(self, members: list[Any]) -> None:
         self.support_ = [m.support_ for m in members]
         self.dual_coef_ = [m.dual_coef_ for m in members]
         self.n_passes_ = float(sum(m.n_passes_ for m in members))
         self.solver_ = members[0].solver_
-        self._set_converged()
-
-
-def _rows_of(patterns: Patterns, rows: np.ndarray) -> Any:
-    return (patterns.one if isinstance(patterns, KeslerPatterns) else patterns).values(rows)
+        super()._gather(members)
 
 
 def max_margin_path(X: Any, y: Any, Cs: Iterable[float], sample_weight: Any = None, **params: Any) -> list[MaxMargin]:
@@ -370,13 +260,13 @@ def max_margin_path(X: Any, y: Any, Cs: Iterable[float], sample_weight: Any = No
         model = MaxMargin(values[i], **params)
         model._validate_params()
         if data is None:
-            data = with_class_weight(model.class_weight, model._check_training_data(X, y, sample_weight))
-            patterns = model._problems(data)
+            data = model._check_training_data(X, y, sample_weight)
+            patterns = model._problems(data, data.weight)
             starts = [None] * len(patterns)
         else:
-            _check_feature_names(model, X, reset=True)
+            check_feature_names(model, X, reset=True)
             model.n_features_in_ = patterns[0].features
-        model.classes_, model.multi_class_ = data.classes, model._mode(data)
+        model.classes_, model.multi_class_ = data.classes, model._mode(data.classes)
         solutions = []
         for k, p in enumerate(patterns):
             problem = model._problem(p.in_space(model._space()), data)
@@ -385,44 +275,3 @@ def max_margin_path(X: Any, y: Any, Cs: Iterable[float], sample_weight: Any = No
         model._finish(solutions, data)
         models[i] = model
     return [models[i] for i in range(len(values))]
-
-
-@dataclass
-class Solution:
-    """One binary problem, solved."""
-
-    problem: Problem
-    a: Vector
-    alpha: Vector
-    how: str
-
-
-class _Watch:
-    """Tells callbacks the gap against passes."""
-
-    def __init__(self, k: int, problems: list[Problem], progress: Any, stop: threading.Event):
-        self.k, self.problems, self.progress, self.stop = k, problems, progress, stop
-        self.clock = time.perf_counter()
-
-    def __call__(self, problem: Problem) -> bool:
-        if self.stop.is_set():
-            return True
-        if not self.progress.watched:
-            return False
-        measures = {
-            "problem": self.k,
-            "visits": int(problem.passes * problem.patterns.n),
-            "epochs": problem.passes,
-            "updates": None,
-            "upper": problem.upper,
-            "lower": lambda: problem.lower,
-            "gap": problem.gap,
-            "seconds": time.perf_counter() - self.clock,
-        }
-
-        def attributes() -> dict[str, Any]:
-            width = self.problems[0].patterns.features + 1
-            parts = [p.patterns.space.split(a) for p in self.problems for a in p.a.reshape(-1, width)]
-            return {"coef_": np.array([w for w, _ in parts]), "intercept_": np.array([b for _, b in parts])}
-
-        return self.progress.report(measures, attributes)

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.work import Facts
-from separatrix.estimators.perceptrons import AdditiveClassifier
+from separatrix.estimators._fit.online import AdditiveClassifier
+from separatrix.estimators._fit.recipe import Recipe, Record
 from separatrix.rules.base import attribute
 from separatrix.rules.perceptron import PerceptronRule
 
@@ -48,11 +48,11 @@ class PerceptronLike(AdditiveClassifier):
 
     _parameter_constraints = {**AdditiveClassifier._parameter_constraints, "rule": [object]}
 
-    def _rule(self, facts: Facts) -> Any:
+    def _recipe(self, record: Record) -> Recipe:
         rule = PerceptronRule() if self.rule is None else checked_rule(self.rule)
         if self.delta > 0 and not attribute(rule, "additive"):
             raise ValueError(f"{type(rule).__name__} is not additive, so there is no soft margin: delta must be 0.")
-        return rule
+        return Recipe(rule)
 
 
 def checked_rule(rule: Any) -> Any:

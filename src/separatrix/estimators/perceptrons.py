@@ -1,38 +1,24 @@
 """The Perceptron and what is built on it: averages, voters, pockets, greedy corrections."""
 
-from dataclasses import field
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.online import OnlineClassifier
+from separatrix.estimators._fit.online import AdditiveClassifier, OnlineClassifier
+from separatrix.estimators._fit.prediction import scores_of
 from separatrix.estimators._fit.rates import POWERS, RateTable, amplitude_and_power
-from separatrix.estimators._fit.separator import scores_of
-from separatrix.estimators._fit.work import Facts, Record
+from separatrix.estimators._fit.recipe import Recipe, Record
+from separatrix.estimators._fit.separator import Data
+from separatrix.estimators.sklearn_api import COUNT, NOT_NEGATIVE, POSITIVE, one_of
 from separatrix.loops.averaging import Mean, Voters, average
 from separatrix.loops.averaging import Pocket as PocketMemory
 from separatrix.loops.greedy_loop import Margins
 from separatrix.loops.state import FACTOR, POSITION, RUN, VISITS
 from separatrix.rules.greedy import GreedyRule
-from separatrix.rules.margin_fuzzy import MarginFuzzyRule
 from separatrix.rules.perceptron import PerceptronRule, TabulatedPerceptronRule
-from separatrix.space import Space, Vector
+from separatrix.space import Vector
 from separatrix.training.base import Training
-
-
-@estimator
-class AdditiveClassifier(OnlineClassifier):
-    """Base of the rules that only add multiples of patterns: they can run in the extended space."""
-
-    delta: float = field(default=0.0, kw_only=True)
-
-    _parameter_constraints = {
-        **OnlineClassifier._parameter_constraints,
-        "delta": [Interval(Real, 0, None, closed="left")],
-    }
 
 
 @estimator
@@ -82,27 +68,27 @@ class Perceptron(AdditiveClassifier):
 
     _parameter_constraints = {
         **AdditiveClassifier._parameter_constraints,
-        "margin": [Interval(Real, 0, None, closed="left")],
-        "eta": [Interval(Real, 0, None, closed="neither"), StrOptions(set(POWERS)), callable],
+        "margin": [NOT_NEGATIVE],
+        "eta": [POSITIVE, one_of(*POWERS), callable],
         "average": ["boolean"],
     }
 
-    def _rule(self, facts: Facts) -> Any:
+    def _recipe(self, record: Record) -> Recipe:
         if callable(self.eta):
-            return TabulatedPerceptronRule(float(self.margin), 1.0, np.zeros(0))
-        return PerceptronRule(float(self.margin), *amplitude_and_power(self.eta))
+            rule = TabulatedPerceptronRule(float(self.margin), 1.0, np.zeros(0))
+            recipe = Recipe(rule, rates=RateTable(self.eta))
+        else:
+            recipe = Recipe(PerceptronRule(float(self.margin), *amplitude_and_power(self.eta)))
+        return recipe._replace(memory=room_for_the_mean, predicting=averaged) if self.average else recipe
 
-    def _prepare(self, training: Training, record: Record, fresh: bool) -> None:
-        if callable(self.eta):
-            training.table = RateTable(self.eta)
-        if self.average and not isinstance(training.state.memory, Mean):
-            training.state = training.state._replace(memory=Mean(np.zeros(training.patterns.d + 1)))
 
-    def _predicting(self, training: Training) -> Vector:
-        memory = training.state.memory
-        if not (self.average and isinstance(memory, Mean)):
-            return training.vector
-        return average(memory.late, training.vector, int(training.state.counts[VISITS]))
+def room_for_the_mean(training: Training) -> Mean:
+    return Mean(np.zeros(training.patterns.d + 1))
+
+
+def averaged(training: Training) -> Vector:
+    """The mean of the vector over all visits."""
+    return average(training.state.memory.late, training.vector, int(training.state.counts[VISITS]))
 
 
 @estimator
@@ -145,32 +131,30 @@ class VotedPerceptron(AdditiveClassifier):
 
     _parameter_constraints = {
         **AdditiveClassifier._parameter_constraints,
-        "max_voters": [Interval(Integral, 1, None, closed="left")],
+        "max_voters": [COUNT],
     }
-    _direction_predicts = False
 
-    def _rule(self, facts: Facts) -> Any:
-        return PerceptronRule()
+    def _recipe(self, record: Record) -> Recipe:
+        def no_voters(training: Training) -> Voters:
+            most = int(self.max_voters)
+            return Voters(np.zeros((most, training.patterns.d + 1)), np.zeros(most, np.int64))
 
-    def _prepare(self, training: Training, record: Record, fresh: bool) -> None:
-        if not isinstance(training.state.memory, Voters):
-            shape = (int(self.max_voters), training.patterns.d + 1)
-            training.state = training.state._replace(memory=Voters(np.zeros(shape), np.zeros(shape[0], np.int64)))
+        return Recipe(PerceptronRule(), memory=no_voters, predicts=False)
 
-    def _set_vectors(self, space: Space, vectors: list[Vector]) -> None:
-        self.voters_, self.voter_intercepts_, self.votes_ = [], [], []
-        for record, last in zip(self._records_, vectors, strict=True):
-            memory = record.state.memory
+    def _fitted(self, trainings: list[Any], recipe: Recipe, data: Data) -> dict[str, Any]:
+        found: dict[str, list[Any]] = {"voters_": [], "voter_intercepts_": [], "votes_": []}
+        for training in trainings:
+            memory, counts = training.state.memory, training.state.counts
             kept = np.flatnonzero(memory.votes)
-            all_vectors = np.vstack([memory.vectors[kept], last[None]])
-            counts = record.state.counts
+            all_vectors = np.vstack([memory.vectors[kept], training.vector[None]])
             votes = np.append(memory.votes[kept], min(counts[RUN] + 1, counts[VISITS]))
             best = np.sort(np.argsort(-votes, kind="stable")[: int(self.max_voters)])
             machines = all_vectors[best].reshape(len(best), -1, self.n_features_in_ + 1)
             voters = machines if self._fitted_as() == "kesler" else machines[:, 0]
-            self.voters_.append(voters[..., :-1])
-            self.voter_intercepts_.append(voters[..., -1] * space.rho)
-            self.votes_.append(votes[best])
+            found["voters_"].append(voters[..., :-1])
+            found["voter_intercepts_"].append(voters[..., -1] * self._space().rho)
+            found["votes_"].append(votes[best])
+        return found
 
     def _gather(self, members: list[Any]) -> None:
         super()._gather(members)
@@ -181,7 +165,7 @@ class VotedPerceptron(AdditiveClassifier):
         machine = self._fitted_as() == "kesler"
         record = self._records_[0 if machine else k]
         a = (record.state.v * record.state.real[FACTOR]).reshape(-1, self.n_features_in_ + 1)
-        return record.facts.space.split(a[k if machine else 0])
+        return record.space.split(a[k if machine else 0])
 
     def _measure_margins(self, patterns: Any, vectors: Any, margins: Any = None) -> None:
         """There is no hyperplane whose margin could be measured."""
@@ -245,25 +229,21 @@ class Pocket(OnlineClassifier):
 
     _parameter_constraints = {
         **OnlineClassifier._parameter_constraints,
-        "variant": [StrOptions({"ratchet", "run"})],
+        "variant": [one_of("ratchet", "run")],
     }
-    _no_partial_fit = "compares vectors on all patterns"
+    _refuses = {"partial_fit": "compares vectors on all patterns"}
 
-    def _rule(self, facts: Facts) -> Any:
-        return PerceptronRule()
-
-    def _prepare(self, training: Training, record: Record, fresh: bool) -> None:
-        if not isinstance(training.state.memory, PocketMemory):
-            training.state = training.state._replace(
-                memory=empty_pocket(training.patterns.d, training.rows, self.variant == "ratchet")
-            )
-
-    def _predicting(self, training: Training) -> Vector:
-        return best_of_pocket(training)
+    def _recipe(self, record: Record) -> Recipe:
+        return with_pocket(PerceptronRule(), ratchet=self.variant == "ratchet")
 
 
-def empty_pocket(d: int, n: int, ratchet: bool) -> PocketMemory:
-    return PocketMemory(np.zeros(d + 1), np.array([-1, n + 1, 0]), ratchet)
+def with_pocket(rule: Any, ratchet: bool) -> Recipe:
+    """Any rule, with the best vector of its run in the pocket."""
+
+    def empty_pocket(training: Training) -> PocketMemory:
+        return PocketMemory(np.zeros(training.patterns.d + 1), np.array([-1, training.rows + 1, 0]), ratchet)
+
+    return Recipe(rule, memory=empty_pocket, predicting=best_of_pocket)
 
 
 def best_of_pocket(training: Training) -> Vector:
@@ -317,75 +297,21 @@ class GreedyPerceptron(AdditiveClassifier):
     etas: Any = (0.5, 1.0, 2.0, 4.0)
 
     _parameter_constraints = {**AdditiveClassifier._parameter_constraints, "etas": ["array-like"]}
-    _no_partial_fit = "compares losses on all patterns"
-    _no_machine = "compares losses of two classes"
+    _refuses = {
+        "partial_fit": "compares losses on all patterns",
+        "kesler": "compares losses of two classes",
+    }
 
-    def _rule(self, facts: Facts) -> Any:
+    def _recipe(self, record: Record) -> Recipe:
         try:
             etas = np.sort(np.asarray(self.etas, dtype=np.float64).ravel())
         except (TypeError, ValueError):
             etas = np.zeros(0)
         if len(etas) == 0 or not np.all(np.isfinite(etas)) or etas[0] <= 0:
             raise ValueError(f"etas={self.etas!r} must be one or more positive numbers.")
-        return GreedyRule(etas)
-
-    def _prepare(self, training: Training, record: Record, fresh: bool) -> None:
-        if fresh:
-            n, d = training.patterns.n, training.patterns.d
-            margins = training.patterns.margins(training.state.v)
-            training.state = training.state._replace(memory=Margins(margins, np.zeros(n), np.zeros(d)))
+        return Recipe(GreedyRule(etas), memory=_margins_at_hand)
 
 
-@estimator
-class MarginFuzzyPerceptron(AdditiveClassifier):
-    """The margin-fuzzy Perceptron: errors within ``width`` of the hyperplane are left alone.
-
-    Update when ``a.y <= -width |w|`` (a = 0 counts as an error): ``a += eta y``. It ends when all errors lie within the
-    band, which need not happen for a narrow one; then the vector with the longest run without correction is kept.
-
-    Sample weights multiply the increment.
-
-    Parameters
-    ----------
-    width : float, default=0.1
-        Half the width of the band, a distance in the units of the data.
-    eta : float, default=1.0
-        The increment.
-    {shared}
-    {delta}
-
-    Attributes
-    ----------
-    {attributes}
-
-    References
-    ----------
-    Steiner, Be Greedy, but Not Too Greedy (2023), algorithm 4.
-
-    Examples
-    --------
-    >>> from separatrix import MarginFuzzyPerceptron
-    >>> X, y = [[0.0], [1.0], [2.2], [1.8], [3.0], [4.0]], [0, 0, 0, 1, 1, 1]
-    >>> model = MarginFuzzyPerceptron(width=0.5).fit(X, y)
-    >>> model.converged_, bool(model.signed_distance(X)[2] <= 0.5)
-    (True, True)
-    """
-
-    width: float = 0.1
-    eta: float = 1.0
-
-    _parameter_constraints = {
-        **AdditiveClassifier._parameter_constraints,
-        "width": [Interval(Real, 0, None, closed="left")],
-        "eta": [Interval(Real, 0, None, closed="neither")],
-    }
-
-    def _rule(self, facts: Facts) -> Any:
-        return MarginFuzzyRule(float(self.width), float(self.eta))
-
-    def _prepare(self, training: Training, record: Record, fresh: bool) -> None:
-        if not isinstance(training.state.memory, PocketMemory):
-            training.state = training.state._replace(memory=empty_pocket(training.patterns.d, training.rows, False))
-
-    def _predicting(self, training: Training) -> Vector:
-        return best_of_pocket(training)
+def _margins_at_hand(training: Training) -> Margins:
+    patterns = training.patterns
+    return Margins(patterns.margins(training.state.v), np.zeros(patterns.n), np.zeros(patterns.d))

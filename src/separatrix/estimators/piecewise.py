@@ -1,24 +1,30 @@
 """Piecewise linear machines."""
 
-import time
-from dataclasses import field
-from numbers import Integral, Real
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from separatrix.errors import DataError
 from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.separator import Data, LinearSeparator, scores_of, warn_not_converged
-from separatrix.estimators._fit.watch import Progress, with_callbacks
+from separatrix.estimators._fit.prediction import scores_of
+from separatrix.estimators._fit.separator import Data, LinearSeparator
+from separatrix.estimators._fit.watch import Watch
+from separatrix.estimators.sklearn_api import COUNT, INTERCEPT, NOT_NEGATIVE, ORDER, fit_method
 from separatrix.loops import piecewise_loop as pieces
 from separatrix.loops.kesler_loop import all_scores
 from separatrix.loops.order import NO_SHUFFLE, Order, permutation
 from separatrix.patterns.plain_patterns import Patterns
+
+
+@dataclass
+class Best:
+    """The machine with the fewest errors so far."""
+
+    errors: int
+    machine: np.ndarray
 
 
 @estimator
@@ -93,18 +99,15 @@ class PiecewiseLinearMachine(LinearSeparator):
     random_state: Any = field(default=0, kw_only=True)
 
     _parameter_constraints = {
-        "n_pieces": [Interval(Integral, 1, None, closed="left"), "array-like"],
-        "margin": [Interval(Real, 0, None, closed="left")],
-        "fit_intercept": ["boolean"],
-        "rho": [Interval(Real, 0, None, closed="neither")],
-        "max_epochs": [Interval(Integral, 1, None, closed="left")],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "shuffle": ["boolean"],
-        "random_state": ["random_state"],
+        **INTERCEPT,
+        **ORDER,
+        "n_pieces": [COUNT, "array-like"],
+        "margin": [NOT_NEGATIVE],
+        "max_epochs": [COUNT],
+        "n_init": [COUNT],
     }
 
-    @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_method
     def fit(self, X, y, sample_weight=None):
         """Fit the machine.
 
@@ -120,36 +123,34 @@ class PiecewiseLinearMachine(LinearSeparator):
         -------
         self
         """
-        progress = Progress(self, X, y)
-        data = self._check_training_data(X, y, sample_weight)
+        return self._fit(X, y, sample_weight)
+
+    def _mode(self, classes: np.ndarray) -> str:
+        return "kesler"
+
+    def _doubt(self, n: int) -> tuple[str, str]:
+        wanted = self.n_errors_ > 0 and self.stop_reason_ != "callback"
+        advice = "More pieces, more starts (n_init) or more epochs may help; noisy data keep some."
+        return f"{self.n_init} starts with {self.n_errors_} errors left", advice if wanted else ""
+
+    def _fit_data(self, data: Data, watch: Watch) -> None:
         patterns = Patterns(data.rows, np.ones(len(data.codes)), self._space())
         self._check_scale(patterns, data.kept)
         self.classes_ = data.classes
         self.owners_ = np.repeat(np.arange(len(data.classes)), self._pieces(len(data.classes)))
+        self.n_updates_, self.n_epochs_, self.converged_ = 0, 0, False
+        best = Best(len(data.codes) + 1, self._along_the_diagonal(data, patterns))
         rng = check_random_state(self.random_state)
-        self.n_errors_, self.n_updates_, self.n_epochs_, self.converged_ = len(data.codes) + 1, 0, 0, False
-        self.stop_reason_ = "interrupted"
-        watch = _Watch(self, progress)
-        try:
-            for start in range(int(self.n_init)):
-                diagonal = start == 0
-                V = self._along_the_diagonal(data, patterns) if diagonal else self._at_random(data, patterns, rng)
-                stopped = self._run(data, patterns, V, rng, watch)
-                self.stop_reason_ = "callback" if stopped else "converged" if self.converged_ else "max_epochs"
-                if stopped or self.n_errors_ == 0:
-                    break
-        finally:  # Ctrl-C keeps the best machine so far
-            if self.n_errors_ <= len(data.codes):
-                self._set_vectors(self._space(), [self._best_.ravel()])
-                del self._best_
-        progress.end()
-        if self.n_errors_ > 0 and self.stop_reason_ != "callback":
-            warn_not_converged(
-                type(self).__name__,
-                f"{self.n_init} starts with {self.n_errors_} errors left",
-                "More pieces, more starts (n_init) or more epochs may help; noisy data keep some.",
-            )
-        return self
+
+        def task(start: int) -> None:
+            if best.errors > 0:
+                V = best.machine.copy() if start == 0 else self._at_random(data, patterns, rng)
+                self._run(data, patterns, V, rng, best, watch)
+
+        watch.run_each(task, int(self.n_init), n_jobs=1)
+        self.n_errors_ = best.errors
+        self.stop_reason_ = watch.stop.reason or ("converged" if self.converged_ else "max_epochs")
+        self._set(self._planes([best.machine.ravel()]))
 
     def _pieces(self, classes: int) -> np.ndarray:
         given = np.asarray(self.n_pieces)
@@ -183,16 +184,15 @@ class PiecewiseLinearMachine(LinearSeparator):
             V[mine] = patterns.dense_rows(rng.choice(rows, len(mine), replace=len(rows) < len(mine)))
         return V
 
-    def _run(self, data: Data, patterns: Patterns, V: np.ndarray, rng: np.random.RandomState, watch: "_Watch") -> bool:
-        """Epochs from the rule of the nearest prototype, which is a machine of pieces w.x - |w|^2/2.
-
-        Returns whether a callback stopped them.
-        """
+    def _run(
+        self, data: Data, patterns: Patterns, V: np.ndarray, rng: np.random.RandomState, best: Best, watch: Watch
+    ) -> None:
+        """Epochs from the rule of the nearest prototype, which is a machine of pieces w.x - |w|^2/2."""
         rho = patterns.space.rho
         V[:, -1] = -0.5 * np.sum(V[:, :-1] ** 2, axis=1) / rho if rho else 0.0
         order = Order(np.arange(patterns.n), int(rng.randint(np.iinfo(np.int32).max)) if self.shuffle else NO_SHUFFLE)
         epoch, margin = pieces.epoch(), float(self.margin) * patterns.radius2
-        self._keep(data, V, rho)
+        self._keep(data, V, rho, best)
         for e in range(int(self.max_epochs)):
             with np.errstate(over="ignore"):
                 permutation()(order, e)
@@ -201,21 +201,23 @@ class PiecewiseLinearMachine(LinearSeparator):
             self.n_epochs_ += 1
             if not np.all(np.isfinite(V)):
                 raise DataError("The vectors of PiecewiseLinearMachine overflow float64. Scale your features.")
-            self._keep(data, V, rho)
+            self._keep(data, V, rho, best)
             self.converged_ |= updates == 0
-            if watch():
-                return True
-            if updates == 0:
-                break
-        return False
+            stopped = watch.look(
+                0,
+                lambda: {"epochs": self.n_epochs_, "updates": self.n_updates_, "errors": best.errors},
+                lambda: self._planes([best.machine.ravel()]),
+            )
+            if stopped or updates == 0:
+                return
 
-    def _keep(self, data: Data, V: np.ndarray, rho: float) -> None:
-        """The machine with the fewest errors so far; the later of equals, which has the larger margins."""
+    def _keep(self, data: Data, V: np.ndarray, rho: float, best: Best) -> None:
+        """The later of equally good machines, which has the larger margins."""
         scores = np.empty((len(data.codes), len(V)))
         all_scores()(data.rows, rho, V, scores)
         errors = int(np.count_nonzero(self._maxima(scores).argmax(axis=1) != data.codes))
-        if errors <= self.n_errors_:
-            self.n_errors_, self._best_ = errors, V.copy()
+        if errors <= best.errors:
+            best.errors, best.machine = errors, V.copy()
 
     def _maxima(self, scores: np.ndarray) -> np.ndarray:
         """The largest score of each class's pieces."""
@@ -237,27 +239,3 @@ class PiecewiseLinearMachine(LinearSeparator):
     @property
     def signed_distance(self):
         raise AttributeError("PiecewiseLinearMachine has no single hyperplane per class: use decision_function(X).")
-
-
-class _Watch:
-    """Tells callbacks, after every epoch, where the fit stands. There is no margin to be traced."""
-
-    def __init__(self, owner: PiecewiseLinearMachine, progress: Progress):
-        self.owner, self.progress, self.clock = owner, progress, time.perf_counter()
-
-    def __call__(self) -> bool:
-        if not self.progress.watched:
-            return False
-        owner = self.owner
-        measures = {
-            "epochs": owner.n_epochs_,
-            "updates": owner.n_updates_,
-            "errors": owner.n_errors_,
-            "seconds": time.perf_counter() - self.clock,
-        }
-        return self.progress.report(measures, self._attributes_now)
-
-    def _attributes_now(self) -> dict[str, Any]:
-        """The best machine so far."""
-        parts = [self.owner._space().split(a) for a in self.owner._best_]
-        return {"coef_": np.array([w for w, _ in parts]), "intercept_": np.array([b for _, b in parts])}

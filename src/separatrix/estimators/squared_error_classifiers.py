@@ -2,19 +2,19 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from numbers import Real
 from typing import Any
 
 import numpy as np
 import scipy.linalg as la
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
 from separatrix.errors import DataError, UnavailableError
-from separatrix.estimators._fit.batch import DirectClassifier, IterativeClassifier, row_values
+from separatrix.estimators._fit.batch import DirectClassifier, IterativeClassifier, Outcome, row_values
 from separatrix.estimators._fit.declare import estimator
+from separatrix.estimators._fit.prediction import scores_of
 from separatrix.estimators._fit.rates import POWERS, rate_function
-from separatrix.estimators._fit.separator import Data, scores_of
+from separatrix.estimators._fit.separator import Data
+from separatrix.estimators.sklearn_api import NOT_NEGATIVE, POSITIVE, one_of
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import separates
@@ -24,8 +24,6 @@ from separatrix.proof.separability import TINY
 from separatrix.space import Vector
 from separatrix.squared_error import ho_kashyap, least_squares
 from separatrix.squared_error.factor import PseudoInverse
-
-POSITIVE = Interval(Real, 0, None, closed="neither")
 
 
 def _offers_probabilities(owner: "LeastSquares") -> bool:
@@ -89,12 +87,12 @@ class LeastSquares(DirectClassifier):
 
     _parameter_constraints = {
         **DirectClassifier._parameter_constraints,
-        "target": [StrOptions({"ones", "indicator", "fisher"}), "array-like"],
+        "target": [one_of("ones", "indicator", "fisher"), "array-like"],
         "loss": ["array-like", None],
     }
 
-    def _problems(self, data: Data) -> list[Patterns]:
-        patterns = super()._problems(data)
+    def _problems(self, data: Data, weight: Vector | None = None, mode: str = "") -> list[Patterns]:
+        patterns = super()._problems(data, weight, mode)
         if self.loss is None or len(data.classes) > 2:
             return patterns
         return [patterns[0].relabelled(-patterns[0].labels), patterns[0]]  # two classes have two posteriors
@@ -137,25 +135,22 @@ class LeastSquares(DirectClassifier):
         sizes = data.weight[positive].sum(), data.weight[~positive].sum()
         return np.where(positive, 1.0 / sizes[0], 1.0 / sizes[1]) * sum(sizes)
 
-    def _finish(self, solvers: list[Any], reasons: list[str], data: Data) -> None:
+    def _finish(self, outcomes: list[Outcome], data: Data) -> None:
         if self.loss is not None:
-            solvers, reasons = self._weigh_losses(solvers, reasons, len(data.classes))
-        super()._finish(solvers, reasons, data)
+            outcomes = self._weigh_losses(outcomes, len(data.classes))
+        super()._finish(outcomes, data)
         if isinstance(self.target, str) and self.fit_intercept and self.loss is None:
             lengths = np.linalg.norm(self.coef_, axis=1, keepdims=True)
             self.fisher_direction_ = self.coef_ / np.where(lengths > 0, lengths, 1.0)
 
-    def _weigh_losses(self, solvers: list[Any], reasons: list[str], classes: int) -> tuple[list[Any], list[str]]:
+    def _weigh_losses(self, outcomes: list[Outcome], classes: int) -> list[Outcome]:
         """Y^dagger B with B_j = -lambda_.j is -Lambda times the solutions for the indicators of the classes."""
-        posteriors = np.array([s.a for s in solvers])
+        posteriors = np.array([o.a for o in outcomes])
         self._posterior_planes_ = [self._space().split(a) for a in posteriors]
         risks = -self._losses(classes) @ posteriors
         if classes == 2:
-            solvers[1].a = risks[1] - risks[0]
-            return solvers[1:], reasons[1:]
-        for solver, a in zip(solvers, risks, strict=True):
-            solver.a = a
-        return solvers, reasons
+            return [outcomes[1]._replace(a=risks[1] - risks[0])]
+        return [o._replace(a=a) for o, a in zip(outcomes, risks, strict=True)]
 
     @available_if(_offers_probabilities)
     def predict_proba(self, X):
@@ -243,35 +238,40 @@ class HoKashyap(IterativeClassifier):
 
     _parameter_constraints = {
         **IterativeClassifier._parameter_constraints,
-        "variant": [StrOptions({"standard", "modified", "descent"})],
-        "eta": [POSITIVE, StrOptions({"auto", "optimal", *POWERS}), callable],
+        "variant": [one_of("standard", "modified", "descent")],
+        "eta": [POSITIVE, one_of("auto", "optimal", *POWERS), callable],
         "R": ["array-like", None],
         "margin": [POSITIVE, "array-like"],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "tol": [NOT_NEGATIVE],
     }
 
     def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
-        b, R = row_values(self.margin, "margin", data), self._matrix(patterns[0])
+        b, R, rate = row_values(self.margin, "margin", data), self._matrix(patterns[0]), self._rate()
         options = [
             {"tol": float(self.tol), "separates": partial(separates, p), "refuted": _Refutation(p)} for p in patterns
         ]
         if self.variant == "descent":
-            optimal = isinstance(self.eta, str) and self.eta in ("auto", "optimal")
-            rate = None if optimal else rate_function(self.eta)
             return [
                 ho_kashyap.HoKashyapDescent(p, data.weight, b, rate, R, start, **option)
                 for p, start, option in zip(patterns, starts, options, strict=True)
             ]
         if any(start is not None for start in starts):
             raise ValueError(f'variant={self.variant!r} starts at Y^dagger b; only "descent" takes a coef_init.')
-        eta = 0.9 if isinstance(self.eta, str) and self.eta == "auto" else self.eta
-        if eta in ("optimal", "k") if isinstance(eta, str) else not callable(eta) and eta >= 1:
-            raise ValueError(f'eta={eta!r}: variant={self.variant!r} needs 0 < eta < 1, "descent" takes others.')
-        inverse, rate = PseudoInverse(patterns[0], data.weight), _at_most_one(rate_function(eta))
+        inverse = PseudoInverse(patterns[0], data.weight)
         return [
             ho_kashyap.HoKashyap(p, data.weight, b, rate, inverse.relabelled(p), **option)
             for p, option in zip(patterns, options, strict=True)
         ]
+
+    def _rate(self) -> Any:
+        """eta(k); None for the step that lowers |e| most, which "descent" alone has."""
+        named = self.eta if isinstance(self.eta, str) else None
+        if self.variant == "descent":
+            return None if named in ("auto", "optimal") else rate_function(self.eta)
+        too_large = named is None and not callable(self.eta) and self.eta >= 1
+        if named in ("optimal", "k") or too_large:
+            raise ValueError(f'eta={self.eta!r}: variant={self.variant!r} needs 0 < eta < 1, "descent" takes others.')
+        return _at_most_one(rate_function(0.9 if named == "auto" else self.eta))
 
     def _matrix(self, patterns: Patterns) -> np.ndarray | None:
         """R in all d + 1 coordinates."""
@@ -292,9 +292,9 @@ class HoKashyap(IterativeClassifier):
     def _ended(self, reason: str, certificate: Certificate) -> str:
         return "converged" if reason == "max_epochs" and _outcome(certificate) != "undecided" else reason
 
-    def _finish(self, solvers: list[Any], reasons: list[str], data: Data) -> None:
-        super()._finish(solvers, reasons, data)
-        self._set_outcomes([s.b for s in solvers])
+    def _finish(self, outcomes: list[Outcome], data: Data) -> None:
+        super()._finish(outcomes, data)
+        self._set_outcomes([o.solver.b for o in outcomes])
 
     def _gather(self, members: list[Any]) -> None:
         super()._gather(members)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from separatrix import bounds
-from separatrix.estimators.perceptrons import MarginFuzzyPerceptron, Perceptron
+from separatrix.estimators.fuzzy_rules import MarginFuzzyPerceptron
+from separatrix.estimators.perceptrons import Perceptron
 from separatrix.experiments.plane import PALETTE, boundary, normal, points, window
 
 ORIGIN: dict[str, Any] = {"fit_intercept": False, "shuffle": False}  # the dissertation has no bias

@@ -22,14 +22,14 @@ FINER = 0.1  # the part of the gap that the solution of a sample may use up
 def solve(problem: Problem, start: Vector | None = None) -> None:
     """``start``: a vector near whose boundary the tight patterns are expected."""
     patterns = problem.patterns
-    per_row = patterns.n // patterns.rows_in_all
+    per_row = patterns.per_row
     most = int(max(min(SAMPLE, VALUES // (patterns.features + 1)), 10 * patterns.features, 100))
     rows = evenly(patterns.rows_in_all, most) if start is None else np.unique(_try(problem, start) // per_row)
     while not problem.done():
         part = patterns.sample(rows)
         small = Problem(part, np.inf, None, tol=FINER * problem.tol, max_time=problem.time_left())
         active_set.solve(small)
-        problem.dual(patterns.numbering(rows)[small.alpha_index], small.alpha, part.combine(*small.multipliers()))
+        problem.dual(patterns.renumbered(small.alpha_index, rows), small.alpha, part.combine(*small.multipliers()))
         brought = _try(problem, small.a)
         joined = np.union1d(rows, brought // per_row)
         if len(joined) == len(rows):

@@ -36,6 +36,15 @@ class Shape(NamedTuple):
         )
 
 
+class Smallest(NamedTuple):
+    """The smallest of a number that every row has."""
+
+    value: float
+
+    def merge(self, other: "Smallest") -> "Smallest":
+        return Smallest(min(self.value, other.value))
+
+
 class Extremes(NamedTuple):
     """The smallest margins: the minimum, how many are not positive, and the k patterns with the smallest ones."""
 

@@ -199,9 +199,21 @@ class PatternSet(ABC):
         here, index = self.few(index)
         return np.broadcast_to(here.delta, here.n)[index]
 
+    @property
+    def per_row(self) -> int:
+        """Patterns of a row."""
+        return 1
+
     def numbering(self, kept: np.ndarray) -> np.ndarray:
         """The patterns' numbers in the user's data, of which the rows ``kept`` take part."""
-        return kept
+        return (kept[:, None] * self.per_row + np.arange(self.per_row)).ravel() if self.per_row > 1 else kept
+
+    def renumbered(self, index: np.ndarray, kept: np.ndarray | None) -> np.ndarray:
+        """The numbers of some patterns in the user's data; None: all rows take part."""
+        if kept is None:
+            return index
+        row, which = np.divmod(index, self.per_row)
+        return kept[row] * self.per_row + which
 
 
 class Seen(NamedTuple):
@@ -272,13 +284,9 @@ class PassedPatterns(PatternSet):
         rows, which = np.divmod(np.asarray(index, dtype=np.int64), self.per_row)
         return self.sample(rows), np.arange(len(rows)) * self.per_row + which
 
-    def numbering(self, kept: np.ndarray) -> np.ndarray:
-        return (kept[:, None] * self.per_row + np.arange(self.per_row)).ravel()
-
     def distance(self, a: Vector, margins: Vector | None = None) -> float:
-        """The geometric margin of a hyperplane: the smallest distance, negative for an error."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return float(np.float64(self.extremes(a, 1).minimum) / norm(a[:-1]))
+        """The geometric margin: the smallest distance from a border, negative for an error."""
+        return self._pass("distance_of_block", a).value
 
     def margin_error(self, a: Vector) -> float:
         if self.positive is not None:

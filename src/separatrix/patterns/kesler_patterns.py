@@ -92,9 +92,9 @@ class KeslerPatterns(Patterns):
     def norms2(self) -> Vector:
         return np.repeat(self.row_norms2, self.categories - 1)
 
-    def numbering(self, kept: np.ndarray) -> np.ndarray:
-        rivals = self.categories - 1
-        return (kept[:, None] * rivals + np.arange(rivals)).ravel()
+    @property
+    def per_row(self) -> int:
+        return self.categories - 1
 
     def rivals_of(self, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Row and rival of each pattern."""
@@ -170,10 +170,9 @@ class KeslerPatterns(Patterns):
         np.subtract.at(B, (place, j), alpha)
         return rows, B
 
-    def multiples(self, alpha: Vector) -> tuple[np.ndarray, NDArray[np.float64]]:
-        """Rows that support a combination of the patterns, and their multiples in the vectors, (k, c)."""
-        index = np.flatnonzero(alpha)
-        return self._table(index, alpha[index])
+    def multiples(self, index: np.ndarray, alpha: Vector) -> tuple[np.ndarray, NDArray[np.float64]]:
+        """Rows that support a combination of some patterns, and their multiples in the vectors, (k, c)."""
+        return self._table(index[alpha > 0], alpha[alpha > 0])
 
     def combine(self, index: np.ndarray, alpha: Vector) -> Vector:
         rows, B = self._table(index, alpha)

@@ -9,7 +9,17 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from separatrix.passes import compiled as passes
-from separatrix.passes.summaries import Columns, Combination, Extremes, Piece, Shape, Sides, Slacks, k_smallest
+from separatrix.passes.summaries import (
+    Columns,
+    Combination,
+    Extremes,
+    Piece,
+    Shape,
+    Sides,
+    Slacks,
+    Smallest,
+    k_smallest,
+)
 from separatrix.patterns.base import EPS, PassedPatterns, PatternSet
 from separatrix.rows.access import Storage
 from separatrix.rows.base import Rows
@@ -144,6 +154,9 @@ class Patterns(PatternSet):
         return Piece(
             float(cs @ s), float(cs.sum()), self.combine(index, cs), matrix, len(index), float(m.min(initial=np.inf))
         )
+
+    def distance_of_block(self, first: int, a: Vector) -> Smallest:
+        return Smallest(self.distance(a))
 
     def sum_of_block(self, first: int) -> Combination:
         return Combination(self.combine(np.arange(self.n), np.ones(self.n)), float(self.n))

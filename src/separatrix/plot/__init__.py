@@ -11,11 +11,4 @@ from separatrix.plot.confusion import ConfusionDisplay
 from separatrix.plot.margins import MarginDisplay
 from separatrix.plot.weight_path import PathDisplay
 
-__all__ = [
-    "BoundaryDisplay",
-    "BoundsDisplay",
-    "ComparisonDisplay",
-    "ConfusionDisplay",
-    "MarginDisplay",
-    "PathDisplay",
-]
+__all__ = ["BoundaryDisplay", "BoundsDisplay", "ComparisonDisplay", "ConfusionDisplay", "MarginDisplay", "PathDisplay"]

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.plot.style import COLOURS, FAINT, INK, matplotlib, styled
+from separatrix.plot.style import COLOURS, FAINT, INK, as_text, matplotlib, styled
 
 SMALL: dict[str, Any] = {
     "va": "center",
@@ -46,14 +46,14 @@ class ComparisonDisplay:
                 self._share(axes[0], places)
             self._accuracy(axes[-2], places)
             self._time(axes[-1], places)
-            axes[0].set_yticks(places, [row["name"] for row in self.rows])
+            axes[0].set_yticks(places, [as_text(row["name"]) for row in self.rows])
             for ax in axes:
                 ax.tick_params(axis="y", length=0)
                 ax.spines["left"].set_visible(False)
                 ax.hlines(places, *ax.get_xlim(), color=FAINT, lw=0.7, zorder=0)
                 ax.set_ylim(-0.7, len(self.rows) - 0.3)
             axes[-2].legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, fontsize=8, handletextpad=0.2)
-            figure.suptitle(self.title, x=0.01, ha="left", fontsize=11, color=INK)
+            figure.suptitle(as_text(self.title), x=0.01, ha="left", fontsize=11, color=INK)
         self.axes_, self.figure_ = axes, figure
         return self
 

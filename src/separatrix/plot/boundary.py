@@ -1,18 +1,20 @@
 """The decision boundary with its margin band and the rows that support it."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from separatrix.errors import DataError
-from separatrix.plot.style import INK, axes_for, dense, look, styled, thinned
+from separatrix.plot.style import INK, as_text, axes_for, dense, look, separator_in, styled, thinned
 
 GRID = 300
 POWER = 100  # steps of the power iteration
 CROWDED = 40  # support vectors from which rings become small
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BoundaryDisplay:
     """Decision boundary, margin band and support vectors.
 
@@ -47,28 +49,21 @@ class BoundaryDisplay:
     >>> display = BoundaryDisplay.from_estimator(model, X[:, 2:], y == 0)
     """
 
-    def __init__(
-        self,
-        *,
-        points: np.ndarray,
-        y: np.ndarray,
-        predicted: np.ndarray,
-        classes: np.ndarray,
-        support: np.ndarray,
-        band: float | None,
-        grid: Any,
-        labels: tuple[str, str],
-        title: str,
-    ):
-        self.points, self.y, self.predicted, self.classes = points, y, predicted, classes
-        self.support, self.band, self.grid, self.labels, self.title = support, band, grid, labels, title
+    points: np.ndarray
+    y: np.ndarray
+    predicted: np.ndarray
+    classes: np.ndarray
+    support: np.ndarray
+    band: float | None
+    grid: Any
+    labels: tuple[str, str]
+    title: str
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, feature_names: Any = None) -> Any:
         """Draw a fitted separator, alone or at the end of a Pipeline, and the rows that it was fitted on."""
         check_is_fitted(estimator)
-        steps = getattr(estimator, "steps", None)
-        separator = steps[-1][1] if steps else estimator
+        separator = separator_in(estimator)
         y, predicted = np.asarray(y), estimator.predict(X)
         names = feature_names if feature_names is not None else getattr(estimator, "feature_names_in_", None)
         support = _support(separator)
@@ -76,7 +71,7 @@ class BoundaryDisplay:
             points, grid, band = dense(X), _grid(estimator, X), None
             labels = ("first feature", "second feature") if names is None else (str(names[0]), str(names[1]))
         else:
-            inner = estimator[:-1].transform(X) if steps and len(steps) > 1 else X
+            inner = estimator[:-1].transform(X) if len(getattr(estimator, "steps", [])) > 1 else X
             points, band, labels, grid = *_projected(separator, inner), None
         display = cls(
             points=points,
@@ -96,7 +91,7 @@ class BoundaryDisplay:
             ax = axes_for(ax)
             self._draw_boundary(ax)
             self._draw_rows(ax)
-            ax.set(xlabel=self.labels[0], ylabel=self.labels[1])
+            ax.set(xlabel=as_text(self.labels[0]), ylabel=as_text(self.labels[1]))
             ax.set_title(self.title)
             ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)
         self.ax_, self.figure_ = ax, ax.figure
@@ -132,7 +127,7 @@ class BoundaryDisplay:
         points, y, wrong = self.points[shown], self.y[shown], (self.predicted != self.y)[shown]
         for k, name in enumerate(self.classes):
             rows = y == name
-            ax.scatter(*points[rows].T, s=26, alpha=0.75, lw=0.4, edgecolors="white", label=str(name), **look(k))
+            ax.scatter(*points[rows].T, s=26, alpha=0.75, lw=0.4, edgecolors="white", label=as_text(name), **look(k))
         if len(self.support):
             crowded = len(self.support) > CROWDED
             ax.scatter(
@@ -164,9 +159,7 @@ def _grid(estimator: Any, X: Any) -> Any:
 
         mesh = pl.DataFrame({str(name): mesh[:, j] for j, name in enumerate(names)})
     values = np.asarray(estimator.decision_function(mesh))
-    steps = getattr(estimator, "steps", None)
-    separator = steps[-1][1] if steps else estimator
-    return xs, ys, values.reshape(GRID, GRID, *values.shape[1:]), _level(separator)
+    return xs, ys, values.reshape(GRID, GRID, *values.shape[1:]), _level(separator_in(estimator))
 
 
 def _level(separator: Any) -> float:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import ConfusionMatrixDisplay
 
-from separatrix.plot.style import axes_for, styled
+from separatrix.plot.style import as_text, axes_for, styled
 
 
 class ConfusionDisplay(ConfusionMatrixDisplay):
@@ -29,6 +29,9 @@ class ConfusionDisplay(ConfusionMatrixDisplay):
         with styled():
             ax = axes_for(ax, (4.6, 4.2))
             super().plot(ax=ax, **options)
+            names = [as_text(label.get_text()) for label in ax.get_xticklabels()]
+            ax.set_xticklabels(names)
+            ax.set_yticklabels(names)
             counts = np.asarray(self.confusion_matrix)
             right, n = np.trace(counts), counts.sum()
             if counts.dtype.kind == "i":

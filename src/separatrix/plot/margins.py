@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from separatrix.plot.style import COLOURS, HATCHES, INK, axes_for, styled
+from separatrix.plot.style import COLOURS, HATCHES, INK, as_text, axes_for, separator_in, styled
 
 
 class MarginDisplay:
@@ -38,8 +38,7 @@ class MarginDisplay:
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
         """Measure the rows with a fitted separator, alone or at the end of a Pipeline, and draw."""
         check_is_fitted(estimator)
-        steps = getattr(estimator, "steps", None)
-        separator = steps[-1][1] if steps else estimator
+        separator = separator_in(estimator)
         y, scores = np.asarray(y), np.asarray(estimator.decision_function(X))
         unit, band = "decision value", None
         codes = np.searchsorted(separator.classes_, y)
@@ -66,7 +65,7 @@ class MarginDisplay:
                 bins=40,
                 stacked=True,
                 color=colours,
-                label=[str(c) for c in self.classes],
+                label=[as_text(c) for c in self.classes],
                 edgecolor="white",
                 lw=0.4,
             )

@@ -67,6 +67,17 @@ def check_ending(path: str | Path) -> None:
         raise DataError(f"{path}: a picture ends with {', '.join(ENDINGS)}.")
 
 
+def as_text(text: Any) -> str:
+    """A name or label as it is: dollar signs would begin a formula, and control characters have no picture."""
+    return "".join(c if c.isprintable() else " " for c in str(text)).replace("$", r"\$")
+
+
+def separator_in(estimator: Any) -> Any:
+    """The separator at the end of a Pipeline, or the estimator itself."""
+    steps = getattr(estimator, "steps", None)
+    return steps[-1][1] if steps else estimator
+
+
 def look(k: int) -> dict[str, Any]:
     """Colour and marker of class k."""
     return {"color": COLOURS[k % len(COLOURS)], "marker": MARKERS[k % len(MARKERS)]}

@@ -7,7 +7,7 @@ from sklearn.base import clone
 
 from separatrix.callbacks import Callback
 from separatrix.errors import DataError
-from separatrix.plot.style import COLOURS, INK, axes_for, styled
+from separatrix.plot.style import COLOURS, INK, as_text, axes_for, styled
 
 
 class WeightTrace(Callback):
@@ -91,7 +91,7 @@ class PathDisplay:
             bar.outline.set_visible(False)
             told = f"the path of the weight vector, seen {len(self.path) - 1} times"
             ax.set_title(f"{self.name}: {told}" if self.name else told[0].upper() + told[1:])
-            ax.set(xlabel=self.labels[0], ylabel=self.labels[1])
+            ax.set(xlabel=as_text(self.labels[0]), ylabel=as_text(self.labels[1]))
             ax.margins(0.08)
             ax.legend(loc="best")
         self.ax_, self.figure_ = ax, ax.figure

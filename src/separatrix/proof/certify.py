@@ -141,7 +141,7 @@ def _down(value: float, slack: float, terms: int) -> float:
 def certify(
     patterns: Any,
     direction: Vector,
-    alpha: Vector | None,
+    alpha: Vector | tuple[np.ndarray, Vector] | None,
     *,
     slack_vector: Vector | None = None,
     predicts: bool = True,
@@ -149,7 +149,8 @@ def certify(
     sample_weight: Vector | None = None,
     margins: Vector | None = None,
 ) -> Certificate:
-    """The certificate of a fitted direction and of the multipliers behind it, None where there are none.
+    """The certificate of a fitted direction and of the multipliers behind it: of all patterns, or numbers of patterns
+    and theirs; None where there are none.
 
     ``predicts``: whether the direction is what predicts; otherwise it only witnesses separability. ``kept``: the
     numbers of the rows in the user's data. ``margins``: those of the direction's unit vector, where they are at hand.
@@ -157,17 +158,20 @@ def certify(
     if patterns.here:
         direction = patterns.unit(direction)
         margins = patterns.margins(direction) if margins is None else margins
-    index, upper = None, np.inf
-    if alpha is not None and np.all(np.isfinite(alpha)) and np.all(alpha >= 0):
-        index = np.flatnonzero(alpha)
-        alpha = np.array(alpha[index])
-        upper = upper_bound(patterns, index, alpha)
+    index: np.ndarray | None = None
+    multipliers: Vector | None = None
+    upper = np.inf
+    if alpha is not None:
+        index, multipliers = alpha if isinstance(alpha, tuple) else (np.arange(len(alpha)), alpha)
+        index, multipliers = index[multipliers != 0], multipliers[multipliers != 0]
+        if np.all(np.isfinite(multipliers)) and np.all(multipliers > 0):
+            upper = upper_bound(patterns, index, multipliers)
     if slack_vector is not None:
         upper = slack_bound(patterns, slack_vector)
     if np.isinf(upper):
-        index = alpha = slack_vector = None
-    elif kept is not None:
-        index = patterns.numbering(kept)[index]
+        index = multipliers = slack_vector = None
+    elif index is not None:
+        index = patterns.renumbered(index, kept)
     return Certificate(
         lower=lower_bound(patterns, direction, margins=margins) if predicts else None,
         upper=upper,
@@ -176,7 +180,7 @@ def certify(
         radius=patterns.radius,
         direction=patterns.unit(direction),
         alpha_index=index,
-        alpha=alpha,
+        alpha=multipliers,
         slack_vector=slack_vector,
         sample_weight=sample_weight,
         categories=patterns.categories,
@@ -199,4 +203,33 @@ def joint_certificate(certificates: Sequence[Certificate]) -> Certificate:
         space=certificates[0].space,
         radius=max(c.radius for c in certificates),
         sample_weight=certificates[0].sample_weight,
+    )
+
+
+def accumulated(patterns: Any, direction: Vector, upper: float, radius: float) -> Certificate:
+    """The certificate of a run over blocks: nothing is measured, and the bound rests on sums that were kept."""
+    return Certificate(None, upper, None, patterns.space, radius, direction, categories=patterns.categories)
+
+
+def refutation(
+    patterns: Any,
+    rows: np.ndarray,
+    weight: Vector,
+    upper: float,
+    *,
+    exact: bool,
+    kept: np.ndarray,
+    sample_weight: Vector | None,
+) -> Certificate:
+    """The certificate that no vector separates: patterns whose combination vanishes, exactly or as good as."""
+    return Certificate(
+        lower=None,
+        upper=upper,
+        separable=False if exact else None,
+        space=patterns.space,
+        radius=patterns.radius,
+        alpha_index=patterns.renumbered(rows, kept),
+        alpha=weight,
+        sample_weight=sample_weight,
+        categories=patterns.categories,
     )

@@ -6,15 +6,17 @@ from pathlib import Path
 from typing import Any
 
 from separatrix.io.data.table import Table
-from separatrix.io.model.files import write_atomically
+from separatrix.io.output import write_atomically
 from separatrix.plot import BoundaryDisplay, ComparisonDisplay, ConfusionDisplay, MarginDisplay
 from separatrix.plot.style import matplotlib, styled
-from separatrix.report.summary import Summary
+from separatrix.workflows.fitting import Fit
 
-
-def _axes(size: tuple[float, float]) -> Any:
-    with styled():
-        return _figure(size).subplots()
+BOUNDARY_SIZE = (7.4, 4.6)
+PICTURES = [  # of a report: title, display and size
+    ("The boundary", BoundaryDisplay, BOUNDARY_SIZE),
+    ("The margins", MarginDisplay, (7.4, 3.8)),
+    ("Right and wrong, on the data of the fit", ConfusionDisplay, (4.8, 4.2)),
+]
 
 
 def _figure(size: tuple[float, float]) -> Any:
@@ -34,22 +36,15 @@ def _bytes(figure: Any, ending: str) -> bytes:
     return buffer.getvalue()
 
 
-def boundary(summary: Summary) -> Any:
-    return BoundaryDisplay.from_estimator(summary.model, summary.table.X, summary.table.y, ax=_axes((7.4, 4.6))).figure_
+def drawn(fit: Fit, display: Any = BoundaryDisplay, size: tuple[float, float] = BOUNDARY_SIZE) -> Any:
+    """The figure of a fit and its data."""
+    with styled():
+        axes = _figure(size).subplots()
+    return display.from_estimator(fit.model, fit.table.X, fit.table.y, ax=axes).figure_
 
 
-def margins(summary: Summary) -> Any:
-    return MarginDisplay.from_estimator(summary.model, summary.table.X, summary.table.y, ax=_axes((7.4, 3.8))).figure_
-
-
-def confusion(summary: Summary) -> Any:
-    return ConfusionDisplay.from_estimator(
-        summary.model, summary.table.X, summary.table.y, ax=_axes((4.8, 4.2))
-    ).figure_
-
-
-def write_boundary(summary: Summary, path: str | Path) -> None:
-    write_atomically(path, _bytes(boundary(summary), _ending(path)))
+def write_boundary(fit: Fit, path: str | Path) -> None:
+    write_atomically(path, _bytes(drawn(fit), _ending(path)))
 
 
 def write_comparison(rows: list[dict[str, Any]], table: Table, path: str | Path) -> None:

@@ -1,135 +1,98 @@
-"""What is said of a fit: one structure, from which text, Markdown, HTML and JSON are written."""
+"""What is said of a fit: titles, rows and values, from which text, Markdown, HTML and JSON are written."""
 
 import math
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from separatrix.io.data.table import Table
-from separatrix.io.model.apply import separator_of, weight_names
+from separatrix.io.model.apply import classifier_of, weight_names
 from separatrix.proof.certificate import Verification
 from separatrix.proof.separability import Separability
-from separatrix.report.proof_words import problem_names
+from separatrix.workflows.fitting import Fit
+from separatrix.workflows.verifying import problem_names
 
 MOST_WEIGHTS = 10
 STEEP = 1e4  # R/margin from which scaling the features is worth a word
 
 
-@dataclass
-class Accuracy:
-    """Accuracies of the folds of a cross-validation; ``chose``: the best of so many values of C, chosen by it."""
-
-    folds: list[float]
-    chose: int = 0
-
-    @property
-    def mean(self) -> float:
-        return float(np.mean(self.folds))
-
-    @property
-    def spread(self) -> float:
-        return float(np.std(self.folds))
-
-    def __str__(self) -> str:
-        best = f", the best of {self.chose} values of C" if self.chose else ""
-        return f"{100 * self.mean:.1f}% ± {100 * self.spread:.1f} ({len(self.folds)} folds{best})"
+def title(fit: Fit) -> str:
+    classes = [str(c) for c in fit.separator.classes_]
+    asked = " or ".join(classes) if len(classes) <= 4 else f"{len(classes)} classes"
+    return f"{_name(fit.table.source)} ({fit.table.n:,} rows, {counted(fit.table.d, 'feature')}): {asked}?"
 
 
-@dataclass
-class Summary:
-    """A fit, told."""
+def class_sizes(fit: Fit) -> dict[str, int]:
+    values, counts = np.unique(fit.table.y, return_counts=True)
+    return {str(v): int(c) for v, c in zip(values, counts, strict=True)}
 
-    table: Table
-    model: Any
-    answer: Separability | None
-    how: str
-    prepared: str
-    train_accuracy: float
-    cv: Accuracy | None
-    verification: dict[str, Verification]
-    seconds: float
-    notes: list[str] = field(default_factory=list)
-    interrupted: bool = False
 
-    @property
-    def separator(self) -> Any:
-        return separator_of(self.model)
+def rows_of(fit: Fit) -> list[tuple[str, str]]:
+    """The report as pairs of a label and a text."""
+    separator, classes = fit.separator, class_sizes(fit)
+    shown = [f"{name} {count:,}" for name, count in list(classes.items())[:6]]
+    rows = [("interrupted", "this is the best that was found so far")] if fit.interrupted else []
+    rows += [
+        ("data", f"{fit.table.n:,} rows, {counted(fit.table.d, 'feature')}, {megabytes(fit.table.nbytes)}"),
+        ("classes", ", ".join(shown) + (", ..." if len(classes) > 6 else "")),
+    ]
+    if fit.prepared:
+        rows.append(("prepared", fit.prepared))
+    rows += separability_rows(fit.answer)
+    rows.append(("separator", fit.how))
+    rows += certificate_rows(separator)
+    rows.append(("rows on their side", f"{round(fit.train_accuracy * fit.table.n):,} of {fit.table.n:,}"))
+    if fit.cv is not None:
+        rows.append(("cross-validated accuracy", str(fit.cv)))
+    rows.append(("certificate, recomputed from the data", verdict(fit.verification)))
+    rows += work_rows(separator, fit.seconds)
+    return rows
 
-    @property
-    def title(self) -> str:
-        classes = [str(c) for c in self.separator.classes_]
-        asked = " or ".join(classes) if len(classes) <= 4 else f"{len(classes)} classes"
-        return f"{_name(self.table.source)} ({self.table.n:,} rows, {counted(self.table.d, 'feature')}): {asked}?"
 
-    @property
-    def classes(self) -> dict[str, int]:
-        values, counts = np.unique(self.table.y, return_counts=True)
-        return {str(v): int(c) for v, c in zip(values, counts, strict=True)}
+def as_dict(fit: Fit) -> dict[str, Any]:
+    """The report as JSON values."""
+    separator = fit.separator
+    return {
+        "data": {
+            "source": _name(fit.table.source),
+            "format": fit.table.format,
+            "sha256": fit.table.digest,
+            "rows": fit.table.n,
+            "features": fit.table.d,
+            "target": fit.table.target,
+            "index_base": fit.table.base,
+            "classes": class_sizes(fit),
+            "bytes": fit.table.nbytes,
+        },
+        "prepared": fit.prepared,
+        "separability": separability_dict(fit.answer),
+        "separator": {"name": type(separator).__name__, "how": fit.how, "parameters": _plain(separator)},
+        "certificates": certificates_dict(separator),
+        "geometric_margin": number(getattr(separator, "geometric_margin_", None)),
+        "support_vectors": support_count(separator),
+        "largest_weights": {name: dict(pairs) for name, pairs in largest_weights(fit.model)},
+        "train_accuracy": fit.train_accuracy,
+        "cross_validated_accuracy": None
+        if fit.cv is None
+        else {
+            "mean": fit.cv.mean,
+            "standard_deviation": fit.cv.spread,
+            "folds": fit.cv.folds,
+            "best_of": fit.cv.chose or 1,
+        },
+        "verified": all(bool(v) for v in fit.verification.values()),
+        "interrupted": fit.interrupted,
+        "converged": bool(getattr(separator, "converged_", True)),
+        "seconds": fit.seconds,
+        "notes": notes(fit),
+    }
 
-    def weights(self) -> list[tuple[str, list[tuple[str, float]]]]:
-        """The largest weights, by class if there are several hyperplanes."""
-        return largest_weights(self.model)
 
-    def rows(self) -> list[tuple[str, str]]:
-        """The report as pairs of a label and a text."""
-        separator = self.separator
-        shown = [f"{name} {count:,}" for name, count in list(self.classes.items())[:6]]
-        rows = [("interrupted", "this is the best that was found so far")] if self.interrupted else []
-        rows += [
-            ("data", f"{self.table.n:,} rows, {counted(self.table.d, 'feature')}, {megabytes(self.table.nbytes)}"),
-            ("classes", ", ".join(shown) + (", ..." if len(self.classes) > 6 else "")),
-        ]
-        if self.prepared:
-            rows.append(("prepared", self.prepared))
-        if self.answer is not None:
-            rows += separability_rows(self.answer)
-        rows.append(("separator", self.how))
-        rows += certificate_rows(separator)
-        rows.append(("rows on their side", f"{round(self.train_accuracy * self.table.n):,} of {self.table.n:,}"))
-        if self.cv is not None:
-            rows.append(("cross-validated accuracy", str(self.cv)))
-        rows.append(("certificate, recomputed from the data", verdict(self.verification)))
-        rows += work_rows(separator, self.seconds)
-        return rows
-
-    def as_dict(self) -> dict[str, Any]:
-        """The report as JSON values."""
-        separator = self.separator
-        return {
-            "data": {
-                "source": _name(self.table.source),
-                "format": self.table.format,
-                "sha256": self.table.digest,
-                "rows": self.table.n,
-                "features": self.table.d,
-                "target": self.table.target,
-                "index_base": self.table.base,
-                "classes": self.classes,
-                "bytes": self.table.nbytes,
-            },
-            "prepared": self.prepared,
-            "separability": None if self.answer is None else separability_dict(self.answer),
-            "separator": {"name": type(separator).__name__, "how": self.how, "parameters": _plain(separator)},
-            "certificates": certificates_dict(separator),
-            "geometric_margin": number(getattr(separator, "geometric_margin_", None)),
-            "support_vectors": support_count(separator),
-            "largest_weights": {name: dict(pairs) for name, pairs in self.weights()},
-            "train_accuracy": self.train_accuracy,
-            "cross_validated_accuracy": None
-            if self.cv is None
-            else {
-                "mean": self.cv.mean,
-                "standard_deviation": self.cv.spread,
-                "folds": self.cv.folds,
-                "best_of": self.cv.chose or 1,
-            },
-            "verified": all(bool(v) for v in self.verification.values()),
-            "interrupted": self.interrupted,
-            "converged": bool(getattr(separator, "converged_", True)),
-            "seconds": self.seconds,
-            "notes": self.notes,
-        }
+def provenance(fit: Fit) -> dict[str, Any]:
+    """What a model file tells of its data and its making."""
+    told = as_dict(fit)
+    kept = ("data", "prepared", "separator", "train_accuracy", "cross_validated_accuracy")
+    answer = {k: told["separability"][k] for k in ("separable", "explanation")}
+    return {**{name: told[name] for name in kept}, "separability": answer}
 
 
 def separability_rows(answer: Separability) -> list[tuple[str, str]]:
@@ -193,7 +156,7 @@ def support_count(separator: Any) -> int | None:
 
 def largest_weights(model: Any, most: int = MOST_WEIGHTS) -> list[tuple[str, list[tuple[str, float]]]]:
     """Weights of the largest size, largest first: one list per hyperplane."""
-    separator = separator_of(model)
+    separator = classifier_of(model)
     coef = getattr(separator, "coef_", None)
     if coef is None:
         return []
@@ -213,15 +176,15 @@ def _vector_names(separator: Any) -> list[str]:
     return names if pairs else [str(c) for c in separator.classes_]
 
 
-def advice(separator: Any, scaled: bool) -> list[str]:
+def notes(fit: Fit) -> list[str]:
     """What would help, where something would."""
-    certificate, notes = separator.certificate_, []
+    certificate, told = fit.separator.certificate_, []
     lower = certificate.lower
-    if not scaled and lower is not None and lower > 0 and certificate.radius > STEEP * lower:
-        notes.append("The margin is tiny beside the size of the rows: --scale may help.")
-    if not getattr(separator, "converged_", True):
-        notes.append("The fit did not converge; the certificate tells how far it came.")
-    return notes
+    if not fit.options.scale and lower is not None and lower > 0 and certificate.radius > STEEP * lower:
+        told.append("The margin is tiny beside the size of the rows: --scale may help.")
+    if not getattr(fit.separator, "converged_", True):
+        told.append("The fit did not converge; the certificate tells how far it came.")
+    return told
 
 
 def separability_dict(answer: Separability) -> dict[str, Any]:

@@ -123,6 +123,11 @@ class MemoryRows(Rows):
         X = self.storage.data
         return X.sum(axis=0, dtype=np.float64), X.min(axis=0), X.max(axis=0)
 
+    @property
+    def whole(self) -> Any:
+        """The rows as numpy or scipy have them, not copied."""
+        return _scipy(self.storage) if isinstance(self.storage, CSR) else self.storage.data
+
     def take(self, index: np.ndarray) -> "MemoryRows":
         codes = None if self.codes is None else self.codes[index]
         weight = None if self.weight is None else self.weight[index]

@@ -61,7 +61,6 @@ ATTRIBUTES = """classes_ : ndarray
     validation_rows_ : ndarray
         Rows that ``early_stopping`` held out. Certificates and margins speak of them too."""
 
-
 BATCH = """fit_intercept : bool, default=True
         Learn a bias by augmenting every row with the constant ``rho``. False: a hyperplane through the origin.
     rho : float, default=1.0
@@ -91,7 +90,29 @@ BATCH_ATTRIBUTES = """classes_ : ndarray
     n_updates_, n_visits_, n_epochs_ : int
         Corrections of the vector, rows looked at, passes over the data."""
 
+KERNEL = """kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
+        The inner product; a function takes two matrices and returns those of their rows. Precomputed: X holds them,
+        (n, n) for `fit` and (m, n) for `predict`. Sigmoid, own and precomputed kernels and poly with a negative coef0
+        need not be inner products: up to 4,000 rows this is looked at, and beyond nothing bounds the margin.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Of rbf, poly and sigmoid: 1/(d var(X)), 1/d, or a number.
+    degree : float, default=3
+        Of poly. One that is no integer needs gamma x.z + coef0 >= 0.
+    coef0 : float, default=0.0
+        Of poly and sigmoid.
+    cache_size : float, default=500
+        Megabytes for rows of the Gram matrix, in all problems together."""
+
+SUPPORT = """support_ : ndarray
+        Rows that support a vector, in all problems together; ``support_vectors_`` are these rows of X.
+    dual_coef_ : ndarray of shape (number of vectors, number of support vectors)
+        Multiples of these rows.
+    intercept_ : ndarray
+        The biases."""
+
 _MARKS = {
+    "{kernel}": KERNEL,
+    "{support}": SUPPORT,
     "{shared}": SHARED,
     "{delta}": DELTA,
     "{attributes}": ATTRIBUTES,

@@ -1,4 +1,4 @@
-"""Optional stopping: on held-out accuracy, or on corrections that no longer become fewer."""
+"""Early stopping: on held-out accuracy, or on corrections that no longer become fewer."""
 
 from typing import Any
 
@@ -22,17 +22,15 @@ def hold_out(codes: np.ndarray, fraction: float, seed: int) -> tuple[np.ndarray,
     return np.sort(train), np.sort(valid)
 
 
-class Patience:
-    """Watches the ends of epochs; `ran_out` is True once nothing has improved for ``epochs`` of them."""
+class EarlyStopping:
+    """Looks at the ends of epochs; `due` once nothing has improved for ``patience`` of them."""
 
-    def __init__(self, epochs: int, validation: Patterns | None, memory: dict[str, Any]):
-        self.epochs, self.validation, self.memory = epochs, validation, memory
-        memory.setdefault("best", -np.inf)
-        memory.setdefault("waited", 0)
-        memory.setdefault("epoch", 0)
-        memory.setdefault("updates", 0)
+    def __init__(self, patience: int, validation: Patterns | None, memory: dict[str, Any]):
+        self.patience, self.validation, self.memory = patience, validation, memory
+        for name, start in (("best", -np.inf), ("waited", 0), ("epoch", 0), ("updates", 0)):
+            memory.setdefault(name, start)
 
-    def ran_out(self, count: np.ndarray, vector: np.ndarray) -> bool:
+    def due(self, count: np.ndarray, vector: np.ndarray) -> bool:
         if count[EPOCHS] == self.memory["epoch"]:
             return False
         self.memory["epoch"] = int(count[EPOCHS])
@@ -45,4 +43,4 @@ class Patience:
             self.memory["best"], self.memory["waited"] = score, 0
         else:
             self.memory["waited"] += 1
-        return self.memory["waited"] >= self.epochs
+        return bool(self.memory["waited"] >= self.patience)

@@ -1,51 +1,29 @@
 """What estimators with a kernel share: the kernel's parameters, and predictions from the rows that support a vector."""
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from separatrix.errors import DataError
-from separatrix.estimators._fit.separator import Data
+from separatrix.estimators._fit.separator import Data, LinearSeparator
+from separatrix.estimators._fit.watch import threads_for
+from separatrix.estimators.sklearn_api import NOT_NEGATIVE, POSITIVE, between, one_of
+from separatrix.patterns.binary_problems import binary_labels, pairs
 from separatrix.patterns.kernel_patterns import BLOCK, Kernel, KernelPatterns, as_matrix
-from separatrix.patterns.plain_patterns import Patterns
 from separatrix.rows.memory import as_rows
-from separatrix.space import Space, Vector
-
-NAMES = ("linear", "poly", "rbf", "sigmoid", "precomputed")
-
-KERNEL = """kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
-        The inner product; a function takes two matrices and returns those of their rows. Precomputed: X holds them,
-        (n, n) for `fit` and (m, n) for `predict`. Sigmoid, own and precomputed kernels and poly with a negative coef0
-        need not be inner products: up to 4,000 rows this is looked at, and beyond nothing bounds the margin.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Of rbf, poly and sigmoid: 1/(d var(X)), 1/d, or a number.
-    degree : float, default=3
-        Of poly. One that is no integer needs gamma x.z + coef0 >= 0.
-    coef0 : float, default=0.0
-        Of poly and sigmoid.
-    cache_size : float, default=500
-        Megabytes for rows of the Gram matrix, in all problems together."""
-
-SUPPORT = """support_ : ndarray
-        Rows that support a vector, in all problems together; ``support_vectors_`` are these rows of X.
-    dual_coef_ : ndarray of shape (number of vectors, number of support vectors)
-        Multiples of these rows.
-    intercept_ : ndarray
-        The biases."""
+from separatrix.space import Vector
 
 CONSTRAINTS = {
-    "kernel": [StrOptions(set(NAMES)), callable],
-    "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0, None, closed="left")],
-    "degree": [Interval(Real, 0, None, closed="left")],
-    "coef0": [Interval(Real, None, None, closed="neither")],
-    "cache_size": [Interval(Real, 0, None, closed="neither")],
+    "kernel": [one_of("linear", "poly", "rbf", "sigmoid", "precomputed"), callable],
+    "gamma": [one_of("scale", "auto"), NOT_NEGATIVE],
+    "degree": [NOT_NEGATIVE],
+    "coef0": [between(None, None, "neither")],
+    "cache_size": [POSITIVE],
 }
 
 
-class KernelMixin:
+class KernelMixin(LinearSeparator):
     """Expects the parameters ``kernel``, ``gamma``, ``degree``, ``coef0`` and ``cache_size``."""
 
     kernel: Any
@@ -57,7 +35,7 @@ class KernelMixin:
     classes_: np.ndarray
 
     def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
@@ -71,15 +49,19 @@ class KernelMixin:
             gamma = 1.0 / (data.width * variance) if variance > 0 and self.kernel != "precomputed" else 1.0
         return Kernel(self.kernel, float(gamma), float(self.degree), float(self.coef0))
 
-    def _kernel_patterns(self, data: Data, labels: list[Vector], space: Space, weight: Any = None) -> list[Patterns]:
+    def _problems(self, data: Data, weight: Vector | None = None, mode: str = "") -> list[Any]:
+        return self._kernel_problems(data, self._kernel(data), weight)
+
+    def _kernel_problems(self, data: Data, kernel: Kernel, weight: Vector | None = None) -> list[Any]:
+        """A binary problem for each class. ``weight``: that of slack, if the space is weighted."""
         if self.kernel == "precomputed" and data.width != data.size:
             raise DataError(
                 f"A precomputed kernel is a square matrix of inner products of the rows; X has shape "
                 f"({data.size}, {data.width})."
             )
-        kernel = getattr(self, "_fixed_kernel_", None) or self._kernel(data)
+        labels = binary_labels(data.codes, len(data.classes))
         columns = data.kept if self.kernel == "precomputed" else None
-        first = KernelPatterns(data.rows, labels[0], space, kernel, weight, columns)
+        first = KernelPatterns(data.rows, labels[0], self._space(), kernel, weight, columns)
         if not np.all(np.isfinite(first.squares)):
             row = int(data.kept[np.flatnonzero(~np.isfinite(first.squares))[0]])
             raise DataError(f"The kernel of row {row} with itself is not finite. Scale your features.")
@@ -89,21 +71,26 @@ class KernelMixin:
                 f"The kernel of row {row} with itself is {first.squares.min():.3g}: it is no inner product on these "
                 "data. Use another kernel or other parameters of it."
             )
+        self._check_scale(first, data.kept)
         return [first, *(first.relabelled(l) for l in labels[1:])]
 
-    def _set_duals(self, patterns: KernelPatterns, vectors: list[Vector], kept: np.ndarray) -> None:
+    def _member_params(self, data: Data) -> dict[str, Any]:
+        """All pairs have one kernel and share the cache."""
+        share = self.cache_size / threads_for(self.n_jobs, len(pairs(len(data.classes))))
+        return {**super()._member_params(data), "gamma": self._kernel(data).gamma, "cache_size": share}
+
+    def _duals(self, patterns: KernelPatterns, vectors: list[Vector], kept: np.ndarray) -> dict[str, Any]:
         """Attributes from vectors (beta, b) over the rows of ``patterns``."""
         betas = np.array([a[:-1] for a in vectors])
         rho2 = 0.0 if patterns.space.free else patterns.space.rho**2
         support = np.flatnonzero(np.any(betas != 0, axis=0))
-        self._kernel_ = patterns.kernel
-        self.support_ = kept[support]
-        self.dual_coef_ = betas[:, support]
-        self.intercept_ = rho2 * betas.sum(axis=1) + np.array([a[-1] for a in vectors])
-        if patterns.precomputed:
-            self.support_vectors_ = np.zeros((len(support), 0))
-        else:
-            self.support_vectors_ = patterns.values(support)
+        return {
+            "_kernel_": patterns.kernel,
+            "support_": kept[support],
+            "dual_coef_": betas[:, support],
+            "intercept_": rho2 * betas.sum(axis=1) + np.array([a[-1] for a in vectors]),
+            "support_vectors_": np.zeros((len(support), 0)) if patterns.precomputed else patterns.values(support),
+        }
 
     def _scores(self, X: Any) -> np.ndarray:
         """Values of the discriminants, in blocks of the kernel's matrix: (n,) for one, else one column each."""
@@ -132,9 +119,7 @@ class KernelMixin:
 
     def _gather(self, members: list[Any]) -> None:
         """The duals of pairs, over all rows that support any of them."""
-        gather = getattr(super(), "_gather", None)
-        if gather is not None:
-            gather(members)
+        super()._gather(members)
         rows, first = np.unique(np.concatenate([m.support_ for m in members]), return_index=True)
         stack = sp.vstack if sp.issparse(members[0].support_vectors_) else np.vstack
         self.support_, self._kernel_ = rows, members[0]._kernel_

@@ -1,53 +1,27 @@
 """One-vs-one for any separator: an estimator of its own for each pair of classes, on the rows of these two."""
 
-import threading
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
 
 from separatrix.errors import DataError
-from separatrix.estimators._fit.parallel import run_each
-from separatrix.estimators._fit.separator import Data
-from separatrix.estimators._fit.watch import Progress
+from separatrix.estimators._fit.starts import starts_of_pairs
 from separatrix.patterns.binary_problems import pairs
 from separatrix.proof.certify import joint_certificate
 
-
-class PairProgress:
-    """The progress of one pair, told as that of problem p of the whole."""
-
-    def __init__(self, progress: Progress, p: int, owner: Any, members: list[Any]):
-        self.progress, self.p, self.owner, self.members = progress, p, owner, members
-
-    @property
-    def watched(self) -> bool:
-        return self.progress.watched
-
-    def report(self, measures: dict[str, Any], attributes: Any) -> bool:
-        def gathered() -> dict[str, Any]:
-            now = attributes()
-            whole = {}
-            for name in ("coef_", "intercept_"):
-                if name in now:
-                    parts = [getattr(m, name, np.zeros_like(now[name])) for m in self.members]
-                    parts[self.p] = now[name]
-                    whole[name] = np.concatenate(parts)
-            return whole or now
-
-        return self.progress.report({**measures, "problem": self.p}, gathered)
+if TYPE_CHECKING:
+    from separatrix.estimators._fit.separator import Data
+    from separatrix.estimators._fit.watch import Watch
 
 
-def members_of(owner: Any, n_classes: int, **params: Any) -> list[Any]:
+def members_of(owner: Any, data: "Data", **params: Any) -> list[Any]:
     """An estimator like the owner for each pair."""
-    return [member_of(owner, **params) for _ in pairs(n_classes)]
-
-
-def member_of(owner: Any, **params: Any) -> Any:
-    member = clone(owner).set_params(**like(owner, **params))
-    member.n_features_in_ = owner.n_features_in_
-    return member
+    members = [clone(owner).set_params(**like(owner, **params)) for _ in pairs(len(data.classes))]
+    for member in members:
+        member.n_features_in_ = owner.n_features_in_
+    return members
 
 
 def like(owner: Any, **params: Any) -> dict[str, Any]:
@@ -55,45 +29,30 @@ def like(owner: Any, **params: Any) -> dict[str, Any]:
     return {**owner.get_params(deep=False), "multi_class": "ovr", "n_jobs": None, **params}
 
 
-def part_of(data: Data, i: int, j: int) -> Data:
-    """The rows of two classes."""
-    rows = np.flatnonzero((data.codes == i) | (data.codes == j))
-    part = data.take(rows)
-    return part._replace(codes=(part.codes == j).astype(np.int64), classes=data.classes[[i, j]])
-
-
-def fit_members(owner: Any, members: list[Any], data: Data, progress: Progress, options: list[dict[str, Any]]) -> None:
-    """Fit every pair; on Ctrl-C those that have not begun get the attributes of a fit that stops at its start."""
-    which, stop, begun = pairs(len(data.classes)), threading.Event(), np.zeros(len(members), dtype=bool)
+def fit_pairs(owner: Any, data: "Data", watch: "Watch", coef_init: Any = None, intercept_init: Any = None) -> None:
+    """Fit every pair. If the fit is stopped, those that have not begun get the attributes of their start."""
+    which, members = pairs(len(data.classes)), owner._members(data)
+    starts = starts_of_pairs(len(members), data.width, coef_init, intercept_init)
     owner.classes_, owner.multi_class_ = data.classes, "ovo"  # callbacks may predict before the end
+    left = set(range(len(members)))
 
     def fit(p: int) -> None:
-        member = members[p]
-        member._stop_ = stop
-        begun[p] = True
-        try:
-            member._fit_data(part_of(data, *which[p]), PairProgress(progress, p, owner, members), **options[p])
-        finally:
-            del member._stop_
-        if getattr(member, "stop_reason_", "") == "callback":
-            stop.set()
+        def whole(now: dict[str, Any]) -> dict[str, Any]:
+            """The attributes of all pairs, from those of pair p as they are now."""
+            names = [name for name in ("coef_", "intercept_") if name in now]
+            parts = {name: [getattr(m, name, np.zeros_like(now[name])) for m in members] for name in names}
+            return {name: np.concatenate([*parts[name][:p], now[name], *parts[name][p + 1 :]]) for name in names} or now
 
-    def begin_only(reason: str) -> None:
-        for p in np.flatnonzero(~begun).tolist():
-            part = part_of(data, *which[p])
-            members[p]._fit_data(part, PairProgress(progress, p, owner, members), idle=reason, **options[p])
+        members[p]._fit_data(data.pair(*which[p]), watch.of_pair(p, whole), **starts[p])
+        left.discard(p)
 
-    try:
-        run_each(fit, len(members), None if progress.watched else owner.n_jobs, stop)
-    except KeyboardInterrupt:
-        begin_only("interrupted")
-        gather(owner, members, data)
-        raise
-    begin_only("callback")
+    watch.run_each(fit, len(members), owner.n_jobs)
+    for p in sorted(left):
+        fit(p)
     gather(owner, members, data)
 
 
-def partial_members(owner: Any, members: list[Any], data: Data, first: bool) -> None:
+def partial_fit_pairs(owner: Any, data: "Data", first: bool) -> None:
     """A block for every pair that it has rows of."""
     missing = np.flatnonzero(np.bincount(data.codes, minlength=len(data.classes)) == 0)
     if first and len(missing) > 1:
@@ -101,8 +60,9 @@ def partial_members(owner: Any, members: list[Any], data: Data, first: bool) -> 
             f"The first block of partial_fit has no rows of the classes {data.classes[missing].tolist()!r}, so there "
             'is nothing to begin their duel with. Use multi_class="ovr" or "kesler", or a larger block.'
         )
+    members = members_of(owner, data, random_state=owner._seed_) if first else owner._pairs_
     for member, (i, j) in zip(members, pairs(len(data.classes)), strict=True):
-        part = part_of(data, i, j)
+        part = data.pair(i, j)
         if first:
             member._seed_ = owner._seed_
         if len(part.codes):
@@ -110,7 +70,7 @@ def partial_members(owner: Any, members: list[Any], data: Data, first: bool) -> 
     gather(owner, members, data)
 
 
-def gather(owner: Any, members: list[Any], data: Data) -> None:
+def gather(owner: Any, members: list[Any], data: "Data") -> None:
     """What the pairs came to, as the attributes of one estimator."""
     owner._pairs_, owner.classes_, owner.multi_class_ = members, data.classes, "ovo"
     names = data.classes.tolist()

@@ -1,32 +1,30 @@
-"""Everything that the online estimators share: validate -> space -> rule -> loop -> attributes."""
+"""What the estimators that show one pattern after the other to a rule share: their parameters, and their fit."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field, replace
-from numbers import Integral, Real
-from typing import Any, NoReturn
+from numbers import Integral
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
-from separatrix.errors import DataError, UnavailableError
+from separatrix.errors import DataError
 from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.early_stopping import hold_out
-from separatrix.estimators._fit.one_vs_one import fit_members, gather, like, members_of, part_of, partial_members
-from separatrix.estimators._fit.separator import Data, LinearSeparator, fingerprint, warn_not_converged
-from separatrix.estimators._fit.starts import starting_planes, starts_of_pairs
-from separatrix.estimators._fit.watch import Progress, with_callbacks
-from separatrix.estimators._fit.work import Facts, Record, Work
+from separatrix.estimators._fit.early_stopping import EarlyStopping, hold_out
+from separatrix.estimators._fit.one_vs_one import like, members_of
+from separatrix.estimators._fit.partial_fit import PartialFitMixin
+from separatrix.estimators._fit.recipe import Recipe, Record
+from separatrix.estimators._fit.separator import Data, fingerprint, why_stopped
+from separatrix.estimators._fit.starts import starting_planes
+from separatrix.estimators._fit.watch import Watch
+from separatrix.estimators.sklearn_api import COUNT, INTERCEPT, NOT_NEGATIVE, ORDER, between, fit_method, one_of
+from separatrix.loops.averaging import Nothing
 from separatrix.loops.state import EPOCHS, UPDATES, VISITS
-from separatrix.patterns.binary_problems import binary_labels, pairs
 from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certificate import Certificate
-from separatrix.proof.certify import certify
-from separatrix.rules.base import attribute
+from separatrix.proof.certify import certify, lower_bound
+from separatrix.proof.theory import Setting, Theory, theory_of
 from separatrix.space import Vector
 from separatrix.training.base import UNLIMITED, Training, adds_single_patterns
 from separatrix.training.kesler_training import MachineTraining
@@ -37,14 +35,8 @@ ADVICE = (
 )
 
 
-def _offers_partial_fit(owner: "OnlineClassifier") -> bool:
-    if owner._no_partial_fit:
-        raise UnavailableError(f"{type(owner).__name__} {owner._no_partial_fit}, so it has no partial_fit: use fit.")
-    return True
-
-
 @estimator
-class OnlineClassifier(LinearSeparator):
+class OnlineClassifier(PartialFitMixin):
     """Base of the estimators that show one pattern after the other to a rule."""
 
     fit_intercept: bool = field(default=True, kw_only=True)
@@ -62,56 +54,25 @@ class OnlineClassifier(LinearSeparator):
     n_jobs: int | None = field(default=None, kw_only=True)
 
     _parameter_constraints = {
-        "fit_intercept": ["boolean"],
-        "rho": [Interval(Real, 0, None, closed="neither")],
-        "max_epochs": [Interval(Integral, 1, None, closed="left")],
-        "max_updates": [Interval(Integral, 1, None, closed="left"), None],
-        "shuffle": ["boolean"],
-        "random_state": ["random_state"],
+        **INTERCEPT,
+        **ORDER,
+        "max_epochs": [COUNT],
+        "max_updates": [COUNT, None],
         "warm_start": ["boolean"],
         "early_stopping": ["boolean"],
-        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-        "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), None],
-        "multi_class": [StrOptions({"ovr", "ovo", "kesler"})],
-        "rivals": [StrOptions({"strongest", "all"})],
+        "validation_fraction": [between(0, 1, "neither")],
+        "n_iter_no_change": [COUNT, None],
+        "multi_class": [one_of("ovr", "ovo", "kesler")],
+        "rivals": [one_of("strongest", "all")],
         "n_jobs": [Integral, None],
     }
-    _needs_peak = False  # Facts.peak is worth a pass
-    _direction_predicts = True  # coef_ is what predicts
-    _has_counter = False  # the sources call 1 + updates t
-    _no_partial_fit = ""  # why there is none
-    _no_machine = ""  # why there is no linear machine
-    _complete_after = "converged"  # the way to end that is as good as convergence
+    _refuses: ClassVar[dict[str, str]] = {}  # why there is no "partial_fit" or "kesler"
 
-    # What a subclass says of its algorithm.
-
-    def _rule(self, facts: Facts) -> Any:
+    def _recipe(self, record: Record) -> Recipe:
+        """What a subclass says of its algorithm; ``record`` has the data that it saw first."""
         raise NotImplementedError
 
-    def _prepare(self, training: Training, record: Record, fresh: bool) -> None:
-        """Give the training what the rule needs besides its parameters: a memory, weights, a table of rates."""
-
-    def _update_limit(self, facts: Facts) -> int:
-        return UNLIMITED if self.max_updates is None else min(int(self.max_updates), UNLIMITED)
-
-    def _predicting(self, training: Training) -> Vector:
-        """The vector that predicts: the last one, unless a memory holds a better one."""
-        return training.vector
-
-    def _finite(self, training: Training) -> Vector:
-        """The vector that predicts; numbers too large for it are an error, never a silent NaN."""
-        vector = self._predicting(training)
-        if not np.all(np.isfinite(vector)):
-            raise DataError(
-                f"The vector of {type(self).__name__} overflows float64 after {int(training.state.counts[UPDATES])} "
-                "updates. Scale your features and sample weights, or use a smaller rate."
-            )
-        return vector
-
-    # fit and partial_fit
-
-    @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_method
     def fit(self, X, y, sample_weight=None, coef_init=None, intercept_init=None):
         """Fit the separator.
 
@@ -130,335 +91,262 @@ class OnlineClassifier(LinearSeparator):
         -------
         self
         """
-        progress = Progress(self, X, y)
-        data = self._check_training_data(X, y, sample_weight)
-        if self._mode(data.classes) == "ovo":
-            self._fit_pairs(data, progress, coef_init, intercept_init)
-        else:
-            self._fit_data(data, progress, coef_init, intercept_init)
-        progress.end()
-        if not self.converged_ and self.stop_reason_ in ("max_epochs", "max_updates"):
-            warn_not_converged(type(self).__name__, self.stop_reason_, ADVICE)
-        return self
+        return self._fit(X, y, sample_weight, coef_init=coef_init, intercept_init=intercept_init)
 
-    def _mode(self, classes: np.ndarray) -> str:
-        """How several classes are told apart."""
-        return self.multi_class if len(classes) > 2 else "ovr"
+    def _doubt(self, n: int) -> tuple[str, str]:
+        return self.stop_reason_, ADVICE if self.stop_reason_ in ("max_epochs", "max_updates") else ""
 
-    def _fit_data(
-        self, data: Data, progress: Any, coef_init: Any = None, intercept_init: Any = None, idle: str = ""
+    def _fit_data(self, data: Data, watch: Watch, coef_init: Any = None, intercept_init: Any = None) -> None:
+        former = self._resumable(data)
+        if former is None:
+            self._seed_ = self._draw_seed()
+        self.multi_class_ = self._mode(data.classes)
+        train, patterns, held, all_patterns = self._split(data)
+        mark = fingerprint(train) if self.warm_start else None
+        same = former is not None and mark == getattr(self, "_mark_", None) and former[0].space == self._space()
+        starts = self._starts(data, coef_init, intercept_init, going_on=former is not None and not same)
+        fresh = former is None or not same or starts[0] is not None
+        records = [self._record(p) for p in patterns] if former is None or fresh else former
+        recipe = self._recipe(records[0])
+        trainings = self._trainings(patterns, train.weight, recipe, records, starts)
+        self.classes_ = data.classes
+
+        def attributes() -> dict[str, Any]:
+            return self._fitted(trainings, recipe, train)
+
+        def task(k: int) -> None:
+            training, record = trainings[k], records[k]
+            patience = self.n_iter_no_change or (5 if self.early_stopping else None)
+            stopping = EarlyStopping(patience, held[k] if held else None, record.patience) if patience else None
+            pause = pausing(k, recipe, watch, stopping, attributes) if stopping or watch.needed else None
+            visits = int(self.max_epochs) * training.rows
+            record.reason = training.train(visits, self._update_limit(recipe), pause, stopping is not None)
+
+        watch.run_each(task, len(patterns), self.n_jobs)
+        for record in records:
+            record.reason = record.reason or watch.stop.reason
+        vectors = [self._vector(t, recipe) for t in trainings]
+        self._records_, self._mark_ = records, mark
+        self._set(attributes())
+        trained = np.searchsorted(data.kept, train.kept) if held else None
+        self._certify_fit(data, all_patterns, trained, trainings, vectors, recipe, fresh)
+        self._set_counts(all(r.reason in ("converged", recipe.complete_after) for r in records))
+        if not self.warm_start:  # the multipliers are in the certificate; a second copy serves resuming alone
+            for record in records:
+                record.state = record.state._replace(alpha=np.zeros(0))
+
+    def _certify_fit(
+        self,
+        data: Data,
+        patterns: list[Patterns],
+        trained: np.ndarray | None,
+        trainings: list[Any],
+        vectors: list[Vector],
+        recipe: Recipe,
+        fresh: bool,
     ) -> None:
-        """Fit to checked data; ``idle`` is a reason to stop at the start."""
-        records = self._resumable(data)
-        if records is None:
-            self._seed_ = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        self.multi_class_ = self._mode(data.classes)
-        whole = data
-        data, held = self._split(data)
-        mark = fingerprint(data) if self.warm_start else None
-        same = records is not None and mark == getattr(self, "_mark_", None) and records[0].facts.space == self._space()
-        patterns = self._problems(data)
-        starts = self._starts(data, coef_init, intercept_init, None if same else records)
-        work = Work(self, progress, patterns, data)
-        for k in range(len(patterns)):
-            work.begin(k, records[k] if records is not None and same else None, starts[k])
-        self.classes_ = data.classes
-        try:
-            if not idle:
-                work.run_all(held)
-            work.leave(idle or "callback")
-        except KeyboardInterrupt:
-            self._finish(work, data, whole, mark)
-            raise
-        self._finish(work, data, whole, mark)
-
-    def _fit_pairs(self, data: Data, progress: Progress, coef_init: Any, intercept_init: Any) -> None:
-        count, going_on = len(pairs(len(data.classes))), self._resumable(data) is not None
-        if going_on:
-            for member in self._pairs_:
-                own = self._member_params(data)
-                member.set_params(**like(self, random_state=member.random_state, **own))
-        else:
-            seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-            own = self._member_params(data)
-            self._pairs_: list[Any] = members_of(self, len(data.classes), random_state=seed, **own)
-        options = starts_of_pairs(count, data.width, coef_init, intercept_init)
-        fit_members(self, self._pairs_, data, progress, options)
-
-    def _member_params(self, data: Data) -> dict[str, Any]:
-        """Parameters in which the estimators of pairs differ from this one."""
-        return {}
-
-    def _gather(self, members: list[Any]) -> None:
-        """What `pairs.gather` leaves to the estimator."""
-        self._records_: list[Record] = [record for member in members for record in member._records_]
-        self.validation_rows_ = np.unique(np.concatenate([m.validation_rows_ for m in members]))
-        self._set_counts()
-
-    @available_if(_offers_partial_fit)
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
-        """One pass over a block of data, continuing from the blocks before.
-
-        The multipliers of the patterns are not kept, only their sum: the upper bound stays valid, because more
-        patterns can only lower the optimum, but it can no longer be checked. ``certificate_.lower`` is None until
-        `certify` measures it on data.
-
-        Parameters
-        ----------
-        X, y, sample_weight : as in `fit`
-        classes : array-like, default=None
-            All labels that will ever occur; required in the first call.
-
-        Returns
-        -------
-        self
-        """
-        self._check_partial()
-        first = not hasattr(self, "_records_")
-        if first:
-            if classes is None:
-                raise ValueError("The first call of partial_fit needs classes: all labels that will ever occur.")
-            classes = np.unique(classes)
-            if len(classes) < 2:
-                raise DataError(f"{type(self).__name__} needs at least 2 classes; classes holds only {classes!r}.")
-            self._seed_ = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-            raise ValueError(f"classes={classes!r} is not what the first call of partial_fit had: {self.classes_!r}.")
-        data = self._check_training_data(X, y, sample_weight, reset=first, classes=classes if first else self.classes_)
-        if not first and self._records_[0].facts.space != self._space():
-            raise ValueError(
-                f"partial_fit cannot go on in another space: {self._records_[0].facts.space.describe()} before, now "
-                f"{self._space().describe()}. Use a new estimator for other values of rho, delta or fit_intercept."
-            )
-        if not first and self.multi_class_ != self._mode(data.classes):
-            raise ValueError(
-                f"partial_fit began with multi_class={self.multi_class_!r} and cannot go on with {self.multi_class!r}. "
-                "Use a new estimator."
-            )
-        if self._mode(data.classes) == "ovo":
-            if first:
-                self._pairs_ = members_of(self, len(data.classes), random_state=self._seed_)
-            partial_members(self, self._pairs_, data, first)
-        else:
-            self._partial_data(data, first)
-        return self
-
-    def _partial_data(self, data: Data, first: bool) -> None:
-        records: list[Record] = []
-        vectors, certificates = [], []
-        self.multi_class_ = self._mode(data.classes)
-        for k, p in enumerate(self._problems(data)):
-            record, vector = self._partial(p, data.weight, None if first else self._records_[k])
-            records.append(record)
-            vectors.append(vector)
-            certificates.append(self._unchecked_certificate(record, vector, p))
-        self.classes_ = data.classes
-        self._mark_: str | None = None
-        self._records_ = records
-        self._set_vectors(self._space(), vectors)
+        """Certificates and margins. They speak of all rows, also where only the ``trained`` ones were shown."""
+        alphas = [t.alpha for t in trainings]
+        if trained is not None:
+            n = len(data.codes)
+            vectors = [self._on_all_rows(a, trained, n) for a in vectors]
+            alphas = [None if alpha is None else _spread(alpha, trained, n) for alpha in alphas]
+        how: dict[str, Any] = {"predicts": recipe.predicts, "kept": data.kept, "sample_weight": data.given_weight}
+        certificates = [certify(p, a, alpha, **how) for p, a, alpha in zip(patterns, vectors, alphas, strict=True)]
+        for k, (training, record) in enumerate(zip(trainings, self._records_, strict=True)):
+            if alphas[k] is None:  # they were too many to keep: their sum still bounds the margin
+                certificates[k] = replace(certificates[k], upper=self._accumulated_upper(record, recipe))
+            if fresh:
+                certificates[k] = replace(certificates[k], theory=theory_at_work(training, record, certificates[k]))
         self._set_margins(certificates)
-        self.directional_margin_ = self.geometric_margin_ = float("nan")
-        self.validation_rows_ = np.zeros(0, np.int64)
-        self._set_counts()
-
-    def certify(self, X: Any, y: Any) -> Certificate:
-        """Measure the margin of a fitted separator on data; the certificate becomes ``certificate_``.
-
-        The upper bound of `partial_fit` is kept and holds for data that contain all rows seen; that of `fit`, which
-        speaks of the data of the fit, is not.
-        """
-        check_is_fitted(self)
-        data = self._check_training_data(X, y, None, reset=False, classes=self.classes_)
-        if self.multi_class_ == "ovo":
-            for member, (i, j) in zip(self._pairs_, pairs(len(self.classes_)), strict=True):
-                member._certify_data(part_of(data, i, j))
-            gather(self, self._pairs_, data)
-        else:
-            self._certify_data(data)
-        return self.certificate_
-
-    def _certify_data(self, data: Data) -> None:
-        certificates = []
-        for k, p in enumerate(self._problems(data, self.multi_class_)):
-            kept = self.certificates_[k]
-            assert kept.direction is not None
-            found = certify(p, kept.direction, None, predicts=self._direction_predicts)
-            if kept.alpha is not None:
-                kept = found
-            if found.lower is not None and found.lower > kept.upper:
-                raise DataError(
-                    f"These data have a margin of {found.lower:g}, above the upper bound {kept.upper:g} of the data of "
-                    "the fit: certify needs all of those."
-                )
-            certificates.append(replace(found, upper=kept.upper))
-        self._set_margins(certificates)
+        self._measure_margins(patterns, vectors)
 
     # The steps of a fit.
 
-    def _problems(self, data: Data, mode: str = "") -> list[Patterns]:
-        space = self._space()
-        if (mode or self._mode(data.classes)) == "kesler":
-            if self._no_machine:
-                self._refuse_machine(self._no_machine)
-            machine = KeslerPatterns(data.rows, data.codes, len(data.classes), space)
-            self._check_scale(machine, data.kept)
-            return [machine]
-        labels = binary_labels(data.codes, len(data.classes))
-        patterns = [Patterns(data.rows, labels[0], space)]
-        self._check_scale(patterns[0], data.kept)
-        patterns += [patterns[0].relabelled(l) for l in labels[1:]]
-        return patterns
+    def _draw_seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _mode(self, classes: np.ndarray) -> str:
+        mode = super()._mode(classes)
+        if mode == "kesler" and "kesler" in self._refuses:
+            self._refuse_machine(self._refuses["kesler"])
+        return mode
 
     def _refuse_machine(self, why: str) -> NoReturn:
         raise ValueError(f'{type(self).__name__} {why}: it trains no linear machine. Use multi_class="ovr" or "ovo".')
 
-    def _split(self, data: Data) -> tuple[Data, list[Patterns] | None]:
-        """Training data, and the problems on the held-out part if there is one."""
+    def _split(self, data: Data) -> tuple[Data, list[Patterns], list[Patterns] | None, list[Patterns]]:
+        """The data to train with, and the problems on these, on the held-out part if there is one, and on all rows."""
         self.validation_rows_ = np.zeros(0, np.int64)
+        problems = self._problems(data)
         if not self.early_stopping:
-            return data, None
+            return data, problems, None, problems
         train, valid = hold_out(data.codes, self.validation_fraction, self._seed_)
         self.validation_rows_ = data.kept[valid]
-        return data.take(train), self._problems(data.take(valid))
+        part = data.take(train)
+        return part, *self._parts(part, data.take(valid), problems), problems
 
-    def _facts(self, patterns: Patterns) -> Facts:
-        peak = patterns.peak() if self._needs_peak else 0.0
-        return Facts(patterns.n, patterns.features, patterns.radius2, peak, patterns.space)
+    def _parts(self, train: Data, valid: Data, problems: list[Patterns]) -> tuple[list[Patterns], list[Patterns]]:
+        """The problems of two parts of the rows; ``problems``: those of all."""
+        return self._problems(train), self._problems(valid)
+
+    def _record(self, patterns: Patterns) -> Record:
+        return Record(patterns.n, patterns.features, patterns.radius2, 0.0, patterns.space, patterns.radius)
+
+    def _members(self, data: Data) -> list[Any]:
+        params = self._member_params(data)
+        if self._resumable(data) is None:
+            return members_of(self, data, random_state=self._draw_seed(), **params)
+        for member in self._pairs_:
+            member.set_params(**like(self, random_state=member.random_state, **params))
+        return self._pairs_
 
     def _resumable(self, data: Data) -> list[Record] | None:
         """What the last fit left, if this one is to go on from it."""
         if not self.warm_start or not hasattr(self, "_records_"):
             return None
-        if self._records_[0].facts.d != data.width:
-            raise ValueError(
-                f"warm_start cannot go on: the last fit had {self._records_[0].facts.d} features, these data have "
-                f"{data.width}. Use warm_start=False or a new estimator."
-            )
+        before, now = self._records_[0].d, data.width
+        if before != now:
+            self._cannot_go_on(f"{before} features, these data have {now}")
         if not np.array_equal(self.classes_, data.classes):
-            raise ValueError(
-                f"warm_start cannot go on: the last fit had the classes {self.classes_!r}, these data have "
-                f"{data.classes!r}. Use warm_start=False or a new estimator."
-            )
+            self._cannot_go_on(f"the classes {self.classes_!r}, these data have {data.classes!r}")
         if self.multi_class_ != self._mode(data.classes):
-            raise ValueError(
-                f"warm_start cannot go on: the last fit had multi_class={self.multi_class_!r}, this one has "
-                f"{self.multi_class!r}. Use warm_start=False or a new estimator."
-            )
+            self._cannot_go_on(f"multi_class={self.multi_class_!r}, this one has {self.multi_class!r}")
         return self._records_
 
-    def _starts(
-        self, data: Data, coef_init: Any, intercept_init: Any, records: list[Record] | None
-    ) -> Sequence[Vector | None]:
-        """The vector each problem starts from, None for the rule's own start."""
-        planes = 1 if len(data.classes) == 2 else len(data.classes)
-        space = self._space()
+    def _cannot_go_on(self, what: str) -> NoReturn:
+        raise ValueError(f"warm_start cannot go on: the last fit had {what}. Use warm_start=False or a new estimator.")
+
+    def _starts(self, data: Data, coef_init: Any, intercept_init: Any, going_on: bool) -> Sequence[Vector | None]:
+        """The vector each problem starts from, None for the rule's own start. ``going_on``: from the last fit's."""
         machine = self.multi_class_ == "kesler"
         if coef_init is not None or intercept_init is not None:
-            given = starting_planes(planes, data.width, coef_init, intercept_init)
-        elif records is not None:
-            given = [self._last_plane(k) for k in range(planes)]
+            given = starting_planes(data.planes, data.width, coef_init, intercept_init)
+        elif going_on:
+            given = [self._last_plane(k) for k in range(data.planes)]
         else:
-            return [None] if machine else [None] * planes
-        vectors = [space.join(w, b) for w, b in given]
+            return [None] * (1 if machine else data.planes)
+        vectors = [self._space().join(w, b) for w, b in given]
         return [np.concatenate(vectors)] if machine else vectors
 
     def _last_plane(self, k: int) -> tuple[Vector, float]:
         """Coefficients and intercept from which a fit on other data starts."""
         return self.coef_[k], float(self.intercept_[k])
 
-    def _training(
-        self, patterns: Patterns, weight: Vector, record: Record | None, **options: Any
-    ) -> tuple[Training, Record]:
-        facts = self._facts(patterns) if record is None else record.facts
-        rule = self._rule(facts)
-        options = {"seed": self._seed_ if self.shuffle else None, "radius2": facts.radius2, **options}
-        if isinstance(patterns, KeslerPatterns):
+    def _trainings(
+        self,
+        patterns: list[Patterns],
+        weight: Vector,
+        recipe: Recipe,
+        records: list[Record],
+        starts: Sequence[Vector | None] = (),
+        *,
+        block: bool = False,
+    ) -> list[Any]:
+        """The problems, ready to be trained: from a start, from where they stood, or on a new ``block`` of data."""
+        options = {"seed": self._seed_ if self.shuffle else None, "radius2": records[0].radius2}
+        trainings = self._new_trainings(patterns, recipe.rule, weight, keep_alpha=not block, **options)
+        for training, record, start in zip(trainings, records, starts or [None] * len(records), strict=True):
+            if record.state is None:
+                training.start(start)
+            else:
+                training.from_zero = record.from_zero
+                (training.resume_on_new_block if block else training.resume)(record.state)
+            training.table = recipe.rates
+            if recipe.memory is not None and isinstance(training.state.memory, Nothing):
+                training.state = training.state._replace(memory=recipe.memory(training))
+            if recipe.weight is not None:
+                training.weight = recipe.weight(training, record.own)
+            record.state, record.from_zero, record.reason = training.state, training.from_zero, ""
+        return trainings
+
+    def _new_trainings(self, patterns: list[Patterns], rule: Any, weight: Vector, **options: Any) -> list[Any]:
+        kind: Any = Training
+        if isinstance(patterns[0], KeslerPatterns):
             if not adds_single_patterns(rule):
                 self._refuse_machine("does not correct by multiples of single patterns")
-            every = self.rivals == "all"
-            training: Training = MachineTraining(patterns, rule, weight, every=every, **options)
-        else:
-            training = Training(patterns, rule, weight, **options)
-        if record is None:
-            record = Record(facts, training.state, True, patterns.radius)
-        return training, record
+            kind, options["every"] = MachineTraining, self.rivals == "all"
+        return [kind(p, rule, weight, **options) for p in patterns]
 
-    def _set_counts(self) -> None:
-        counts = np.array([r.state.counts for r in self._records_])
-        self.n_updates_ = int(counts[:, UPDATES].sum())
-        self.n_visits_ = int(counts[:, VISITS].sum())
-        self.n_epochs_ = int(counts[:, EPOCHS].max())
-        if self._has_counter:
-            self.t_ = int(counts[:, UPDATES].max()) + 1
-        reasons = [r.reason for r in self._records_]
-        self.converged_: bool = all(r in ("converged", self._complete_after) for r in reasons)
-        order = {"interrupted": 0, "callback": 1, "converged": 3}
-        self.stop_reason_: str = "converged" if self.converged_ else min(reasons, key=lambda r: order.get(r, 2))
+    def _update_limit(self, recipe: Recipe) -> int:
+        return min(recipe.limit, UNLIMITED if self.max_updates is None else int(self.max_updates))
 
-    def _finish(self, work: Work, data: Data, whole: Data, mark: str | None) -> None:
-        """Set the attributes. Certificates and margins speak of all rows, also of those that were held out."""
-        vectors = [self._finite(t) for t in work.trainings]
-        patterns, alphas = work.patterns, [t.alpha for t in work.trainings]
-        if whole is not data:
-            patterns, trained = self._problems(whole), np.searchsorted(whole.kept, data.kept)
-            vectors = [self._on_all_rows(a, trained, len(whole.codes)) for a in vectors]
-            alphas = [None if alpha is None else _spread(alpha, trained, len(whole.codes)) for alpha in alphas]
-        self._records_, self._mark_ = work.records, mark
-        self._set_vectors(self._space(), vectors)
-        certificates = []
-        for k, (p, a, multipliers) in enumerate(zip(patterns, vectors, alphas, strict=True)):
-            certificate = certify(
-                p, a, multipliers, predicts=self._direction_predicts, kept=whole.kept, sample_weight=whole.given_weight
+    def _vector(self, training: Training, recipe: Recipe) -> Vector:
+        """The vector that predicts; numbers too large for it are an error, never a silent NaN."""
+        vector = recipe.predicting(training)
+        if not np.all(np.isfinite(vector)):
+            raise DataError(
+                f"The vector of {type(self).__name__} overflows float64 after {int(training.state.counts[UPDATES])} "
+                "updates. Scale your features and sample weights, or use a smaller rate."
             )
-            if multipliers is None:  # the multipliers were too many to keep: their sum still bounds the margin
-                certificate = replace(certificate, upper=self._accumulated_upper(self._records_[k]))
-            certificates.append(replace(certificate, theory=work.theory(k, certificate)))
-        self._set_margins(certificates)
-        self._measure_margins(patterns, vectors)
-        self._set_counts()
-        if not self.warm_start:  # the multipliers are in the certificate; a second copy serves resuming alone
-            for record in self._records_:
-                record.state = record.state._replace(alpha=np.zeros(0))
+        return vector
 
     def _on_all_rows(self, vector: Vector, trained: np.ndarray, n: int) -> Vector:
         """A vector that was trained on some rows, for certificates about all n."""
         return vector
 
-    # partial_fit
+    def _fitted(self, trainings: list[Any], recipe: Recipe, data: Data) -> dict[str, Any]:
+        """The attributes that predict, as they are now."""
+        return self._planes([recipe.predicting(t) for t in trainings])
 
-    def _check_partial(self) -> None:
-        if self.early_stopping:
-            raise UnavailableError("partial_fit cannot hold out data: early_stopping must be False.")
-        if self._space().delta > 0:
-            raise UnavailableError("partial_fit keeps no multipliers, which delta > 0 needs: use delta=0 or fit.")
+    def _set_counts(self, converged: bool) -> None:
+        counts = np.array([r.state.counts for r in self._records_])
+        self.n_updates_ = int(counts[:, UPDATES].sum())
+        self.n_visits_ = int(counts[:, VISITS].sum())
+        self.n_epochs_ = int(counts[:, EPOCHS].max())
+        self.converged_ = converged
+        self.stop_reason_ = "converged" if converged else why_stopped([r.reason for r in self._records_])
 
-    def _partial(self, patterns: Patterns, weight: Vector, record: Record | None) -> tuple[Record, Vector]:
-        fresh = record is None
-        training, record = self._training(patterns, weight, record, keep_alpha=False)
-        if not fresh:
-            training.resume_on_new_block(record.state)
-            training.from_zero = record.from_zero
-        self._prepare(training, record, fresh)
-        if fresh:
-            training.start()
-        record.radius = max(record.radius, patterns.radius)
-        reason = training.train(patterns.n, self._update_limit(record.facts))
-        record.state, record.reason = training.state, reason
-        return record, self._finite(training)
+    def _gather(self, members: list[Any]) -> None:
+        self._records_ = [record for member in members for record in member._records_]
+        self.validation_rows_ = np.unique(np.concatenate([m.validation_rows_ for m in members]))
+        self._set_counts(all(m.converged_ for m in members))
 
-    def _unchecked_certificate(self, record: Record, direction: Vector, patterns: Patterns) -> Certificate:
-        return Certificate(
-            None, self._accumulated_upper(record), None, patterns.space, record.radius, direction,
-            categories=patterns.categories,
-        )  # fmt: skip
 
-    def _accumulated_upper(self, record: Record) -> float:
-        """|a| / sum alpha without the multipliers, rounded up by what the additions may have lost."""
-        rule = self._rule(record.facts)
-        if not record.from_zero or not attribute(rule, "additive"):
-            return float("inf")
-        return Training.accumulated_upper(record.state, rule, record.facts.radius2, record.radius)
+@estimator
+class AdditiveClassifier(OnlineClassifier):
+    """Base of the rules that only add multiples of patterns: they can run in the extended space."""
+
+    delta: float = field(default=0.0, kw_only=True)
+
+    _parameter_constraints = {**OnlineClassifier._parameter_constraints, "delta": [NOT_NEGATIVE]}
+
+
+def pausing(
+    k: int, recipe: Recipe, watch: Watch, stopping: EarlyStopping | None, attributes: Callable[[], dict[str, Any]]
+) -> Callable[[Training], str | None]:
+    """What to do between two pieces of problem k: tell callbacks, and see whether it is to end."""
+
+    def pause(training: Training) -> str | None:
+        counts = training.state.counts
+        reason = watch.look(
+            k,
+            lambda: {
+                "visits": int(counts[VISITS]),
+                "epochs": int(counts[EPOCHS]),
+                "updates": int(counts[UPDATES]),
+                "upper": training.running_upper(),
+                "lower": lambda: lower_bound(training.patterns, recipe.predicting(training)),
+            },
+            attributes,
+        )
+        if not reason and stopping is not None and stopping.due(counts, recipe.predicting(training)):
+            return "early_stopping"
+        return reason or None
+
+    return pause
+
+
+def theory_at_work(training: Training, record: Record, certificate: Certificate) -> Theory | None:
+    """What theory says of a run: from the rule's own start, on patterns of weight 1."""
+    if certificate.categories > 2 or certificate.kernel is not None:
+        return None
+    if not (training.from_zero and np.all(training.weight == 1.0)):
+        return None
+    setting = Setting(training.patterns.radius, record.peak, record.d + (record.space.rho > 0))
+    assert certificate.direction is not None
+    updates = int(training.state.counts[UPDATES])
+    return theory_of(training.rule, setting, certificate.lower, certificate.upper, certificate.direction, updates)
 
 
 def _spread(alpha: Vector, rows: np.ndarray, n: int) -> Vector:

@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.estimators._fit.separator import Data
-from separatrix.space import Space, Vector
+from separatrix.space import Vector
 
 
 def starting_planes(planes: int, d: int, coef_init: Any, intercept_init: Any) -> list[tuple[Vector, float]]:
@@ -29,9 +28,3 @@ def starts_of_pairs(count: int, d: int, coef_init: Any, intercept_init: Any) -> 
         return [{} for _ in range(count)]
     planes = starting_planes(count, d, coef_init, intercept_init)
     return [{"coef_init": w, "intercept_init": b} for w, b in planes]
-
-
-def starting_vectors(data: Data, space: Space, coef_init: Any, intercept_init: Any) -> list[Vector]:
-    """One augmented vector per binary problem."""
-    problems = 1 if len(data.classes) == 2 else len(data.classes)
-    return [space.join(w, b) for w, b in starting_planes(problems, data.width, coef_init, intercept_init)]

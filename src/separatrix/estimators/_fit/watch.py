@@ -1,103 +1,117 @@
-"""Progress and traces through scikit-learn's callback API. Nothing else imports ``sklearn.callback``."""
+"""Follows one fit: runs its problems, in threads if asked to, tells callbacks how far they are, and passes on the word
+to stop."""
 
-from dataclasses import dataclass
+import copy
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import Any
 
-from sklearn.callback import CallbackSupportMixin, with_callbacks
+from joblib import effective_n_jobs
 
-__all__ = ["CallbackSupportMixin", "MarginTrace", "Progress", "with_callbacks"]
+from separatrix.optimum.thread_limit import one_blas_thread
+
+# What callbacks are told, None where an algorithm does not have it: rows looked at, passes over the data, corrections,
+# bounds on the margin (the lower one as a function, because it may cost a pass), the relative gap between them, the
+# criterion of a descent, errors.
+MEASURES = ("visits", "epochs", "updates", "upper", "lower", "gap", "criterion", "errors")
+
+Attributes = Callable[[], dict[str, Any]]
 
 
-class Progress:
-    """The subtasks of one fit: one per return to Python. Without callbacks it does nothing."""
+class Stop:
+    """Why a fit is to end early: "callback", "interrupted", or "" while it may go on. All its problems heed it."""
+
+    reason = ""
+    interrupt: KeyboardInterrupt | None = None
+
+
+class Watch:
+    """One per call of ``fit``."""
 
     def __init__(self, estimator: Any, X: Any, y: Any):
-        self.estimator, self.X, self.y = estimator, X, y
+        self.told = {"estimator": estimator, "X": X, "y": y}
         self.context = estimator._init_callback_context(max_subtasks=None)
-        self.context.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
+        self.context.call_on_fit_task_begin(**self.told)
+        self.watched = bool(getattr(estimator, "_skl_callbacks", None))
+        self.clock, self.stop = time.perf_counter(), Stop()
+        self.problem: int | None = None
+        self.whole: Callable[[dict[str, Any]], dict[str, Any]] = dict
+
+    def of_pair(self, p: int, whole: Callable[[dict[str, Any]], dict[str, Any]]) -> "Watch":
+        """For the fit of a pair of classes, which is problem p; ``whole``: attributes of all pairs from those of it."""
+        part = copy.copy(self)
+        part.problem, part.whole = p, whole
+        return part
 
     @property
-    def watched(self) -> bool:
-        return bool(getattr(self.estimator, "_skl_callbacks", None))
+    def needed(self) -> bool:
+        """Whether anybody may have a word to say during the fit: a callback, or another thread."""
+        return self.watched or threading.current_thread() is not threading.main_thread()
 
-    def report(self, measures: dict[str, Any], attributes: Any) -> bool:
-        """Tell the callbacks where the fit stands; True if one of them wants it to stop.
+    def look(self, problem: int, measures: Attributes, attributes: Attributes) -> str:
+        """Between two pieces of a problem: tells callbacks where it stands; returns why it is to end, if it is.
 
-        ``measures``: numbers about the fit, which callbacks find as ``context.measures``. They are not the metadata of
-        the API: scikit-learn's own callbacks pass those to scorers. ``attributes``: a function that returns the fitted
-        attributes as they would be now.
+        ``measures``: values for some of `MEASURES`, which callbacks find as ``context.measures``. They are not the
+        metadata of scikit-learn's API: its own callbacks pass those to scorers. ``attributes``: the fitted attributes
+        as they would be now.
         """
+        if self.stop.reason or not self.watched:
+            return self.stop.reason
         piece = self.context.subcontext(task_name="piece")
-        piece.call_on_fit_task_begin(estimator=self.estimator, X=self.X, y=self.y)
-        piece.measures = measures
+        piece.call_on_fit_task_begin(**self.told)
+        piece.measures = {
+            "problem": problem if self.problem is None else self.problem,
+            "seconds": time.perf_counter() - self.clock,
+            **dict.fromkeys(MEASURES),
+            **measures(),
+        }
         try:
-            return piece.call_on_fit_task_end(
-                estimator=self.estimator, X=self.X, y=self.y, reconstruction_attributes=attributes
-            )
+            if piece.call_on_fit_task_end(**self.told, reconstruction_attributes=lambda: self.whole(attributes())):
+                self.stop.reason = "callback"
         finally:
             del piece.measures
+        return self.stop.reason
+
+    def run_each(self, task: Callable[[int], None], count: int, n_jobs: int | None) -> None:
+        """Call ``task(k)`` for every k < count, or until the fit is stopped; with callbacks one after the other.
+
+        What the results are does not depend on the number of threads. Ctrl-C stops the fit, which then sets its
+        attributes; `end` raises it again.
+        """
+        try:
+            threads = 1 if self.watched else threads_for(n_jobs, count)
+            if threads > 1:
+                self._run_in_threads(task, count, threads)
+                return
+            for k in range(count):
+                if self.stop.reason:
+                    return
+                task(k)
+        except KeyboardInterrupt as interrupt:
+            self.stop.reason, self.stop.interrupt = "interrupted", interrupt
+
+    def _run_in_threads(self, task: Callable[[int], None], count: int, threads: int) -> None:
+        """The compiled loops let go of the interpreter."""
+        with one_blas_thread, ThreadPoolExecutor(threads) as pool:
+            waiting = {pool.submit(task, k) for k in range(count) if not self.stop.reason}
+            try:
+                while waiting:  # with a limit: a lock without one may not hear Ctrl-C
+                    done, waiting = wait(waiting, timeout=0.1, return_when=FIRST_EXCEPTION)
+                    for future in done:
+                        future.result()
+            except BaseException:
+                self.stop.reason = "interrupted"  # the tasks heed it, those that have not begun are left out
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
 
     def end(self) -> None:
-        self.context.call_on_fit_task_end(estimator=self.estimator, X=self.X, y=self.y)
+        if self.stop.interrupt is not None:
+            raise self.stop.interrupt
+        self.context.call_on_fit_task_end(**self.told)
 
 
-@dataclass
-class MarginTrace:
-    """Records updates, lower and upper bound of the margin while an estimator is fitted.
-
-    The upper bound is free. The lower bound costs a pass over the data, so it is evaluated when the number of visits
-    has grown by ``factor`` since the last time. Several classes: the traces of the binary problems follow each other,
-    told apart by ``problem``.
-
-    Parameters
-    ----------
-    factor : float, default=2.0
-        Spacing of the evaluations of the lower bound.
-
-    Attributes
-    ----------
-    rows : list of dict
-        ``problem``, ``visits``, ``epochs``, ``updates``, ``upper``, ``lower`` (None between evaluations), ``seconds``.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from separatrix import DynamicMargin
-    >>> from separatrix.callbacks import MarginTrace
-    >>> X, y = load_iris(return_X_y=True)
-    >>> trace = MarginTrace()
-    >>> model = DynamicMargin(epsilon=0.1).set_callbacks(trace).fit(X, y == 0)
-    >>> trace.rows[-1]["updates"] == model.n_updates_
-    True
-    """
-
-    factor: float = 2.0
-
-    def __post_init__(self) -> None:
-        if not self.factor > 1:
-            raise ValueError(f"factor = {self.factor!r}: the spacing has to be larger than 1.")
-        self.rows: list[dict[str, Any]] = []
-        self._next = 0.0
-        self._problem: Any = None
-
-    def setup(self, estimator: Any, context: Any) -> None:
-        self.rows, self._next, self._problem = [], 0.0, None
-
-    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        pass
-
-    def on_fit_task_end(self, estimator: Any, context: Any) -> None:
-        measures = getattr(context, "measures", None)
-        if not measures or "visits" not in measures:
-            return
-        row = {k: measures.get(k) for k in ("problem", "visits", "epochs", "updates", "upper", "seconds")}
-        if row["problem"] != self._problem:
-            self._problem, self._next = row["problem"], 0.0
-        row["lower"] = None
-        if row["visits"] >= self._next:
-            row["lower"] = measures["lower"]()
-            self._next = self.factor * row["visits"]
-        self.rows.append(row)
-
-    def teardown(self, estimator: Any, context: Any) -> None:
-        pass
+def threads_for(n_jobs: int | None, count: int) -> int:
+    """How many of so many problems are at work at a time."""
+    return 1 if count == 1 else min(effective_n_jobs(n_jobs), count)

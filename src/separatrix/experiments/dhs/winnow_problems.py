@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from separatrix.estimators.multiplicative import BalancedWinnow
 from separatrix.estimators.perceptrons import Perceptron
-from separatrix.estimators.weighted import BalancedWinnow
 from separatrix.experiments.outcome import Figure, Report, Table
 from separatrix.experiments.plane import PALETTE
 

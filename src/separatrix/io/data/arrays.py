@@ -1,10 +1,9 @@
-"""Numbers without a table: npy, npz, LIBSVM; and ARFF, whose reader is scipy's."""
+"""numpy's files: npy, and npz with features and labels, dense or sparse."""
 
-import re
-import warnings
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,73 +11,23 @@ import scipy.sparse as sp
 from separatrix.errors import DataError
 from separatrix.io.data.limits import check_extent, check_unpacked
 from separatrix.io.data.source import Source
+from separatrix.io.data.table import Asked, Format, Table
 
 FEATURES = ("X", "data", "x", "features")
 LABELS = ("y", "target", "labels", "label")
 SPARSE = ({"data", "indices", "indptr", "shape"}, {"data", "shape", "format"})  # what tells a sparse matrix
 
 
-class Arrays(NamedTuple):
-    X: Any  # (n, d), dense or CSR
-    y: np.ndarray | None
-    target: str | None
-    base: int = 1  # the number of the first feature
-
-
-def read_libsvm(source: Source, base: int | None) -> Arrays:
-    """``base``: the index of the first feature; None: 0 if the file has such an index, else 1."""
-    from sklearn.datasets import load_svmlight_file
-
-    try:
-        with source.open() as file:
-            X, y = load_svmlight_file(file, dtype=np.float64, zero_based=True)
-    except (ValueError, TypeError, OverflowError) as error:
-        _find_bad_pair(source)
-        raise DataError(f"{source.name} cannot be read as LIBSVM: {error}.") from error
-    check_extent(source.name, "features", X.shape[1], X.nnz)
-    has_zero = bool((X.indices == 0).any())
-    base = (0 if has_zero else 1) if base is None else base
-    if base and has_zero:
-        raise DataError(f"{source.name} has a feature with the index 0, the data of the model count from 1.")
-    return Arrays(X[:, 1:] if base else X, y, "label", base)
-
-
-def _find_bad_pair(source: Source) -> None:
-    with source.open() as file:
-        for number, raw in enumerate(file, 1):
-            words = raw.decode("utf-8", "replace").split("#")[0].split()
-            last = 0
-            for place, word in enumerate(words):
-                if place == 0:
-                    good, expected = _is_number(word), "a label that is a number"
-                else:
-                    index, _, value = word.partition(":")
-                    good, expected = index == "qid" or (index.isdigit() and _is_number(value)), "index:value"
-                    if good and index != "qid":
-                        good, expected = int(index) > last or int(index) == 0, f"an index above {last}"
-                        last = int(index)
-                if not good:
-                    raise DataError(f"{source.name}, line {number}: expected {expected}, found {word!r}.")
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
-
-
-def read_npy(source: Source) -> Arrays:
+def read_npy(source: Source, asked: Asked) -> Table:
     with _loaded(source) as array:
         if array.ndim != 2:
             raise DataError(f"{source.name} holds an array of shape {array.shape}; a table has 2 dimensions.")
-        return Arrays(_numbers(source, "the array", array), None, None)
+        return Table(source.name, "npy", source.digest, _numbers(source, "the array", array))
 
 
-def read_npz(source: Source, target: str | None) -> Arrays:
+def read_npz(source: Source, asked: Asked) -> Table:
     with _loaded(source) as archive:
-        label = next((k for k in ([target] if target else LABELS) if k in archive.files), None)
+        label = next((k for k in ([asked.target] if asked.target else LABELS) if k in archive.files), None)
         y = archive[label] if label else None
         if any(parts <= set(archive.files) for parts in SPARSE):
             features, X = "data", _sparse(source, archive)
@@ -91,7 +40,27 @@ def read_npz(source: Source, target: str | None) -> Arrays:
         raise DataError(f"{source.name}: {features} has shape {X.shape}; a table has 2 dimensions.")
     if y is not None and y.shape != X.shape[:1]:
         raise DataError(f"{source.name}: {label} has shape {y.shape}, {features} has {X.shape[0]} rows.")
-    return Arrays(X, y, label)
+    return Table(source.name, "npz", source.digest, X, y, label)
+
+
+def _is_npz(source: Source) -> bool:
+    """Whether a zip archive is one of arrays; another one is an error."""
+    if not source.head.startswith(b"PK\x03\x04"):
+        return False
+    try:
+        with source.open() as file, zipfile.ZipFile(file) as archive:
+            names = archive.namelist()
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError) as error:
+        raise DataError(f"{source.name}: the archive is damaged or cut off ({error}).") from error
+    if "[Content_Types].xml" in names:
+        raise DataError(f"{source.name} is an Excel workbook or a similar document: export the sheet as CSV.")
+    if not names or not all(name.endswith(".npy") for name in names):
+        raise DataError(f"{source.name} is a zip archive, not a table: unpack it.")
+    return True
+
+
+NPY = Format("npy", lambda source: source.head.startswith(b"\x93NUMPY"), read_npy)
+NPZ = Format("npz", _is_npz, read_npz, apart=True)
 
 
 def _sparse(source: Source, archive: Any) -> sp.csr_matrix:
@@ -135,43 +104,3 @@ def _numbers(source: Source, what: str, array: np.ndarray) -> np.ndarray:
     if array.dtype.kind not in "fiub":
         raise DataError(f"{source.name}: {what} has the type {array.dtype}; numbers are needed.")
     return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
-
-
-def read_arff(source: Source) -> Any:
-    """A polars frame of the attributes; nominal ones become text."""
-    import io
-
-    import polars as pl
-    from scipy.io import arff
-
-    with source.open() as file:
-        text = file.read().decode("utf-8", "replace")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            data, meta = arff.loadarff(io.StringIO(text))
-    except Exception as error:  # scipy raises whatever the text led to
-        words = str(error).splitlines()[0] if str(error) else type(error).__name__
-        line = _arff_line(text)
-        raise DataError(f"{source.name}{line} cannot be read as ARFF: {words}.") from error
-    columns: dict[str, Any] = {}
-    for name, kind in zip(meta.names(), meta.types(), strict=True):
-        values = data[name]
-        if kind == "nominal":
-            texts = [v.decode("utf-8", "replace").strip("'\"") for v in values]
-            columns[name] = pl.Series(name, [None if v == "?" else v for v in texts], dtype=pl.String)
-        else:
-            columns[name] = pl.Series(name, np.asarray(values, dtype=np.float64))
-    return pl.DataFrame(columns)
-
-
-def _arff_line(text: str) -> str:
-    """Where a data line has another number of fields than there are attributes."""
-    lines = text.splitlines()
-    count = sum(1 for line in lines if re.match(r"\s*@attribute", line, re.I))
-    start = next((i for i, line in enumerate(lines) if re.match(r"\s*@data", line, re.I)), len(lines))
-    for number in range(start + 1, len(lines)):
-        line = lines[number].strip()
-        if line and not line.startswith("%") and line.count(",") + 1 != count:
-            return f", line {number + 1} (expected {count} fields, found {line.count(',') + 1})"
-    return ""

@@ -1,6 +1,7 @@
 """From columns to numbers: what is filled in, encoded and scaled, as steps of one scikit-learn Pipeline."""
 
-from collections.abc import Collection, Sequence
+import warnings
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from separatrix.errors import DataError
 from separatrix.io.data.table import Table
 
+EXACT = 2**53  # integers up to here are float64 numbers
 MOSTLY = 0.9  # a text column with this share of numbers is a column of numbers with mistakes
 MOST_VALUES = 1000  # different values of a column that is one-hot encoded
 
@@ -24,17 +26,23 @@ def normalised(table: Table, text: Collection[str] = ()) -> Table:
         kind = column.dtype
         if column.name in text:
             column = column.cast(pl.String)
-        elif column.null_count() == len(column):
-            column = pl.Series(column.name, np.full(len(column), np.nan))
-        elif kind == pl.Float32 or kind == pl.Float64:
-            column = column.fill_null(float("nan"))
-        elif kind.is_numeric() or kind == pl.Boolean:
-            column = column.cast(pl.Float64).fill_null(float("nan"))
         elif kind.is_nested() or kind == pl.Binary:
             raise DataError(
                 f"{table.source}: the column {column.name!r} holds values of the type {kind}, which are no feature. "
                 f"Leave it out with --drop {column.name!r}."
             )
+        elif column.null_count() == len(column):
+            column = pl.Series(column.name, np.full(len(column), np.nan))
+        elif kind == pl.Float32 or kind == pl.Float64:
+            column = column.fill_null(float("nan"))
+        elif kind.is_numeric() or kind == pl.Boolean:
+            if kind.is_integer() and max(-column.min(), column.max()) > EXACT:
+                warnings.warn(
+                    f"{table.source}: the column {column.name!r} holds integers beyond 2^53, which are rounded to "
+                    "float64.",
+                    stacklevel=2,
+                )
+            column = column.cast(pl.Float64).fill_null(float("nan"))
         else:
             column = column.cast(pl.String)
         columns.append(column)
@@ -69,6 +77,19 @@ def preparation(table: Table, *, scale: bool = False, encode: bool = False, impu
     return [("columns", ColumnTransformer(parts, verbose_feature_names_out=False))]
 
 
+def prepare(table: Table, **asked: bool) -> tuple[Any, Any, list[Any]]:
+    """The features before and after the steps of `preparation`, as arrays in rows or sparse matrices, and the steps.
+
+    A frame becomes an array here, once; with text it stays one until the steps have made numbers of it.
+    """
+    from sklearn.pipeline import Pipeline
+
+    steps = preparation(table, **asked)
+    raw = table.X.to_numpy(order="c") if table.framed and not kinds(table)[1] else table.X
+    X = Pipeline(steps).fit_transform(raw) if steps else raw
+    return raw, X.tocsr() if hasattr(X, "tocsr") else np.ascontiguousarray(X), steps
+
+
 def checked(table: Table, *, encode: bool, impute: bool) -> Table:
     """The table, if its values can be used."""
     _check_text(table, kinds(table)[1], encode, "Use --encode to one-hot encode text, or --drop COLUMN.")
@@ -98,8 +119,10 @@ def kinds(table: Table) -> tuple[Sequence[str], list[str]]:
     """Names of the columns of numbers and of text."""
     if not table.framed:
         return table.names, []
-    numbers = [c.name for c in table.X.get_columns() if c.dtype.is_float()]
-    return numbers, [name for name in table.X.columns if name not in set(numbers)]
+    found: dict[bool, list[str]] = {True: [], False: []}
+    for column in table.X.get_columns():
+        found[column.dtype.is_float()].append(column.name)
+    return found[True], found[False]
 
 
 def _check_text(table: Table, text: list[str], encode: bool, advice: str) -> None:
@@ -137,24 +160,25 @@ def _check_text(table: Table, text: list[str], encode: bool, advice: str) -> Non
         )
 
 
+def _rows_where(test: Callable[[np.ndarray], np.ndarray], table: Table) -> dict[str, np.ndarray]:
+    """Rows with a number of which the test is true, by column, for the columns that have any."""
+    if table.framed:
+        numbers = (column for column in table.X.get_columns() if column.dtype.is_float())
+        found = {column.name: np.flatnonzero(test(column.to_numpy())) for column in numbers}
+        return {name: rows for name, rows in found.items() if len(rows)}
+    if hasattr(table.X, "indptr"):
+        bad = np.flatnonzero(test(table.X.data))
+        owner, column = np.searchsorted(table.X.indptr, bad, side="right") - 1, table.X.indices[bad]
+        return {table.names[int(j)]: owner[column == j] for j in np.unique(column)}
+    flags = test(table.X)
+    return {table.names[int(j)]: np.flatnonzero(flags[:, j]) for j in np.flatnonzero(flags.any(axis=0))}
+
+
 def missing_rows(table: Table) -> dict[str, np.ndarray]:
     """Rows with a missing value, by column, for the columns that have any."""
-    found: dict[str, np.ndarray] = {}
-    if table.framed:
-        for column in table.X.get_columns():
-            flags = column.is_nan() if column.dtype.is_float() else column.is_null()
-            rows = np.flatnonzero(flags.to_numpy())
-            if len(rows):
-                found[column.name] = rows
-        return found
-    if hasattr(table.X, "indptr"):
-        bad = np.flatnonzero(np.isnan(table.X.data))
-        owner = np.searchsorted(table.X.indptr, bad, side="right") - 1
-        for j in np.unique(table.X.indices[bad]):
-            found[table.names[int(j)]] = owner[table.X.indices[bad] == j]
-        return found
-    flags = np.isnan(table.X)
-    return {table.names[int(j)]: np.flatnonzero(flags[:, j]) for j in np.flatnonzero(flags.any(axis=0))}
+    found, text = _rows_where(np.isnan, table), kinds(table)[1]
+    found |= {name: np.flatnonzero(table.X[name].is_null().to_numpy()) for name in text}
+    return {name: found[name] for name in table.names if len(found.get(name, ()))} if text else found
 
 
 def _check_missing(table: Table, advice: str) -> None:
@@ -166,14 +190,5 @@ def _check_missing(table: Table, advice: str) -> None:
 
 
 def _check_finite(table: Table) -> None:
-    if table.framed:
-        for column in table.X.get_columns():
-            if column.dtype.is_float() and column.is_infinite().any():
-                row = int(np.flatnonzero(column.is_infinite().to_numpy())[0])
-                raise DataError(
-                    f"{table.source}, {table.place(row)}: the column {column.name!r} holds an infinite number."
-                )
-        return
-    values = table.X.data if hasattr(table.X, "indptr") else table.X
-    if np.isinf(values).any():
-        raise DataError(f"{table.source} holds infinite numbers.")
+    for name, rows in _rows_where(np.isinf, table).items():
+        raise DataError(f"{table.source}, {table.place(int(rows[0]))}: the column {name!r} holds an infinite number.")

@@ -1,19 +1,17 @@
-"""A data file as features and labels, or an error that says what is wrong with it and where."""
+"""Rows of a file as features and labels, or an error that says what is wrong with them and where."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from separatrix.errors import DataError
-from separatrix.io.data.arrays import read_arff, read_libsvm, read_npy, read_npz
-from separatrix.io.data.source import FORMATS, Source, sniff
-from separatrix.io.data.text_formats import layout_of, read_text
+from separatrix.io.data.source import Source
 
 FEW = 20  # classes that are never too many
+LONG = 1000  # characters of a label: an array of text is as wide as its longest one
 
 
 class Numbered(Sequence):
@@ -73,7 +71,7 @@ class Table:
 
     def place(self, row: int) -> str:
         """Where a row stands, for messages."""
-        return f"row {row + 1}" if self.lines is None else f"line {int(self.lines[row])}"
+        return self.places([row])
 
     def places(self, rows: Any, most: int = 3) -> str:
         """Where the first of several rows stand."""
@@ -84,134 +82,32 @@ class Table:
         return f"{word}{'s' if len(rows) > 1 else ''} {', '.join(map(str, numbers))}{more}"
 
 
-def read_table(
-    where: str | Path,
-    target: str | None = None,
-    *,
-    format: str | None = None,
-    separator: str | None = None,
-    header: bool | None = None,
-    drop: Sequence[str] = (),
-    labels: str = "required",
-    base: int | None = None,
-    width: int | None = None,
-) -> Table:
-    """Read CSV, TSV, Parquet, NDJSON, JSON, LIBSVM, ARFF, npy or npz, also with gzip, or standard input ("-").
+@dataclass(frozen=True)
+class Asked:
+    """What is said about a file by whoever wants it read; None: its content tells."""
 
-    Columns of a CSV file that have no name and are empty, or count the rows, are left out.
-
-    Parameters
-    ----------
-    where : str or Path
-        The file; "-" is standard input.
-    target : str or None, default=None
-        The column with the labels, by name or by number (1 is the first, -1 the last).
-    format, separator, header : default=None
-        Told by the content where they are None.
-    drop : sequence of str, default=()
-        Columns to leave out.
-    labels : {"required", "optional", "ignored"}, default="required"
-        "required": an error without at least two classes of them. "optional": ``y`` is None where the target is not
-        among the columns. "ignored": the target is left out, whatever it holds.
-    base : 0, 1 or None, default=None
-        The index of the first feature of a LIBSVM file; None: 0 if the file has such an index, else 1.
-    width : int or None, default=None
-        The number of features, where it is known: columns without names that are just as many hold no labels.
-
-    Returns
-    -------
-    Table
-
-    Notes
-    -----
-    A small file that asks for much memory is refused: compressed content of more than 1 GiB and a hundred times its
-    file, and sparse matrices with more than ten million features and a hundred times the values that the file holds.
-    The environment variables ``SEPARATRIX_MAX_UNPACKED`` (bytes) and ``SEPARATRIX_MAX_FEATURES`` set other limits.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from separatrix.io import read_table
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "fruit.csv")
-    ...     _ = path.write_text("weight,kind\\n150,apple\\n120,apple\\n9,cherry\\n")
-    ...     table = read_table(path, target="kind")
-    >>> table.names, table.y.tolist()
-    (['weight'], ['apple', 'apple', 'cherry'])
-    """
-    if format is not None and format not in FORMATS:
-        raise DataError(f"The format {format!r} is not known; known are {', '.join(FORMATS)}.")
-    source = Source.of(where)
-    found = format or sniff(source)
-    if not source.head().strip():
-        raise DataError(f"{source.name} is empty.")
-    if found in ("libsvm", "npz"):
-        arrays = read_libsvm(source, base) if found == "libsvm" else read_npz(source, target)
-        table = Table(source.name, found, source.digest, arrays.X, arrays.y, arrays.target, base=arrays.base)
-        if labels == "required" and table.y is None:
-            raise DataError(f"{source.name} holds no labels: save them as y, or name the array with --target.")
-    else:
-        table = _frame(source, found, separator, header)
-        if table.named or table.d != width:
-            table = _split(table, target, labels == "required")
-    if drop:
-        table = _without(table, drop)
-    if table.n == 0:
-        raise DataError(f"{source.name} has no rows.")
-    if table.d == 0:
-        raise DataError(f"{source.name} has no column besides the target {table.target!r}, so no features.")
-    if table.y is None or labels == "ignored":
-        return replace(table, y=None)
-    table = replace(table, y=_labels(table))
-    if labels == "required":
-        _check_classes(table)
-    return table
+    target: str | None = None
+    format: str | None = None
+    separator: str | None = None
+    header: bool | None = None
+    base: int | None = None
 
 
-def _frame(source: Source, found: str, separator: str | None, header: bool | None) -> Table:
-    """The whole file as one table, labels among the columns."""
-    import polars as pl
+class Format(NamedTuple):
+    """A file format: what tells it, and what reads it."""
 
-    if found in ("csv", "tsv"):
-        layout = layout_of(source, separator or ("\t" if found == "tsv" else None), header)
-        frame, lines = read_text(source, layout)
-        kind = "tsv" if layout.separator == "\t" else "csv"
-        return Table(source.name, kind, source.digest, frame, lines=lines, named=layout.header)
-    if found == "npy":
-        return Table(source.name, found, source.digest, read_npy(source).X)
-    if found == "arff":
-        return Table(source.name, found, source.digest, read_arff(source), named=True)
-    readers = {"parquet": pl.scan_parquet, "ndjson": pl.scan_ndjson, "json": pl.read_json}
-    try:
-        if found == "ndjson":
-            frame = pl.scan_ndjson(source.polars, infer_schema_length=None).collect()
-        else:
-            frame = readers[found](source.polars).lazy().collect(engine="streaming")
-    except (Exception, pl.exceptions.PanicException) as error:  # polars does not take every damage calmly
-        where = _bad_json_line(source) if found == "ndjson" else ""
-        words = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DataError(f"{source.name}{where} cannot be read as {found}: {words}.") from error
-    if frame.height == 0:
-        raise DataError(f"{source.name} has no rows.")
-    numbers = np.arange(1, frame.height + 1) if found == "ndjson" else None
-    return Table(source.name, found, source.digest, frame, lines=numbers, named=True)
+    name: str
+    holds: Callable[[Source], bool]
+    read: Callable[[Source, Asked], Table]
+    apart: bool = False  # labels do not stand among the columns
 
 
-def _bad_json_line(source: Source) -> str:
-    import json
-
-    with source.open() as file:
-        for number, line in enumerate(file, 1):
-            try:
-                value = json.loads(line) if line.strip() else {}
-            except ValueError as error:
-                return f", line {number} ({error})"
-            if not isinstance(value, dict):
-                return f", line {number} (expected an object {{...}})"
-    return ""
+def unreadable(source: Source, kind: str, error: BaseException, where: str = "") -> DataError:
+    words = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return DataError(f"{source.name}{where} cannot be read as {kind}: {words}.")
 
 
-def _split(table: Table, target: str | None, required: bool) -> Table:
+def with_target(table: Table, target: str | None, required: bool) -> Table:
     """Take the labels out of the columns."""
     names = table.names
     if target is None:
@@ -260,7 +156,7 @@ def _listed(names: Sequence[str], most: int = 8) -> str:
     return ", ".join(repr(name) for name in names[:most]) + more
 
 
-def _without(table: Table, drop: Sequence[str]) -> Table:
+def without(table: Table, drop: Sequence[str]) -> Table:
     if not table.framed:
         raise DataError(f"{table.source}: columns can be dropped from tables with named columns.")
     for name in drop:
@@ -269,7 +165,7 @@ def _without(table: Table, drop: Sequence[str]) -> Table:
     return replace(table, X=table.X.drop(list(drop)))
 
 
-def _labels(table: Table) -> np.ndarray:
+def labels_of(table: Table) -> np.ndarray:
     """Labels as an array of text, integers or truth values."""
     y = table.y
     where = f"{table.source}: the target column {table.target!r}"
@@ -286,6 +182,9 @@ def _labels(table: Table) -> np.ndarray:
             )
         if not (y.dtype.is_numeric() or y.dtype in (pl.String, pl.Boolean)):
             y = y.cast(pl.String)
+        if y.dtype == pl.String and y.str.len_chars().max() > LONG:
+            row = int(np.argmax(y.str.len_chars().to_numpy()))
+            raise DataError(f"{where} holds a text of {len(y[row]):,} characters ({table.place(row)}), not classes.")
         y = np.array(y.to_list()) if y.dtype == pl.String else y.to_numpy()
     y = np.asarray(y)
     if y.dtype.kind == "f":
@@ -303,7 +202,7 @@ def _labels(table: Table) -> np.ndarray:
     return y
 
 
-def _check_classes(table: Table) -> None:
+def check_classes(table: Table) -> None:
     """At least two classes, and not as many as there are rows."""
     y, where = table.y, f"{table.source}: the target column {table.target!r}"
     classes = np.unique(y)

@@ -1,18 +1,60 @@
-"""New data for a fitted model: the same columns, in the same order, of the same kind."""
+"""A fitted model from a file, and new data for it: the same columns, in the same order, of the same kind."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from separatrix.errors import DataError
+from separatrix.errors import DataError, ModelError, SeparatrixError
+from separatrix.io.data.formats import as_table
 from separatrix.io.data.prepare import checked_for_model, normalised
 from separatrix.io.data.table import Numbered, Table, suggestion
+from separatrix.io.model.files import ModelFile, read_model
+from separatrix.proof.certificate import Certificate
 
 
-def separator_of(model: Any) -> Any:
+def read_classifier(path: str | Path, certified: bool = False) -> ModelFile:
+    """The model file, if it holds a fitted classifier, with a certificate if that is needed."""
+    file = read_model(path)
+    try:
+        separator = classifier_of(file.model)
+        fitted = hasattr(file.model, "predict") and isinstance(separator.classes_, np.ndarray)
+        fitted = fitted and isinstance(file.model.n_features_in_, int)
+    except Exception:  # whatever a Pipeline without an end leads to
+        fitted = False
+    if not fitted:
+        raise ModelError(f"{path} holds a {type(file.model).__name__}, not a fitted classifier.")
+    claims = getattr(separator, "certificates_", None)
+    if certified and not (isinstance(claims, list) and claims and all(isinstance(c, Certificate) for c in claims)):
+        raise ModelError(f"{path} holds a {type(separator).__name__}, which has no certificate that could be verified.")
+    return file
+
+
+@contextmanager
+def used(path: str | Path) -> Iterator[None]:
+    """What a model leads to whose parts do not fit together, as one from elsewhere may: an error about its file."""
+    try:
+        yield
+    except (SeparatrixError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        words = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise ModelError(f"The model {path} cannot be used: its parts do not fit together ({words}).") from error
+
+
+def read_for(file: ModelFile, data: Any, target: str | None = None, **reading: Any) -> Table:
+    """The table for a model: its features as the model takes them, and the labels if they are there."""
+    told = file.provenance.get("data") or {}
+    column, width = target or told.get("target"), int(file.model.n_features_in_)
+    table = as_table(data, target=column, base=told.get("index_base"), width=width, **reading)
+    return replace(aligned(table, file.model), target=column)
+
+
+def classifier_of(model: Any) -> Any:
     """The classifier at the end of a Pipeline, or the model itself."""
     return model.steps[-1][1] if hasattr(model, "steps") else model
 
@@ -26,7 +68,7 @@ def prepared(model: Any, X: Any) -> Any:
 
 def weight_names(model: Any) -> Sequence[str]:
     """Names of what the separator's weights belong to."""
-    separator = separator_of(model)
+    separator = classifier_of(model)
     width = int(getattr(separator, "n_features_in_", 0))
     if hasattr(model, "steps") and len(model.steps) > 1:
         try:

@@ -15,6 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from separatrix.errors import ModelError
+from separatrix.io.data.limits import check_unpacked
+from separatrix.io.model.former import updated
 from separatrix.io.model.names import class_of, stable_name
 from separatrix.io.model.shapes import check_separator, check_transformer
 
@@ -23,13 +25,7 @@ FOREIGN = {
     "sklearn.pipeline": ["Pipeline", "FeatureUnion"],
     "sklearn.compose._column_transformer": ["ColumnTransformer"],
     "sklearn.impute._base": ["SimpleImputer", "MissingIndicator"],
-    "sklearn.preprocessing._data": [
-        "StandardScaler",
-        "MinMaxScaler",
-        "MaxAbsScaler",
-        "RobustScaler",
-        "Normalizer",
-    ],
+    "sklearn.preprocessing._data": ["StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler", "Normalizer"],
     "sklearn.preprocessing._encoders": ["OneHotEncoder", "OrdinalEncoder"],
     "sklearn.preprocessing._function_transformer": ["FunctionTransformer"],  # without functions: the identity
     "sklearn.preprocessing._label": ["LabelBinarizer", "LabelEncoder"],
@@ -95,11 +91,7 @@ def _encode_object(value: Any, state: dict[str, Any], arrays: dict[str, np.ndarr
         raise ModelError(f"{where} is a {cls.__qualname__}, whose class is not at the top of a module of its own.")
     if cls.__module__.startswith("sklearn.") and cls.__name__ not in FOREIGN.get(cls.__module__, []):
         raise ModelError(f"{where} is scikit-learn's {cls.__name__}, which is not among what a model file may hold.")
-    return {
-        "!": "object",
-        "class": name,
-        "fields": {k: encode(v, arrays, f"{where}.{k}") for k, v in state.items()},
-    }
+    return {"!": "object", "class": name, "fields": {k: encode(v, arrays, f"{where}.{k}") for k, v in state.items()}}
 
 
 def _encode_array(value: np.ndarray, arrays: dict[str, np.ndarray], where: str) -> Any:
@@ -121,6 +113,7 @@ class Decoder:
 
     def __init__(self, arrays: dict[str, np.ndarray], trusted: Iterable[type] = ()):
         self.arrays = arrays
+        self.unpacked = 0  # bytes of arrays of text: each is as wide as its longest one
         self.trusted = {f"{cls.__module__}.{cls.__qualname__}": cls for cls in trusted}
         self.kinds: dict[str, Callable[[dict[str, Any]], Any]] = {
             "float": lambda t: {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[t["value"]],
@@ -151,7 +144,10 @@ class Decoder:
         shape = tuple(_of(n, int) for n in _of(tree["shape"], list))
         items = [self.decode(x) for x in _of(tree["items"], list)]
         if tree["kind"] == "U":
-            return np.array([_of(x, str) for x in items], dtype=np.str_).reshape(shape)
+            lengths = [len(_of(x, str)) for x in items]
+            self.unpacked += 4 * len(items) * max(lengths, default=0)
+            check_unpacked("An array of text", self.unpacked, sum(lengths))
+            return np.array(items, dtype=np.str_).reshape(shape)
         array = np.empty(len(items), dtype=object)
         array[:] = items
         return array.reshape(shape)
@@ -175,7 +171,7 @@ class Decoder:
 
     def _object(self, tree: dict[str, Any]) -> Any:
         cls: Any = self._class(_of(tree["class"], str))
-        state = {_of(k, str): self.decode(v) for k, v in _of(tree["fields"], dict).items()}
+        state = updated({_of(k, str): self.decode(v) for k, v in _of(tree["fields"], dict).items()})
         if issubclass(cls, tuple):
             return cls(**state)
         names = cls._get_param_names() if hasattr(cls, "_get_param_names") else [f.name for f in fields(cls)]

@@ -7,9 +7,7 @@ this format, and a digest of document and arrays, so that damage is seen before 
 import datetime
 import hashlib
 import json
-import os
 import platform
-import tempfile
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -18,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.errors import ModelError
+from separatrix.errors import DataError, ModelError
 from separatrix.io.model.encoding import Decoder, encode
+from separatrix.io.output import write_atomically
 
 FORMAT = 2  # 1: release 0.1.0, with the modules of classes instead of stable names
 MAGIC = "separatrix"
@@ -135,7 +134,7 @@ def read_model(path: str | Path, trusted: Iterable[type] = ()) -> ModelFile:
         model = Decoder(arrays, trusted).decode(content["model"])
         if not hasattr(model, "get_params"):
             raise ModelError("It holds no estimator.")
-    except ModelError as error:
+    except (ModelError, DataError) as error:
         raise ModelError(f"{path} cannot be loaded. {error}") from error
     except Exception as error:  # whatever a malformed document leads to
         raise ModelError(f"{path} cannot be loaded: its document is malformed ({type(error).__name__}).") from error
@@ -199,33 +198,3 @@ def _compare_versions(path: str | Path, provenance: dict[str, Any]) -> None:
             UserWarning,
             stacklevel=4,
         )
-
-
-def check_writable(path: str | Path) -> None:
-    """Raise before the work, not after it, where a file cannot be written."""
-    path = Path(path)
-    if path.is_dir():
-        raise ModelError(f"{path} is a folder; name a file in it.")
-    if not path.parent.is_dir():
-        raise ModelError(f"There is no folder {path.parent} to write {path.name} to.")
-    if not os.access(path.parent, os.W_OK):
-        raise ModelError(f"{path} cannot be written: the folder {path.parent.resolve()} is read-only.")
-
-
-def write_atomically(path: str | Path, content: bytes) -> None:
-    """Write a file completely or not at all."""
-    path = Path(path)
-    check_writable(path)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

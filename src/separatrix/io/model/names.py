@@ -10,8 +10,8 @@ import separatrix
 
 # What a model may hold besides public classes and rules: the module of each class today.
 INSIDE = {
-    "separatrix.fit.Facts": "separatrix.estimators._fit.work",
-    "separatrix.fit.Record": "separatrix.estimators._fit.work",
+    "separatrix.fit.Facts": "separatrix.io.model.former",
+    "separatrix.fit.Record": "separatrix.estimators._fit.recipe",
     "separatrix.patterns.Kernel": "separatrix.patterns.kernel_patterns",
     "separatrix.state.Margins": "separatrix.loops.greedy_loop",
     "separatrix.state.Mean": "separatrix.loops.averaging",

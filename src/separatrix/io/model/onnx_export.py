@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from separatrix.errors import MissingExtraError, ModelError
-from separatrix.io.model.apply import separator_of
-from separatrix.io.model.files import write_atomically
+from separatrix.io.model.apply import classifier_of
+from separatrix.io.output import write_atomically
 
 OPSET, ML_OPSET = 17, 3
 
@@ -44,7 +44,7 @@ def require_onnx() -> Any:
 def to_onnx(model: Any) -> Any:
     """The ONNX model."""
     onnx = require_onnx()
-    separator = separator_of(model)
+    separator = classifier_of(model)
     if not hasattr(separator, "coef_") or _predicts_otherwise(separator):
         raise ModelError(
             f"{type(separator).__name__} predicts otherwise than by the largest score of its hyperplanes, so it "

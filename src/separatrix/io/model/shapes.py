@@ -12,6 +12,8 @@ PER_FEATURE = (
     "feature_names_in_",
 )  # fmt: skip
 
+MOST_DOUBLINGS = 62  # polynomials of degree k in k variables have at least 2^k terms: no array is so wide
+
 
 def check_separator(made: Any) -> None:
     """Weights and states of an estimator of separatrix against its number of features."""
@@ -36,6 +38,8 @@ def check_transformer(made: Any) -> None:
     if "categories_" in state:
         _check_categories(made)
     if "_n_out_full" in state:
+        if min(_width(made), made._max_degree) > MOST_DOUBLINGS:
+            raise _mismatch(made, "degree")
         full = made._num_combinations(
             n_features=_width(made),
             min_degree=0,

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from separatrix.errors import DataError
-from separatrix.io.data.source import HEAD, Source, lines_of, separator_of
+from separatrix.io.data.source import Source
+from separatrix.io.data.table import Asked, Format, Table
 
+SEPARATORS = (",", "\t", ";", "|")
 MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
 NUMBER = re.compile(r"^\s*[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?\s*$|^\s*[-+]?inf(inity)?\s*$", re.I)
 DECIMAL_COMMA = re.compile(r"^\s*[-+]?\d+,\d+\s*$")
@@ -30,12 +33,41 @@ class Layout:
     decimal_comma: bool = False
 
 
-def layout_of(source: Source, separator: str | None, header: bool | None) -> Layout:
+def read_delimited(source: Source, asked: Asked) -> Table:
+    separator = asked.separator or ("\t" if asked.format == "tsv" else None)
+    layout = _layout(source, separator, asked.header)
+    frame, lines = _read(source, layout)
+    kind = "tsv" if layout.separator == "\t" else "csv"
+    return Table(source.name, kind, source.digest, frame, lines=lines, named=layout.header)
+
+
+CSV = Format("csv", lambda source: bool(source.lines), read_delimited)
+TSV = Format("tsv", lambda source: False, read_delimited)
+
+
+def _delimiter(lines: list[str]) -> str:
+    """The separator that cuts the most lines into the same number of fields, and those into the most fields."""
+    best, found = (0.0, 1), " "  # spaces also stand within fields: they separate where nothing else does
+    for separator in SEPARATORS:
+        try:
+            widths = [len(row) for row in csv.reader(lines, delimiter=separator) if row]
+        except csv.Error:  # a field of more than 128 KiB: not with this one
+            continue
+        usual = max(set(widths), key=widths.count, default=1)
+        score = (round(widths.count(usual) / len(widths), 1), usual) if usual > 1 else (0.0, 1)
+        if score > best:
+            best, found = score, separator
+    return found if found != " " or any(" " in line.strip() for line in lines) else ","
+
+
+def _layout(source: Source, separator: str | None, header: bool | None) -> Layout:
     """What the first lines tell; ``separator`` and ``header`` where they are not given."""
-    head = source.head()
-    lines = [line for line in lines_of(head, source.name, len(head) < HEAD)[:200] if line.strip()]
-    separator = separator or separator_of(lines)
-    rows = list(csv.reader(lines, delimiter=separator, skipinitialspace=separator == " "))
+    lines = source.lines[:200]
+    separator = separator or _delimiter(lines)
+    try:
+        rows = list(csv.reader(lines, delimiter=separator, skipinitialspace=separator == " "))
+    except csv.Error as error:
+        raise DataError(f"{source.name} cannot be read as CSV: {error}.") from error
     first, rest = [field.strip() for field in rows[0]], rows[1:]
     if header is None:
         header = any(first) and not any(NUMBER.match(field) or field in MISSING for field in first if field)
@@ -43,26 +75,27 @@ def layout_of(source: Source, separator: str | None, header: bool | None) -> Lay
         names = [f"column_{i + 1}" for i in range(len(first))]
     else:
         names = [name or f"{UNNAMED}{i + 1}" for i, name in enumerate(first)]
-        for name in names:
-            places = [i + 1 for i, other in enumerate(names) if other == name]
-            if len(places) > 1:
-                raise DataError(
-                    f"{source.name}, line 1: the column name {name!r} occurs {len(places)} times (columns "
-                    f"{', '.join(map(str, places))}). Rename them, or use --no-header if line 1 holds data."
-                )
+        name, times = Counter(names).most_common(1)[0]
+        if times > 1:
+            places = [str(i + 1) for i, other in enumerate(names) if other == name]
+            raise DataError(
+                f"{source.name}, line 1: the column name {name!r} occurs {times} times (columns {', '.join(places)}). "
+                "Rename them, or use --no-header if line 1 holds data."
+            )
         if not rest:
             raise DataError(f"{source.name} has a header and no rows. Use --no-header if line 1 holds data.")
     comma = separator == ";" and any(DECIMAL_COMMA.match(field) for row in rest[:50] for field in row)
     return Layout(separator, header, names, comma)
 
 
-def read_text(source: Source, layout: Layout) -> tuple[Any, np.ndarray]:
+def _read(source: Source, layout: Layout) -> tuple[Any, np.ndarray]:
     """A polars frame, and the line of the file in which each row stands."""
     import polars as pl
 
     def read(rows: int | None) -> Any:
         scan = pl.scan_csv(
             _collapsed(source) if layout.separator == " " else source.polars,
+            glob=False,
             has_header=layout.header,
             separator=layout.separator,
             null_values=MISSING,

@@ -19,9 +19,6 @@ class Algorithm:
     line: str
     source: str
 
-    def make(self, **params: Any) -> Any:
-        return self.cls(**params)
-
 
 @cache
 def algorithms() -> list[Algorithm]:

@@ -2,26 +2,31 @@
 
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from separatrix.callbacks import Callback
 from separatrix.errors import NotSeparableError
-from separatrix.estimators._fit.batch import IterativeClassifier
-from separatrix.estimators._fit.online import OnlineClassifier
 from separatrix.estimators.max_margin import MaxMargin
 from separatrix.estimators.own_rule import PerceptronLike
+from separatrix.io.data.formats import as_table
+from separatrix.io.data.prepare import prepare
+from separatrix.io.data.table import Table
 from separatrix.patterns.binary_problems import binary_labels
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certify import plain_margin
-from separatrix.report.registry import algorithms
 from separatrix.rows.memory import as_rows
 from separatrix.space import Space
+from separatrix.workflows.asked import DEFAULTS, Options, Tell, begin
+from separatrix.workflows.cross_validation import Folds, cross_validated
+from separatrix.workflows.known_algorithms import algorithms
+from separatrix.workflows.watched import watched
 
+EACH = 10.0  # seconds for a fit, unless the options say otherwise
 WARM_UP = 20  # rows of each class on which a fit compiles before it is timed
 
 
@@ -44,71 +49,53 @@ class Result:
         return None if self.margins is None else min(self.margins)
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "seconds": self.seconds,
-            "updates": self.updates,
-            "margin": self.margin,
-            "share": self.share,
-            "train": self.train,
-            "cv": self.cv,
-            "converged": self.converged,
-            "why_not": self.why_not,
-        }
-
-
-class Deadline(Callback):
-    """Callback that ends a fit after so many seconds; it keeps what it has."""
-
-    def __init__(self, seconds: float):
-        self.seconds, self.start = seconds, time.perf_counter()
-
-    def setup(self, estimator: Any, context: Any) -> None:
-        self.start = time.perf_counter()
-
-    def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
-        return time.perf_counter() - self.start > self.seconds
-
-
-def limited(estimator: Any, max_time: float) -> Any:
-    """The estimator with a limit in seconds for its fit."""
-    if hasattr(estimator, "set_callbacks"):
-        estimator.set_callbacks(Deadline(max_time))
-    if "max_time" in estimator.get_params():
-        estimator.set_params(max_time=max_time)
-    return estimator
-
-
-def can_be_limited(estimator: Any) -> bool:
-    """Whether a fit returns to Python in between, or has a limit of its own; what is solved at once does neither."""
-    return "max_time" in estimator.get_params() or isinstance(estimator, (OnlineClassifier, IterativeClassifier))
+        told = {"margin" if name == "margins" else name: value for name, value in vars(self).items()}
+        return {**told, "margin": self.margin}
 
 
 def contestants() -> Iterator[tuple[str, Any]]:
     """Names and estimators with their defaults: every public one that needs nothing but data."""
     for algorithm in algorithms():
-        estimator = algorithm.make()
+        estimator = algorithm.cls()
         if isinstance(estimator, MaxMargin):
-            yield "MaxMargin (hard)", algorithm.make(C=np.inf)
+            yield "MaxMargin (hard)", algorithm.cls(C=np.inf)
             yield f"MaxMargin (C = {estimator.C:g})", estimator
         elif not isinstance(estimator, PerceptronLike):  # a rule of one's own has no default worth comparing
             yield algorithm.name, estimator
 
 
-def compare(
-    X: Any, y: np.ndarray, folds: Callable[[], Any] | None, max_time: float, tell: Callable[[float, str], None]
-) -> list[Result]:
-    """Fit all of them; best first. ``folds`` yields prepared training and test parts."""
+@dataclass(frozen=True)
+class Comparison:
+    """The data, and what each algorithm came to, the best first; those that do not apply last."""
+
+    table: Table
+    results: list[Result]
+
+
+def compare(data: Any, options: Options = DEFAULTS, tell: Tell | None = None, **reading: Any) -> Comparison:
+    """Fit every algorithm with its defaults to a table or a file; ``reading`` as in `read_table`."""
+    begin(tell, "Reading")
+    table = as_table(data, **reading)
+    raw, X, steps = prepare(table, **options.preparation)
+    folds = Folds(raw, table.y, steps, options.folds)
+    return Comparison(table, _compare(X, table.y, folds, options.max_time or EACH, tell))
+
+
+def _compare(X: Any, y: np.ndarray, folds: Folds, max_time: float, tell: Tell | None) -> list[Result]:
     found, bounds, entries = [], None, list(contestants())
     classes, codes = np.unique(y, return_inverse=True)
     problems = [Patterns(as_rows(X), labels, Space(1.0)) for labels in binary_labels(codes, len(classes))]
+    parts = list(folds)  # prepared once for all
     for k, (name, estimator) in enumerate(entries):
-        tell(k / len(entries), name)
+        if tell is not None:
+            tell("Comparing", k / len(entries), name)
         result, uppers = _measure(name, estimator, X, y, problems, max_time)
         if uppers is not None:
             bounds = uppers if bounds is None else np.minimum(bounds, uppers)
-        if folds is not None and not result.why_not:
-            result.cv = _accuracy(estimator, folds, max_time)
+        if parts and not result.why_not:
+            with warnings.catch_warnings(), suppress(ValueError):
+                warnings.simplefilter("ignore")
+                result.cv = cross_validated(estimator, parts, max_time).mean
         found.append(result)
     if bounds is not None and any(r.margin is not None and r.margin > 0 for r in found):
         for result in found:
@@ -150,8 +137,8 @@ def _measure(
 
 
 def _fit(estimator: Any, X: Any, y: np.ndarray, max_time: float) -> Any:
-    estimator = limited(clone(estimator), max_time)
-    with warnings.catch_warnings():
+    estimator = clone(estimator)
+    with warnings.catch_warnings(), watched(estimator, max_time):
         warnings.simplefilter("ignore")  # that a fit did not converge is a column of the table
         return estimator.fit(X, y)
 
@@ -159,13 +146,3 @@ def _fit(estimator: Any, X: Any, y: np.ndarray, max_time: float) -> Any:
 def _warm_up(estimator: Any, X: Any, y: np.ndarray) -> None:
     rows = np.sort(np.concatenate([np.flatnonzero(y == c)[:WARM_UP] for c in np.unique(y)]))
     _fit(estimator, X[rows], y[rows], 1.0)
-
-
-def _accuracy(estimator: Any, folds: Callable[[], Any], max_time: float) -> float | None:
-    scores = []
-    for train, labels, test, truth in folds():
-        try:
-            scores.append(float(np.mean(_fit(estimator, train, labels, max_time).predict(test) == truth)))
-        except ValueError:
-            return None
-    return float(np.mean(scores))

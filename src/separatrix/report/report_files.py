@@ -1,15 +1,16 @@
 """Reports in files: HTML in one self-contained page, Markdown, JSON."""
 
 import json
+import re
 from collections.abc import Callable
 from html import escape
 from pathlib import Path
-from typing import Any
 
 import separatrix
 from separatrix.errors import DataError, MissingExtraError
-from separatrix.io.model.files import write_atomically
-from separatrix.report.summary import Summary
+from separatrix.io.output import write_atomically
+from separatrix.report.summary import as_dict, largest_weights, notes, rows_of, title
+from separatrix.workflows.fitting import Fit
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #222; --faint: #777; --line: #ddd; --paper: #fff; --plus: #0072B2;
@@ -33,7 +34,7 @@ code { background: var(--line); padding: .1rem .3rem; border-radius: 3px; } foot
 """
 
 
-def report_writer(path: str | Path) -> Callable[[Summary, str | Path], None]:
+def report_writer(path: str | Path) -> Callable[[Fit, str | Path], None]:
     """What writes a report of this ending."""
     writers = {".html": write_html, ".htm": write_html, ".md": write_markdown, ".json": write_json}
     ending = Path(path).suffix.lower()
@@ -42,53 +43,55 @@ def report_writer(path: str | Path) -> Callable[[Summary, str | Path], None]:
     return writers[ending]
 
 
-def write_json(summary: Summary, path: str | Path) -> None:
-    text = json.dumps(summary.as_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+def write_json(fit: Fit, path: str | Path) -> None:
+    text = json.dumps(as_dict(fit), indent=2, ensure_ascii=False, allow_nan=False)
     write_atomically(path, (text + "\n").encode())
 
 
-def write_markdown(summary: Summary, path: str | Path) -> None:
-    def cell(text: str) -> str:
-        return text.replace("|", "\\|")
-
-    lines = [f"# {summary.title}", "", "| | |", "|---|---|"]
-    lines += [f"| {cell(label)} | {cell(text)} |" for label, text in summary.rows()]
-    for name, pairs in summary.weights():
-        lines += ["", f"## Largest weights for {name}", "", "| feature | weight |", "|---|---:|"]
-        lines += [f"| {cell(feature)} | {w:+.4g} |" for feature, w in pairs]
-    lines += ["", *[f"> {note}" for note in summary.notes], *([""] if summary.notes else [])]
-    lines += [f"separatrix {separatrix.__version__}; data sha256 `{summary.table.digest}`", ""]
+def write_markdown(fit: Fit, path: str | Path) -> None:
+    lines = [f"# {_markdown(title(fit))}", "", "| | |", "|---|---|"]
+    lines += [f"| {_markdown(label)} | {_markdown(text)} |" for label, text in rows_of(fit)]
+    for name, pairs in largest_weights(fit.model):
+        lines += ["", f"## Largest weights for {_markdown(name)}", "", "| feature | weight |", "|---|---:|"]
+        lines += [f"| {_markdown(feature)} | {w:+.4g} |" for feature, w in pairs]
+    told = notes(fit)
+    lines += ["", *[f"> {note}" for note in told], *([""] if told else [])]
+    lines += [f"separatrix {separatrix.__version__}; data sha256 `{fit.table.digest}`", ""]
     write_atomically(path, "\n".join(lines).encode())
 
 
-def write_html(summary: Summary, path: str | Path) -> None:
+def _markdown(text: str) -> str:
+    """Names and labels as text: neither tags, links nor code, on one line."""
+    return re.sub(r"([\\`*|\[\]])", r"\\\1", escape(" ".join(text.splitlines()), quote=False))
+
+
+def write_html(fit: Fit, path: str | Path) -> None:
     """One page with its style and pictures inside; without matplotlib it has no pictures and says so."""
-    yes = summary.answer is not None and summary.answer.separable is True
     parts = [
-        f"<h1>{escape(summary.title)}</h1>",
-        f'<p class="verdict{"" if yes else " no"}">{escape(str(summary.answer))}</p>',
+        f"<h1>{escape(title(fit))}</h1>",
+        f'<p class="verdict{"" if fit.answer.separable is True else " no"}">{escape(str(fit.answer))}</p>',
         "<table>",
-        *[f"<tr><td>{escape(label)}</td><td>{escape(text)}</td></tr>" for label, text in summary.rows()],
+        *[f"<tr><td>{escape(label)}</td><td>{escape(text)}</td></tr>" for label, text in rows_of(fit)],
         "</table>",
-        *[f"<p>{escape(note)}</p>" for note in summary.notes],
-        *_weights(summary),
-        *_pictures(summary),
+        *[f"<p>{escape(note)}</p>" for note in notes(fit)],
+        *_weights(fit),
+        *_pictures(fit),
         "<h2>Check it yourself</h2>",
         "<p>Saved with <code>--save model.sx</code>, the certificate is proved again from the data alone by "
         "<code>separatrix verify model.sx DATA</code>.</p>",
-        f"<footer>separatrix {separatrix.__version__}. Data: sha256 {summary.table.digest}.</footer>",
+        f"<footer>separatrix {separatrix.__version__}. Data: sha256 {fit.table.digest}.</footer>",
     ]
     head = (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(summary.title)}</title><style>{STYLE}</style></head><body>\n"
+        f"<title>{escape(title(fit))}</title><style>{STYLE}</style></head><body>\n"
     )
     write_atomically(path, (head + "\n".join(parts) + "\n</body></html>\n").encode())
 
 
-def _weights(summary: Summary) -> list[str]:
+def _weights(fit: Fit) -> list[str]:
     parts = []
-    weights = summary.weights()
+    weights = largest_weights(fit.model)
     for name, pairs in weights:
         if not pairs:
             continue
@@ -104,21 +107,16 @@ def _weights(summary: Summary) -> list[str]:
     return parts
 
 
-def _pictures(summary: Summary) -> list[str]:
+def _pictures(fit: Fit) -> list[str]:
     from separatrix.report import figures
 
-    drawings: list[tuple[str, Any]] = [
-        ("The boundary", figures.boundary),
-        ("The margins", figures.margins),
-        ("Right and wrong, on the data of the fit", figures.confusion),
-    ]
     parts = []
-    for title, draw in drawings:
+    for name, display, size in figures.PICTURES:
         try:
-            url = figures.embedded(draw(summary))
+            url = figures.embedded(figures.drawn(fit, display, size))
         except MissingExtraError as error:
             return [f"<p>There are no pictures: {escape(str(error))}</p>"]
         except DataError:  # no hyperplane to project on
             continue
-        parts.append(f'<h2>{title}</h2><img alt="{title}" src="{url}">')
+        parts.append(f'<h2>{name}</h2><img alt="{name}" src="{url}">')
     return parts

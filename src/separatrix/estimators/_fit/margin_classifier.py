@@ -1,0 +1,176 @@
+"""What the maximum margins with and without a kernel share: class weight, a fit by solvers, bounds, the gap."""
+
+from dataclasses import dataclass, field
+from functools import partial
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.utils import compute_class_weight
+
+from separatrix.estimators._fit.declare import estimator
+from separatrix.estimators._fit.separator import Data, LinearSeparator
+from separatrix.estimators._fit.watch import Watch, threads_for
+from separatrix.estimators.sklearn_api import INTERCEPT, NOT_NEGATIVE, POSITIVE, POSITIVE_OR_INF, fit_method, one_of
+from separatrix.patterns.plain_patterns import Patterns
+from separatrix.proof.certify import certify
+from separatrix.space import Space, Vector
+
+REACHED = 1e-9  # rounding outwards may cost the last digits of a gap that was reached
+
+
+@dataclass
+class Solution:
+    """One problem, solved: its vector, the patterns with multipliers and these, and by what it was solved."""
+
+    problem: Any
+    a: Vector
+    index: np.ndarray
+    alpha: Vector
+    how: str
+
+
+@estimator
+class MarginClassifier(LinearSeparator):
+    """Base of `MaxMargin` and `KernelMaxMargin`.
+
+    Subclasses make problems (``patterns``, ``a``, ``alpha``, ``lower``, ``upper``, ``gap``, ``watch``) and solve them.
+    """
+
+    C: float = 1.0
+    fit_intercept: Any = field(default=True, kw_only=True)
+    rho: float = field(default=1.0, kw_only=True)
+    tol: float = field(default=1e-4, kw_only=True)
+    max_time: float | None = field(default=None, kw_only=True)
+    class_weight: Any = field(default=None, kw_only=True)
+    multi_class: str = field(default="ovr", kw_only=True)
+    n_jobs: int | None = field(default=None, kw_only=True)
+
+    _parameter_constraints = {
+        "C": [POSITIVE_OR_INF],
+        "fit_intercept": ["boolean", one_of("free")],
+        "rho": INTERCEPT["rho"],
+        "tol": [NOT_NEGATIVE],
+        "max_time": [POSITIVE, None],
+        "class_weight": [dict, one_of("balanced"), None],
+        "n_jobs": [Integral, None],
+    }
+
+    def _problem(self, patterns: Any, data: Data, threads: int) -> Any:
+        raise NotImplementedError
+
+    def _solve(self, problem: Any, data: Data) -> Solution:
+        raise NotImplementedError
+
+    def _solution(self, problem: Any, how: str) -> Solution:
+        """The best vector that a problem has seen, and its multipliers; of a hard margin scaled to a margin of 1."""
+        raise NotImplementedError
+
+    def _fitted(self, patterns: list[Any], vectors: list[Vector], data: Data) -> dict[str, Any]:
+        """The attributes that predict."""
+        return self._planes(vectors)
+
+    def _measures(self, problem: Any) -> dict[str, Any]:
+        """How far a solver is, for callbacks."""
+        upper = problem.upper if problem.patterns.definite else np.inf
+        return {"upper": upper, "lower": lambda: problem.lower, "gap": problem.gap}
+
+    def _space(self) -> Space:
+        """The space in which the soft margin at C is a hard one."""
+        delta = 0.0 if np.isinf(self.C) else (2.0 * float(self.C)) ** -0.5
+        if isinstance(self.fit_intercept, str):  # free
+            return Space(1.0, delta, True, weighted=delta > 0)
+        return Space(float(self.rho) if self.fit_intercept else 0.0, delta, weighted=delta > 0)
+
+    @fit_method
+    def fit(self, X, y=None, sample_weight=None):
+        """Fit the maximum margin.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d), or a home of rows
+            A home (`separatrix.rows`) holds the labels too, and rows that need not fit into memory.
+        y : array-like of shape (n,)
+            Labels of any type, of two or more classes.
+        sample_weight : array-like of shape (n,), default=None
+            Factors c_k on the price of slack; rows of weight 0 are left out.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight)
+
+    def _doubt(self, n: int) -> tuple[str, str]:
+        return f"a gap of {self.certificate_.gap:.1e} > tol={self.tol:g}", self._advice(n)
+
+    def _check_training_data(self, *given: Any, **options: Any) -> Data:
+        """The data with weights times the factors of their classes."""
+        data = super()._check_training_data(*given, **options)
+        if self.class_weight is None:
+            return data
+        factors = compute_class_weight(self.class_weight, classes=data.classes, y=data.classes[data.codes])
+        if not np.all((factors > 0) & np.isfinite(factors)):
+            raise ValueError(f"class_weight={self.class_weight!r} must give every class a positive, finite factor.")
+        weight = data.weight * factors[data.codes]
+        given_weight = np.zeros(data.size)
+        given_weight[data.kept] = weight
+        return data._replace(weight=weight, given_weight=given_weight)
+
+    def _member_params(self, data: Data) -> dict[str, Any]:
+        return {"class_weight": None}  # it is in the weights of the data
+
+    def _fit_data(self, data: Data, watch: Watch) -> None:
+        self.classes_, self.multi_class_ = data.classes, self._mode(data.classes)
+        patterns = self._problems(data, data.weight)
+        threads = 1 if watch.watched else threads_for(self.n_jobs, len(patterns))
+        problems = [self._problem(p, data, threads) for p in patterns]
+
+        def look(k: int, problem: Any) -> bool:
+            def attributes() -> dict[str, Any]:
+                return self._fitted(patterns, [p.a for p in problems], data)
+
+            return bool(watch.look(k, lambda: self._measures(problem), attributes))
+
+        for k, problem in enumerate(problems):
+            problem.watch = partial(look, k)
+        solved: dict[int, Solution] = {}
+
+        def task(k: int) -> None:
+            solved[k] = self._solve(problems[k], data)
+
+        watch.run_each(task, len(problems), self.n_jobs)
+        self._finish([solved.get(k) or self._solution(p, watch.stop.reason) for k, p in enumerate(problems)], data)
+        if watch.stop.reason == "interrupted":
+            self.converged_ = False
+
+    def _finish(self, solutions: list[Solution], data: Data) -> None:
+        patterns: list[Patterns] = [s.problem.patterns for s in solutions]
+        vectors = [s.a for s in solutions]
+        self._set(self._fitted(patterns, vectors, data))
+        self._set_support(solutions, data)
+        margins: Any = None
+        if patterns[0].explicit and patterns[0].here:
+            margins = [p.margins(p.unit(a)) for p, a in zip(patterns, vectors, strict=True)]
+        self._set_margins(
+            [
+                certify(
+                    p,
+                    s.a,
+                    (s.index, s.alpha),
+                    slack_vector=getattr(s.problem, "slack_vector", None),
+                    kept=data.kept,
+                    sample_weight=data.given_weight,
+                    margins=m,
+                )
+                for p, s, m in zip(patterns, solutions, margins or [None] * len(patterns), strict=True)
+            ]
+        )
+        self._measure_margins(patterns, vectors, margins)
+        self._set_converged()
+
+    def _gather(self, members: list[Any]) -> None:
+        self._set_converged()
+
+    def _set_converged(self) -> None:
+        self.converged_ = all(c.gap is not None and c.gap <= max(self.tol, REACHED) for c in self.certificates_)

@@ -1,0 +1,130 @@
+"""Predictions from hyperplanes: scores, distances, classes, and regions that nobody or several claim."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
+
+from separatrix.errors import DataError
+from separatrix.estimators.sklearn_api import CallbackSupportMixin
+from separatrix.patterns.binary_problems import claims_by_pairs, votes
+from separatrix.patterns.kesler_patterns import distances_from_borders
+from separatrix.patterns.plain_patterns import Patterns
+from separatrix.rows.base import Rows
+from separatrix.rows.validate import check_structure
+from separatrix.space import Space
+
+DTYPES = [np.float64, np.float32]
+
+
+class LinearPredictor(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+    """Base of the estimators that predict with hyperplanes."""
+
+    def _html_repr(self):
+        """scikit-learn's diagram for notebooks, and the certificate of a fit below it."""
+        certificate = getattr(self, "certificate_", None)
+        return super()._html_repr() + ("" if certificate is None else certificate._repr_html_())
+
+    def decision_function(self, X):
+        """Signed score of each row: positive for ``classes_[1]``, or one column per class.
+
+        One-vs-one: the number of duels that each class wins, ties broken by the sum of its scores.
+        """
+        scores = self._scores_of_rows(X)
+        return votes(scores, len(self.classes_)) if self._fitted_as() == "ovo" else scores
+
+    def _checked(self, X, finite=True):
+        check_is_fitted(self)
+        check_structure(X)
+        return validate_data(self, X, accept_sparse="csr", dtype=DTYPES, reset=False, ensure_all_finite=finite)
+
+    def _scores_of_rows(self, X):
+        """The scores of rows that have to be finite.
+
+        A score is finite only if its row is, unless a weight of 0 hides it: the pass over X that looks for infinite
+        values, a third of the time, is made where a weight is 0 or a score is not finite.
+        """
+        check_is_fitted(self)
+        if isinstance(X, Rows):
+            return np.concatenate([self._scores_of_rows(block.whole) for block in X.blocks()])
+        if type(self)._scores is not LinearPredictor._scores or not self.coef_.all():  # scores may not tell
+            return self._scores(self._checked(X))
+        rows = self._checked(X, finite=False)
+        with np.errstate(invalid="ignore"):
+            scores = self._scores(rows)
+        if not np.isfinite(scores).all():
+            assert_all_finite(rows, input_name="X", estimator_name=type(self).__name__)
+        return scores
+
+    def _scores(self, X):
+        """The scores of the hyperplanes: (n,) for one, else (n, number of hyperplanes)."""
+        return scores_of(X, self.coef_, self.intercept_)
+
+    def _fitted_as(self) -> str:
+        """ "ovr", "ovo" or "kesler"; of two classes "ovr" always."""
+        return getattr(self, "multi_class_", "ovr")
+
+    def signed_distance(self, X):
+        """The scores in units of length: the distance from each hyperplane, with the side as the sign.
+
+        Where the largest score decides, as in a linear machine, there is none for each class but a border between any
+        two: then it is the smallest of ``(g_i - g_j)/|w_i - w_j|`` over the rivals j of each class i. For the class of
+        a row that is the distance from the border of its region; it is negative for the other classes.
+        Infinite where all coefficients are 0 and the bias alone decides.
+        """
+        scores = self._scores_of_rows(X)
+        if scores.ndim > 1 and self._fitted_as() == "kesler":
+            return distances_from_borders(scores, self.coef_)
+        lengths = np.linalg.norm(self.coef_, axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return scores / (lengths[0] if scores.ndim == 1 else lengths)
+
+    def claims(self, X):
+        """Which classes claim each row, (n, c): a row may have none or several of them (DHS fig. 5.3).
+
+        One-vs-rest: the classes with a positive score. One-vs-one: the class that wins all of its duels. A linear
+        machine: the class with the largest score, unless two share it.
+        """
+        scores = self._scores_of_rows(X)
+        if scores.ndim == 1:
+            return np.column_stack([scores < 0, scores > 0])
+        if self._fitted_as() == "ovo":
+            return claims_by_pairs(scores, len(self.classes_))
+        if self._fitted_as() == "ovr":
+            return scores > 0
+        largest = scores == scores.max(axis=1, keepdims=True)
+        return largest & (largest.sum(axis=1, keepdims=True) == 1)
+
+    def ambiguous(self, X):
+        """The rows that no class claims, or several do; `claims` tells which. `predict` decides them all the same.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from separatrix import MaxMargin
+        >>> X, y = load_iris(return_X_y=True)
+        >>> int(MaxMargin().fit(X, y).ambiguous(X).sum())
+        40
+        >>> int(MaxMargin(multi_class="kesler").fit(X, y).ambiguous(X).sum())
+        0
+        """
+        return self.claims(X).sum(axis=1) != 1
+
+    def predict(self, X):
+        """The class of each row."""
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+
+def scores_of(X: Any, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
+    """X w + b in float64, without a float64 copy of X: (n,) for one hyperplane, else (n, c)."""
+    if coef.shape[1] != X.shape[1]:  # compiled code would not see it
+        raise DataError(f"X has {X.shape[1]} features, the weights are for {coef.shape[1]}.")
+    if X.dtype == np.float64:
+        scores = np.asarray(X @ coef.T)
+        scores += intercept
+    else:
+        patterns = Patterns(X, np.ones(X.shape[0]), Space(1.0))
+        scores = np.column_stack([patterns.margins(np.append(w, b)) for w, b in zip(coef, intercept, strict=True)])
+    return scores.ravel() if scores.shape[1] == 1 else scores

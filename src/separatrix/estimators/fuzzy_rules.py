@@ -1,0 +1,151 @@
+"""Fuzzy rules: patterns that are hard to tell apart count less, or are left alone."""
+
+from typing import Any
+
+import numpy as np
+
+from separatrix.errors import DataError
+from separatrix.estimators._fit.declare import estimator
+from separatrix.estimators._fit.online import AdditiveClassifier
+from separatrix.estimators._fit.recipe import Recipe, Record
+from separatrix.estimators.perceptrons import with_pocket
+from separatrix.estimators.sklearn_api import NOT_NEGATIVE, POSITIVE, between
+from separatrix.rules.fuzzy import FuzzyRule, fuzzy_weights, membership
+from separatrix.rules.margin_fuzzy import MarginFuzzyRule
+from separatrix.space import Vector
+from separatrix.training.base import Training
+
+
+@estimator
+class FuzzyPerceptron(AdditiveClassifier):
+    """The fuzzy Perceptron: patterns between the two class means count less, the fuzzy ones not at all.
+
+    A pattern at distances d1 and d2 from the mean of its class and of the other one, d apart, has the membership
+    ``p = 0.5 + (e^(c (d2 - d1)/d) - e^-c) / (2 (e^c - e^-c))``. It is fuzzy if ``|p - 0.5| <= fuzz``. Update when
+    ``a.y <= 0`` and the pattern is not fuzzy: ``a += eta |2p - 1|^m y``. It ends if the patterns that are not fuzzy are
+    separable. An equidistant pattern has p = 0.5 + 1/(2(e^c + 1)), 0.634 at c = 1 and 0.503 at
+    c = 5, so c and fuzz go together.
+
+    Sample weights multiply the increment and enter the class means.
+
+    Parameters
+    ----------
+    eta : float, default=1.0
+        The increment.
+    m : float, default=2.0
+        Exponent of the membership: the larger, the less doubtful patterns count.
+    fuzz : float, default=0.1
+        Patterns with a membership this close to 0.5 are ignored.
+    c : float, default=1.0
+        How sharply membership falls with distance.
+    {shared}
+    {delta}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    Keller & Hunt, IEEE PAMI 7 (1985); Steiner (2023), algorithm 3.
+
+    Examples
+    --------
+    >>> from separatrix import FuzzyPerceptron
+    >>> X, y = [[0.0], [1.0], [2.6], [1.4], [3.0], [4.0]], [0, 0, 0, 1, 1, 1]
+    >>> model = FuzzyPerceptron(fuzz=0.2).fit(X, y)
+    >>> model.converged_, model.certificate_.separable
+    (True, None)
+    """
+
+    eta: float = 1.0
+    m: float = 2.0
+    fuzz: float = 0.1
+    c: float = 1.0
+
+    _parameter_constraints = {
+        **AdditiveClassifier._parameter_constraints,
+        "eta": [POSITIVE],
+        "m": [NOT_NEGATIVE],
+        "fuzz": [between(0, 0.5, "left")],
+        "c": [between(0, 300, "right")],
+    }
+    _refuses = {"kesler": "compares the means of two classes"}
+
+    def _recipe(self, record: Record) -> Recipe:
+        return Recipe(FuzzyRule(float(self.eta)), weight=self._fuzzy_weight)
+
+    def _fuzzy_weight(self, training: Training, own: dict[str, Any]) -> Vector:
+        """Sample weights times |p1 - p2|^m; the ``own`` sums of the classes go on over the blocks of partial_fit."""
+        patterns = training.patterns
+        labels, width = patterns.labels, patterns.d + 1
+        whole = len(training.state.alpha) > 0
+        if whole or "sums" not in own:
+            own["sums"], own["mass"] = np.zeros((2, width)), np.zeros(2)
+        for k, sign in enumerate((-1.0, 1.0)):
+            rows = np.flatnonzero(labels == sign)
+            own["sums"][k] += sign * patterns.combine(rows, training.weight[rows])
+            own["mass"][k] += training.weight[rows].sum()
+        if not np.all(own["mass"] > 0):
+            raise DataError("FuzzyPerceptron needs rows of both classes in the first block: it compares class means.")
+        means = own["sums"] / own["mass"][:, None]
+        means[:, -1] = 0.0
+        apart = float(np.linalg.norm(means[1] - means[0]))
+        if not apart > 1e-12 * patterns.radius:
+            raise DataError("The two classes have the same mean, so no membership can be told from it. Use Perceptron.")
+        square = patterns.norms2 - patterns.space.rho**2 - patterns.space.delta**2
+        distance = [
+            np.sqrt(np.maximum(square - 2.0 * labels * patterns.margins(mean) + mean @ mean, 0.0)) for mean in means
+        ]
+        positive = labels > 0
+        from_own, from_other = np.where(positive, distance[::-1], distance)
+        p = membership(from_own, from_other, apart, float(self.c))
+        return training.weight * fuzzy_weights(p, float(self.m), float(self.fuzz))
+
+
+@estimator
+class MarginFuzzyPerceptron(AdditiveClassifier):
+    """The margin-fuzzy Perceptron: errors within ``width`` of the hyperplane are left alone.
+
+    Update when ``a.y <= -width |w|`` (a = 0 counts as an error): ``a += eta y``. It ends when all errors lie within the
+    band, which need not happen for a narrow one; then the vector with the longest run without correction is kept.
+
+    Sample weights multiply the increment.
+
+    Parameters
+    ----------
+    width : float, default=0.1
+        Half the width of the band, a distance in the units of the data.
+    eta : float, default=1.0
+        The increment.
+    {shared}
+    {delta}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    Steiner, Be Greedy, but Not Too Greedy (2023), algorithm 4.
+
+    Examples
+    --------
+    >>> from separatrix import MarginFuzzyPerceptron
+    >>> X, y = [[0.0], [1.0], [2.2], [1.8], [3.0], [4.0]], [0, 0, 0, 1, 1, 1]
+    >>> model = MarginFuzzyPerceptron(width=0.5).fit(X, y)
+    >>> model.converged_, bool(model.signed_distance(X)[2] <= 0.5)
+    (True, True)
+    """
+
+    width: float = 0.1
+    eta: float = 1.0
+
+    _parameter_constraints = {
+        **AdditiveClassifier._parameter_constraints,
+        "width": [NOT_NEGATIVE],
+        "eta": [POSITIVE],
+    }
+
+    def _recipe(self, record: Record) -> Recipe:
+        return with_pocket(MarginFuzzyRule(float(self.width), float(self.eta)), ratchet=False)

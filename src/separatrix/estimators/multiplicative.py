@@ -1,0 +1,80 @@
+"""Rules that multiply the weights instead of adding to them."""
+
+from typing import Any
+
+import numpy as np
+
+from separatrix.estimators._fit.declare import estimator
+from separatrix.estimators._fit.online import OnlineClassifier
+from separatrix.estimators._fit.recipe import Recipe, Record
+from separatrix.estimators.sklearn_api import between, one_of
+from separatrix.loops.winnow_loop import Sinh
+from separatrix.patterns.plain_patterns import Patterns
+from separatrix.rules.winnow import WinnowRule
+from separatrix.space import Vector
+from separatrix.training.base import Training
+
+
+@estimator
+class BalancedWinnow(OnlineClassifier):
+    """Balanced Winnow: multiplicative updates, for many features of which few matter.
+
+    Two positive vectors start at ones; update when ``(a+ - a-).y <= 0``: ``a+ *= alpha^y``, ``a- *= alpha^-y``.
+    Computed as ``theta += y``, ``w = 2 sinh(ln(alpha) theta)`` with shifted exponents, which never overflow; ``coef_``
+    is w up to a positive factor, and |theta| / (number of updates) is the upper bound on the margin.
+
+    Sample weights multiply y in the exponent.
+
+    Parameters
+    ----------
+    alpha : float or "auto", default="auto"
+        The base, > 1; no fixed one is safe. "auto": ln alpha = g/X^2 with X = max |y_ki| and a guess g = X, halved and
+        started afresh after 2 X^2 ln(2d)/g^2 updates without an end.
+    {shared}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    Littlestone (1988); Duda, Hart & Stork, algorithm 7.
+
+    Examples
+    --------
+    >>> from separatrix import BalancedWinnow
+    >>> BalancedWinnow().fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]).certificate_.separable
+    True
+    """
+
+    alpha: Any = "auto"
+
+    _parameter_constraints = {
+        **OnlineClassifier._parameter_constraints,
+        "alpha": [between(1, None, "neither"), one_of("auto")],
+    }
+    _refuses = {"kesler": "multiplies the weights of two classes"}
+
+    def _record(self, patterns: Patterns) -> Record:
+        record = super()._record(patterns)
+        record.peak = patterns.peak()
+        return record
+
+    def _recipe(self, record: Record) -> Recipe:
+        if self.alpha != "auto":
+            rule = WinnowRule(float(np.log(float(self.alpha))))
+        else:
+            rule = WinnowRule(1.0 / record.peak, float(np.ceil(2.0 * np.log(2.0 * (record.d + 1)))))
+        return Recipe(rule, memory=_exponents, predicting=_weights)
+
+
+def _exponents(training: Training) -> Sinh:
+    """Where a fit starts from a given w, the vector holds it; the loop wants theta there."""
+    theta = training.state.v
+    memory = Sinh(theta.copy(), np.zeros(1))
+    theta[:] = np.arcsinh(0.5 * theta) / training.rule.rate
+    return memory
+
+
+def _weights(training: Training) -> Vector:
+    return np.array(training.state.memory.w)

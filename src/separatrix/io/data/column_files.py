@@ -1,0 +1,73 @@
+"""Tables that bring the names and types of their columns: Parquet, NDJSON and JSON, which polars reads."""
+
+import json
+import re
+from typing import Any
+
+import numpy as np
+
+from separatrix.errors import DataError
+from separatrix.io.data.limits import check_unpacked
+from separatrix.io.data.source import Source
+from separatrix.io.data.table import Asked, Format, Table, unreadable
+
+VALUE, TEXT = 8, 16  # bytes that a value takes in memory, at least
+
+
+def read_parquet(source: Source, asked: Asked) -> Table:
+    import polars as pl
+
+    def frame() -> Any:
+        scan = pl.scan_parquet(source.polars, glob=False)
+        types = scan.collect_schema()
+        count = scan.select(pl.len()).collect().item()  # from the metadata: nothing is unpacked
+        width = sum(TEXT if kind in (pl.String, pl.Binary) else VALUE for kind in types.values())
+        check_unpacked(source.name, count * width, source.size)
+        # Values with parts are no features, and what they unpack to is not known: only their type is kept.
+        nested = [pl.lit(None, dtype=kind).alias(name) for name, kind in types.items() if kind.is_nested()]
+        return scan.with_columns(nested).collect(engine="streaming")
+
+    return _table(source, "parquet", frame)
+
+
+def read_ndjson(source: Source, asked: Asked) -> Table:
+    import polars as pl
+
+    with source.open() as file:  # not its name, in which polars would look for wildcards
+        return _table(source, "ndjson", lambda: pl.scan_ndjson(file, infer_schema_length=None).collect())
+
+
+def read_json(source: Source, asked: Asked) -> Table:
+    import polars as pl
+
+    return _table(source, "json", lambda: pl.read_json(source.polars))
+
+
+PARQUET = Format("parquet", lambda source: source.head.startswith(b"PAR1"), read_parquet)
+NDJSON = Format("ndjson", lambda source: source.lines[0].lstrip().startswith("{"), read_ndjson)
+JSON = Format("json", lambda source: bool(re.match(r"\s*\[\s*([\[{\]]|$)", source.lines[0])), read_json)
+
+
+def _table(source: Source, kind: str, read: Any) -> Table:
+    import polars as pl
+
+    try:
+        frame = read()
+    except DataError:
+        raise
+    except (Exception, pl.exceptions.PanicException) as error:  # polars does not take every damage calmly
+        raise unreadable(source, kind, error, _bad_line(source) if kind == "ndjson" else "") from error
+    lines = np.arange(1, frame.height + 1) if kind == "ndjson" else None
+    return Table(source.name, kind, source.digest, frame, lines=lines, named=True)
+
+
+def _bad_line(source: Source) -> str:
+    with source.open() as file:
+        for number, line in enumerate(file, 1):
+            try:
+                value = json.loads(line) if line.strip() else {}
+            except (ValueError, RecursionError) as error:
+                return f", line {number} ({error})"
+            if not isinstance(value, dict):
+                return f", line {number} (expected an object {{...}})"
+    return ""

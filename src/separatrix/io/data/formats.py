@@ -1,0 +1,125 @@
+"""The formats of data files, and how one becomes a table: a new format is a file with its reader and a line here."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from separatrix.errors import DataError
+from separatrix.io.data.arff import ARFF
+from separatrix.io.data.arrays import NPY, NPZ
+from separatrix.io.data.column_files import JSON, NDJSON, PARQUET
+from separatrix.io.data.delimited import CSV, TSV
+from separatrix.io.data.libsvm import LIBSVM
+from separatrix.io.data.prepare import normalised
+from separatrix.io.data.source import Source
+from separatrix.io.data.table import Asked, Format, Table, check_classes, labels_of, with_target, without
+
+# In the order in which they are asked whether a file is theirs; every text is CSV.
+FORMATS = {format.name: format for format in (PARQUET, NPY, NPZ, NDJSON, JSON, ARFF, LIBSVM, TSV, CSV)}
+
+
+def as_table(data: Any, **reading: Any) -> Table:
+    """A table as it is, or the one that `read_table` reads."""
+    return data if isinstance(data, Table) else read_table(data, **reading)
+
+
+def read_table(
+    where: str | Path | None,
+    target: str | None = None,
+    *,
+    format: str | None = None,
+    separator: str | None = None,
+    header: bool | None = None,
+    drop: Sequence[str] = (),
+    labels: str = "required",
+    base: int | None = None,
+    width: int | None = None,
+) -> Table:
+    """Read CSV, TSV, Parquet, NDJSON, JSON, LIBSVM, ARFF, npy or npz, also with gzip, or standard input ("-").
+
+    Columns of a CSV file that have no name and are empty, or count the rows, are left out. With the labels "required",
+    as for a fit, every column is of floats, missing ones NaN, or of text.
+
+    Parameters
+    ----------
+    where : str, Path or None
+        The file; "-" is standard input, None scikit-learn's breast cancer data.
+    target : str or None, default=None
+        The column with the labels, by name or by number (1 is the first, -1 the last).
+    format, separator, header : default=None
+        Told by the content where they are None.
+    drop : sequence of str, default=()
+        Columns to leave out.
+    labels : {"required", "optional", "ignored"}, default="required"
+        "required": an error without at least two classes of them. "optional": ``y`` is None where the target is not
+        among the columns. "ignored": the target is left out, whatever it holds.
+    base : 0, 1 or None, default=None
+        The index of the first feature of a LIBSVM file; None: 0 if the file has such an index, else 1.
+    width : int or None, default=None
+        The number of features, where it is known: columns without names that are just as many hold no labels.
+
+    Returns
+    -------
+    Table
+
+    Notes
+    -----
+    A small file that asks for much memory is refused: compressed content of more than 1 GiB and a hundred times its
+    file, and sparse matrices with more than ten million features and a hundred times the values that the file holds.
+    The environment variables ``SEPARATRIX_MAX_UNPACKED`` (bytes) and ``SEPARATRIX_MAX_FEATURES`` set other limits.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from separatrix.io import read_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "fruit.csv")
+    ...     _ = path.write_text("weight,kind\\n150,apple\\n120,apple\\n9,cherry\\n")
+    ...     table = read_table(path, target="kind")
+    >>> table.names, table.y.tolist()
+    (['weight'], ['apple', 'apple', 'cherry'])
+    """
+    if where is None:
+        return _breast_cancer()
+    if format is not None and format not in FORMATS:
+        raise DataError(f"The format {format!r} is not known; known are {', '.join(FORMATS)}.")
+    source = Source.of(where)
+    if not source.head.strip():
+        raise DataError(f"{source.name} is empty.")
+    kind = FORMATS[format] if format else format_of(source)
+    table = kind.read(source, Asked(target, format, separator, header, base))
+    if table.n == 0:
+        raise DataError(f"{source.name} has no rows.")
+    if not kind.apart and (table.named or table.d != width):
+        table = with_target(table, target, labels == "required")
+    elif labels == "required" and table.y is None:
+        raise DataError(f"{source.name} holds no labels: save them as y, or name the array with --target.")
+    if drop:
+        table = without(table, drop)
+    if table.d == 0:
+        raise DataError(f"{source.name} has no column besides the target {table.target!r}, so no features.")
+    if table.y is None or labels == "ignored":
+        return replace(table, y=None)
+    table = replace(table, y=labels_of(table))
+    if labels == "required":
+        check_classes(table)
+        table = normalised(table)
+    return table
+
+
+def format_of(source: Source) -> Format:
+    """The format of the content; text that looks like nothing else is CSV."""
+    return next(format for format in FORMATS.values() if format.holds(source))
+
+
+def _breast_cancer() -> Table:
+    import polars as pl
+    from sklearn.datasets import load_breast_cancer
+
+    data = load_breast_cancer()
+    frame = pl.DataFrame({str(name): data.data[:, j] for j, name in enumerate(data.feature_names)})
+    digest = hashlib.sha256(data.data.tobytes() + data.target.tobytes()).hexdigest()
+    labels = data.target_names[data.target]
+    return Table("breast cancer", "scikit-learn", digest, frame, labels, "diagnosis", named=True)
