@@ -497,6 +497,6 @@ def test_fetched_rows_are_kept_within_the_budget(tmp_path, table):
     home._fetch = lambda numbers: asked.append(len(numbers)) or fetch(numbers)
     np.testing.assert_array_equal(dense(home.take(np.arange(0, 100))), X[:100])
     assert asked == [50]  # the others are here
-    home.memory = 4 * 10 * D * 8
+    home.most_kept = 10 * D * 8
     home.take(np.arange(N))
     assert home._fetched.size < N * D * 8

@@ -3,10 +3,10 @@
 from typing import Any
 
 _WHERE = {
-    "files": "separatrix.rows.opening",
-    "blocks": "separatrix.rows.opening",
-    "dask": "separatrix.rows.dask_rows",
-    "Rows": "separatrix.rows.base",
+    "files": ("separatrix.rows.opening", "files"),
+    "blocks": ("separatrix.rows.opening", "blocks"),
+    "dask": ("separatrix.rows.dask_rows", "from_dask"),
+    "Rows": ("separatrix.rows.base", "Rows"),
 }
 __all__ = ["Rows", "blocks", "dask", "files"]
 
@@ -16,7 +16,8 @@ def __getattr__(name: str) -> Any:
     if name in _WHERE:
         from importlib import import_module
 
-        value = getattr(import_module(_WHERE[name]), name)
+        module, attribute = _WHERE[name]
+        value = getattr(import_module(module), attribute)
         globals()[name] = value
         return value
     raise AttributeError(f"module 'separatrix.rows' has no attribute {name!r}")

@@ -12,19 +12,19 @@ import numpy as np
 import scipy.sparse as sp
 
 from separatrix.errors import DataError
-from separatrix.rows.access import CSR, Dense
-from separatrix.rows.base import Rows, S
+from separatrix.rows.base import S
 from separatrix.rows.block_store import BlockStore, DamagedError
+from separatrix.rows.fetched import FetchedRows, part_of
 from separatrix.rows.inventory import Inventory, take_inventory
 from separatrix.rows.memory import MemoryRows
 from separatrix.rows.read_ahead import read_ahead
-from separatrix.rows.row_source import Part, RowSource, check_values, joined
+from separatrix.rows.row_source import Part, RowSource, check_values, codes_of, joined
 
 AHEAD = 4  # blocks that are read before they are wanted
 SHARE = 4  # of the budget, one part in so many is for blocks, and one for rows that were fetched
 
 
-class FileRows(Rows):
+class FileRows(FetchedRows):
     """The rows of several sources one after the other, as `separatrix.rows.files` and `blocks` make them.
 
     Nothing of length n is kept. ``cache``: a folder for a decoded copy. ``n_jobs``: threads that work on blocks;
@@ -34,7 +34,7 @@ class FileRows(Rows):
     def __init__(self, sources: list[RowSource], memory: int, cache: Path | None = None, n_jobs: int = 1):
         self.sources, self.memory, self.cache, self.n_jobs = sources, memory, cache, n_jobs
         self.store: BlockStore | None = None
-        self._fetched: _Fetched | None = None
+        self.most_kept = memory // SHARE
         told = _fingerprint(sources)  # None: only the content tells these rows from others
         if cache is not None and told is not None:
             self.store = BlockStore.find(cache, told)
@@ -105,7 +105,9 @@ class FileRows(Rows):
         if not self._clean[number]:
             check_values(part, source.name, place.within)
             self._clean[number] = True
-        return MemoryRows(self._typed(part.X), self._codes(part.y, source), part.weight, first=place.first)
+        return MemoryRows(
+            self._typed(part.X), codes_of(part.y, self.classes, source.name), part.weight, first=place.first
+        )
 
     def _typed(self, X: Any) -> Any:
         if X.dtype != self.dtype:
@@ -113,18 +115,6 @@ class FileRows(Rows):
         if sp.issparse(X) and X.shape[1] < self.width:
             X.resize(X.shape[0], self.width)
         return X
-
-    def _codes(self, y: np.ndarray, source: RowSource) -> np.ndarray:
-        if len(self.classes) == 2 and y.dtype.kind in "biuf":
-            codes = (y == self.classes[1]).astype(np.int64)
-            known = codes + (y == self.classes[0]) == 1
-        else:
-            codes = np.minimum(np.searchsorted(self.classes, y), len(self.classes) - 1)
-            known = self.classes[codes] == y
-        if not np.all(known):
-            new = y[np.argmin(known)]
-            raise DataError(f"{source.name} has a label {new!r} that was not there before: it has changed.")
-        return codes
 
     def _copied(self) -> BlockStore:
         assert self.cache is not None
@@ -180,35 +170,6 @@ class FileRows(Rows):
 
     # A few rows
 
-    def take(self, index: np.ndarray) -> MemoryRows:
-        numbers, back = np.unique(np.asarray(index, dtype=np.int64), return_inverse=True)
-        if len(numbers) and not (numbers[0] >= 0 and numbers[-1] < self.n):
-            raise DataError(
-                f"There is no row {numbers[-1] if numbers[0] >= 0 else numbers[0]}: these are {self.n} rows."
-            )
-        fetched = self._fetched
-        missing = numbers if fetched is None else np.setdiff1d(numbers, fetched.numbers, assume_unique=True)
-        if fetched is None or len(missing):
-            new = _Fetched(missing, self._fetch(missing))
-            if fetched is None or len(missing) == len(numbers):
-                both = new
-            else:
-                known = np.intersect1d(numbers, fetched.numbers, assume_unique=True)
-                both = _together(fetched.of(known), new)
-            self._keep(fetched, both)
-            fetched = both
-        part = fetched.of(numbers).part.rows(back)
-        return MemoryRows(part.X, part.y, part.weight)
-
-    def _keep(self, before: "_Fetched | None", now: "_Fetched") -> None:
-        """Remember what was fetched, with what was before where both fit."""
-        most = self.memory // SHARE
-        if before is not None and before.size + now.size <= most:
-            rest = np.setdiff1d(before.numbers, now.numbers, assume_unique=True)
-            now = _together(before.of(rest), now) if len(rest) else now
-        if now.size <= most:
-            self._fetched = now
-
     def _fetch(self, numbers: np.ndarray) -> Part:
         """Rows by their increasing numbers, with the numbers of their classes."""
         found = []
@@ -217,7 +178,7 @@ class FileRows(Rows):
             for b in np.unique(owner):
                 index = numbers[owner == b] - self._firsts[b]
                 rows = self._from_copy(methodcaller("take", int(b), index))
-                found.append(_part_of(rows))
+                found.append(part_of(rows))
         else:
             owners = np.array([place.source for place in self.places])[owner]
             for s in np.unique(owners):
@@ -226,12 +187,9 @@ class FileRows(Rows):
                 index = numbers[owners == s] - self.inventory.first_of(s)
                 part = source.take(index, self.inventory.step)
                 check_values(part, source.name, index)
-                rows = MemoryRows(self._typed(part.X), self._codes(part.y, source), part.weight)
-                found.append(_part_of(rows))
+                rows = MemoryRows(self._typed(part.X), codes_of(part.y, self.classes, source.name), part.weight)
+                found.append(part_of(rows))
                 source.check_unchanged()
-        if not found:
-            empty = sp.csr_matrix((0, self.width), dtype=self.dtype) if self.sparse else np.empty((0, self.width))
-            return Part(empty, np.zeros(0, np.int64), np.zeros(0) if self.inventory.weighted else None)
         return joined(found)
 
 
@@ -252,39 +210,6 @@ def _places(inventory: Inventory) -> Iterator[Place]:
             if n:
                 yield Place(source, within, n, first)
             within, first = within + n, first + n
-
-
-class _Fetched(NamedTuple):
-    """Rows that are here, with their increasing numbers."""
-
-    numbers: np.ndarray
-    part: Part
-
-    @property
-    def size(self) -> int:
-        X = self.part.X
-        return X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if sp.issparse(X) else X.nbytes
-
-    def of(self, numbers: np.ndarray) -> "_Fetched":
-        if len(numbers) == len(self.numbers):
-            return self
-        return _Fetched(numbers, self.part.rows(np.searchsorted(self.numbers, numbers)))
-
-
-def _together(one: _Fetched, other: _Fetched) -> _Fetched:
-    numbers = np.concatenate([one.numbers, other.numbers])
-    order = np.argsort(numbers)
-    return _Fetched(numbers[order], joined([one.part, other.part]).rows(order))
-
-
-def _part_of(rows: MemoryRows) -> Part:
-    """The rows as a matrix, in their own type of numbers."""
-    assert rows.codes is not None
-    if isinstance(rows.storage, Dense):
-        return Part(rows.storage.data, rows.codes, rows.weight)
-    assert isinstance(rows.storage, CSR)
-    X = rows.matrix(np.arange(rows.n)).astype(rows.storage.data.dtype, copy=False)
-    return Part(X, rows.codes, rows.weight)
 
 
 def _fingerprint(sources: list[RowSource]) -> str | None:

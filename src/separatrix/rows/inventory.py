@@ -97,7 +97,7 @@ def take_inventory(sources: list[RowSource], content: bool = False) -> Inventory
         tally = _Tally(source, digest)
         seen = 0
         for labels in tally.labels():
-            classes = _joined_classes(classes, labels, source.name, seen)
+            classes = joined_classes(classes, labels, source.name, seen)
             seen += len(labels)
         found.append(tally)
     n, stored = sum(tally.n for tally in found), sum(tally.stored for tally in found)
@@ -132,7 +132,7 @@ def _cut(n: int, step: int) -> list[int]:
     return [min(step, n - first) for first in range(0, n, step)]
 
 
-def _joined_classes(classes: np.ndarray | None, labels: np.ndarray, name: str, first: int) -> np.ndarray:
+def joined_classes(classes: np.ndarray | None, labels: np.ndarray, name: str, first: int) -> np.ndarray:
     """The classes so far and those of more labels."""
     labels = np.asarray(labels)
     if labels.ndim != 1:

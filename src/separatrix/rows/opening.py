@@ -1,4 +1,4 @@
-"""Where rows on disk and on a cluster are opened: `separatrix.rows.files`, `blocks` and `dask`."""
+"""Where rows on disk are opened: `separatrix.rows.files` and `blocks`."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence

@@ -145,6 +145,20 @@ def regrouped(parts: Iterable[Part], step: int) -> Iterator[Part]:
         yield joined(held)
 
 
+def codes_of(y: np.ndarray, classes: np.ndarray, name: str) -> np.ndarray:
+    """The numbers of the labels' classes, among those that were found before."""
+    if len(classes) == 2 and y.dtype.kind in "biuf":
+        codes = (y == classes[1]).astype(np.int64)
+        known = codes + (y == classes[0]) == 1
+    else:
+        y = y.astype(str) if y.dtype.kind == "O" else y
+        codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+        known = classes[codes] == y
+    if not np.all(known):
+        raise DataError(f"{name} has a label {y[np.argmin(known)]!r} that was not there before: it has changed.")
+    return codes
+
+
 def check_values(part: Part, name: str, rows: Any) -> None:
     """Refuse a value or a weight that is not finite. ``rows``: the number of the first row, or of each."""
     stored = part.X.data if sp.issparse(part.X) else part.X
