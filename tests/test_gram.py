@@ -29,7 +29,9 @@ from separatrix import (
     separability,
 )
 from separatrix.optimum import kernel_decomposition as kernelised
-from separatrix.patterns.kernel_patterns import GramRows, Kernel, KernelPatterns
+from separatrix.patterns.gram_rows import GramRows
+from separatrix.patterns.kernel_patterns import KernelPatterns
+from separatrix.patterns.mercer import Kernel
 from separatrix.rows.memory import as_rows
 from separatrix.space import Space
 

@@ -115,7 +115,9 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
     def _measures(self, problem: KernelProblem) -> dict[str, Any]:
         return {**super()._measures(problem), "visits": problem.steps, "updates": problem.steps}
 
-    def _solve(self, problem: KernelProblem, data: Data) -> Solution:
+    def _solve(self, problem: KernelProblem, data: Data, start: Vector | None = None) -> Solution:
+        if start is not None:
+            raise ValueError("KernelMaxMargin starts from no hyperplane: coef_init and intercept_init must be None.")
         solve(problem)
         if problem.hard and not problem.lower > 0 and not problem.stopped:
             self._refuse(problem, data)

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from separatrix.callbacks import Callback
 from separatrix.datasets import Labelled, load_sonar, load_wbc
 from separatrix.estimators.margin_rules import ALMA, CRAMMA
 from separatrix.estimators.max_margin import MaxMargin
@@ -140,26 +141,17 @@ class Outcome(NamedTuple):
         return "= in the authors' arithmetic" if self.agrees else "DIFFERS"
 
 
-class Steps:
+class Steps(Callback):
     """A callback that tells how many updates have been made, and lets a fit be given up."""
 
     def __init__(self, tell: Callable[[int], None], stop: threading.Event):
         self.tell, self.stop = tell, stop
-
-    def setup(self, estimator: Any, context: Any) -> None:
-        pass
-
-    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        pass
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
         measures = getattr(context, "measures", None)
         if measures:
             self.tell(measures["updates"])
         return self.stop.is_set()
-
-    def teardown(self, estimator: Any, context: Any) -> None:
-        pass
 
 
 def estimator_of(row: Row, table: PaperTable, radius2: float) -> Any:

@@ -11,7 +11,8 @@ import numpy as np
 from separatrix import bounds
 from separatrix.estimators.fuzzy_rules import MarginFuzzyPerceptron
 from separatrix.estimators.perceptrons import Perceptron
-from separatrix.experiments.plane import PALETTE, boundary, normal, points, window
+from separatrix.experiments.plane import boundary, normal, points, window
+from separatrix.plot.style import COLOURS
 
 ORIGIN: dict[str, Any] = {"fit_intercept": False, "shuffle": False}  # the dissertation has no bias
 
@@ -44,8 +45,8 @@ def figure_34(figure: Any, losses: dict[str, list[int]]) -> None:
     axes = figure.subplots()
     for k, (name, loss) in enumerate(losses.items()):
         style = {"linewidth": 2.2, "zorder": 3} if name == "greedy" else {"linewidth": 4.0 - 0.9 * k, "alpha": 0.8}
-        axes.plot(np.arange(1, len(loss) + 1), loss, color=PALETTE[k], label=name, **style)
-        axes.plot(len(loss), 0, "o", color=PALETTE[k], zorder=4)
+        axes.plot(np.arange(1, len(loss) + 1), loss, color=COLOURS[k], label=name, **style)
+        axes.plot(len(loss), 0, "o", color=COLOURS[k], zorder=4)
     axes.set(xlabel="updates", ylabel="errors", title="Fixed rates coincide; greedy ends first")
     axes.legend(frameon=False)
 
@@ -75,7 +76,7 @@ def figure_31(figure: Any) -> None:
         points(ax, X, y)
         boundary(ax, w, label="before")
         after = w + eta * X[0]
-        boundary(ax, after, color=PALETTE[2], linestyle="--", label="after")
+        boundary(ax, after, color=COLOURS[2], linestyle="--", label="after")
         still = [f"({x[0]:g}, {x[1]:g})" for x, l in zip(X, y, strict=True) if l * (x @ after) <= 0]
         window(ax, X, title=f"rate {eta:g}, {word}: {', '.join(still)} wrong")
         ax.legend(frameon=False, fontsize=8, loc="lower right")
@@ -89,17 +90,18 @@ def figure_33(figure: Any) -> None:
     points(axes, X, y, size=34)
     boundary(axes, w, label="before: 1 error")
     rates = (0.25, 1.0, 2.5)
-    losses = [_errors(X, y, w + eta * X[0]) for eta in rates]
+    losses = [errors(X, y, w + eta * X[0]) for eta in rates]
     for k, (eta, loss) in enumerate(zip(rates, losses, strict=True)):
         chosen = k == int(np.argmin(losses))
-        boundary(axes, w + eta * X[0], color=PALETTE[k], linewidth=2.2 if chosen else 1.2,
+        boundary(axes, w + eta * X[0], color=COLOURS[k], linewidth=2.2 if chosen else 1.2,
                  label=f"rate {eta:g}: {loss} error{'s' * (loss != 1)}{', taken' if chosen else ''}")  # fmt: skip
-        normal(axes, (w + eta * X[0]) / 1.5, color=PALETTE[k])
+        normal(axes, (w + eta * X[0]) / 1.5, color=COLOURS[k])
     window(axes, X)
     axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
-def _errors(X: np.ndarray, y: np.ndarray, w: np.ndarray) -> int:
+def errors(X: np.ndarray, y: np.ndarray, w: np.ndarray) -> int:
+    """The 0-1 loss (definition 11)."""
     return int(np.count_nonzero(y * (X @ w) <= 0))
 
 
@@ -117,7 +119,7 @@ def figure_41(figure: Any) -> None:
     points(axes, X, np.array([1, 1, -1, -1]), size=44, zorder=3)
     angle = bounds.fuzzy_angle(R, height) / 2
     for k, sign in enumerate((1, -1)):
-        boundary(axes, np.array([-math.sin(sign * angle), math.cos(angle)]), color=PALETTE[k], label=f"$L_{k + 1}$")
+        boundary(axes, np.array([-math.sin(sign * angle), math.cos(angle)]), color=COLOURS[k], label=f"$L_{k + 1}$")
     for k, (place, x) in enumerate(zip(((-14, 6), (6, 6), (-14, -12), (6, -12)), X, strict=True)):
         axes.annotate(f"$v_{k + 1}$", x, xytext=place, textcoords="offset points")
     window(axes, 1.15 * X / X.max() * R, title=f"angle between $L_1$ and $L_2$: {math.degrees(2 * angle):.1f} degrees")
@@ -187,8 +189,8 @@ def figure_53(figure: Any) -> None:
                         [-half_width, half_height]])  # fmt: skip
     for k, turn in enumerate((psi, -psi)):
         u = np.array([-math.sin(turn), math.cos(turn)])
-        _band(axes, u, epsilon, color=PALETTE[k], alpha=0.25)
-        boundary(axes, u, color=PALETTE[k])
+        _band(axes, u, epsilon, color=COLOURS[k], alpha=0.25)
+        boundary(axes, u, color=COLOURS[k])
     axes.fill(*blanket.T, color="#444444", alpha=0.6, linewidth=0, label="overlapping data")
     axes.set(xlim=(-4.5, 4.5), ylim=(-3.1, 3.1), title=f"boundaries may vary by {math.degrees(2 * psi):.1f} degrees")
     axes.set_aspect("equal")

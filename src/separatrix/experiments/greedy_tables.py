@@ -20,7 +20,7 @@ from separatrix import bounds
 from separatrix.estimators.max_margin import MaxMargin
 from separatrix.estimators.perceptrons import GreedyPerceptron, Perceptron
 from separatrix.experiments import greedy_figures as figures
-from separatrix.experiments.greedy_figures import ORIGIN, path
+from separatrix.experiments.greedy_figures import ORIGIN, errors, path
 from separatrix.experiments.outcome import Check, Figure, Report, Table
 
 RATES = (0.5, 1.0, 2.0, 4.0)
@@ -32,11 +32,6 @@ def blobs() -> tuple[np.ndarray, np.ndarray]:
 
     X, y = make_blobs(80, n_features=2, centers=2, cluster_std=1.5, random_state=np.random.RandomState(9758))
     return X, np.where(y == 0, -1, 1)
-
-
-def errors(X: np.ndarray, y: np.ndarray, w: np.ndarray) -> int:
-    """The 0-1 loss (definition 11)."""
-    return int(np.count_nonzero(y * (X @ w) <= 0))
 
 
 def listed_updates(X: np.ndarray, y: np.ndarray, etas: Sequence[float]) -> int:

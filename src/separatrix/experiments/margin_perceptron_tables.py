@@ -15,7 +15,7 @@ from separatrix.errors import DataError
 from separatrix.estimators.margin_rules import MarginPerceptron
 from separatrix.estimators.max_margin import MaxMargin
 from separatrix.experiments.outcome import Figure, Report, Table
-from separatrix.experiments.plane import PALETTE
+from separatrix.plot.style import COLOURS
 
 
 def datasets() -> tuple[dict[str, tuple[np.ndarray, np.ndarray]], dict[str, str]]:
@@ -111,7 +111,7 @@ def reproduce() -> Report:
 def _draw(figure: Any, names: list[str], shares: list[float]) -> None:
     axes = figure.subplots()
     place = np.arange(len(names))[::-1]
-    axes.barh(place, shares, color=PALETTE[0], height=0.7)
+    axes.barh(place, shares, color=COLOURS[0], height=0.7)
     axes.axvline(0.25, color="black", linestyle="--", linewidth=1)
     axes.set_yticks(place, names, fontsize=8)
     axes.set(xlim=(0, 1), xlabel="margin reached / maximum margin")

@@ -5,14 +5,13 @@ from typing import Any
 
 import numpy as np
 
-COLOURS = {1: "#c1272d", -1: "#0000a7"}
-PALETTE = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9")  # told apart by the colour-blind too
+from separatrix.plot.style import look
 
 
 def points(axes: Any, X: np.ndarray, y: np.ndarray, size: float = 22, **style: Any) -> None:
     """Points of the classes +1 and -1."""
-    for label, marker in ((1, "^"), (-1, "s")):
-        axes.scatter(*X[y == label].T, s=size, c=COLOURS[label], marker=marker, linewidths=0, **style)
+    for k, label in enumerate((1, -1)):
+        axes.scatter(*X[y == label].T, s=size, linewidths=0, **look(k), **style)
 
 
 def boundary(axes: Any, w: np.ndarray, b: float = 0.0, **style: Any) -> None:

@@ -1,143 +1,124 @@
-"""The one loop: every additive rule, resumable after any number of visits, soft margin included.
+"""The loop of additive rules over single patterns, resumable after any number of visits, soft margin included.
 
     visit y = scale l (x, rho) with the extension Delta e_k;   m = a.y
     if the rule is violated:   a <- shrink (keep a + gain y)
 
-``a = c v`` with a lazy factor c. ``alpha`` holds the multiples of the patterns in a, in units of v; it doubles as the
-extension: a^ext.y_k^ext = a.y_k + Delta^2 alpha_k (CRAMMA section 4). An empty ``alpha`` is not kept.
+The correction is that of update.py. Besides what it asks of the patterns, the loop asks for ``product(self, k, v)``,
+which is v.y of pattern k; ``ask_for(self, k)`` tells that k will come soon, and ``lacking(self, k)`` is asked whether a
+correction by k has to wait.
 """
 
-from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from separatrix.compile_cache import compiled, importable, shared_digest
-from separatrix.loops.averaging import note
-from separatrix.loops.order import draw
+import numpy as np
+
+from separatrix.compile_cache import one_per_rule
 from separatrix.loops.state import (
-    CONVERGED,
-    DOUBT,
-    EPOCHS,
-    EXHAUSTED,
     FACTOR,
-    FRESH,
     NORM2,
     POSITION,
     RUN,
     RUNNING,
-    SPREAD,
     TOTAL,
     UPDATES,
     VISITS,
-    rescale,
+    Frame,
+    end_epoch,
     squared_length,
 )
-from separatrix.rows.access import axpy, dot, prefetch, touch
-from separatrix.rules.base import Scalars, digest, keep, negligible, shrink, violates, weighted_gain
+from separatrix.loops.update import bias2, correct, nothing
+from separatrix.rows.access import Storage, add_row, dot, prefetch, touch
+from separatrix.rules.base import Scalars, verb, violates
 
-LOOSE = 1e4  # |a|^2 is summed anew when its rounding error may be that many times the unit roundoff
+LACKING = 3  # a status besides those of state.py: a correction needs what is not at hand
 LOOK_AHEAD = 6  # visits between asking for a row and using it, in shuffled epochs
 STREAM = 32  # the same in epochs as the rows come, for the numbers that only corrections read
 
 
-@cache
-def additive_kernel(rule_class: type) -> Any:
-    key = digest(rule_class)
-    return _make(shared_digest() + key, importable(rule_class), f"{rule_class.__qualname__}-{key[:12]}")
+def _no(self, k):
+    return False
 
 
-def _make(key: str, cacheable: bool, name: str) -> Any:
-    def run(rule, X, labels, order, weight, norm2, frame, state, budget, max_updates):
+product, ask_for, lacking = verb("product"), verb("ask_for", nothing), verb("lacking", _no)
+
+
+class SignedRows(NamedTuple):
+    """Patterns of two classes: a row and its label."""
+
+    X: Storage
+    labels: np.ndarray
+    frame: Frame
+
+    def product(self, k, v):
+        return self.labels[k] * self.frame.scale * (dot(self.X, k, v) + self.frame.rho * v[v.shape[0] - 1])
+
+    def ask_for(self, k):
+        prefetch(self.X, k)
+
+    def add(self, k, g, c, v):
+        add_row(g * (self.labels[k] * self.frame.scale) / c, self.X, k, self.frame.rho, v)
+
+    def remember(self, k, g, times, late):
+        add_row(g * (self.labels[k] * self.frame.scale) * times, self.X, k, self.frame.rho, late)
+
+    def length2(self, state, multiplied):
+        return squared_length(state.v)
+
+    def errors(self, v):
+        wrong = 0
+        for k in range(self.labels.shape[0]):
+            if product(self, k, v) <= 0.0:
+                wrong += 1
+        return wrong
+
+
+@one_per_rule
+def additive_kernel(key: str) -> Any:
+    def run(rule, patterns, order, weight, norm2, frame, state, budget, max_updates):
         key  # noqa: B018  a closure cell, for numba's cache key
         v, alpha, real, count = state.v, state.alpha, state.real, state.counts
-        d, n, keeping = v.shape[0] - 1, labels.shape[0], alpha.shape[0] > 0
-        c, nn, total, spread, doubt = real[FACTOR], real[NORM2], real[TOTAL], real[SPREAD], real[DOUBT]
-        position, fresh, epochs = count[POSITION], count[FRESH], count[EPOCHS]
-        updates, visits, survived = count[UPDATES], count[VISITS], count[RUN]
-        status = RUNNING
+        n, status = order.sequence.shape[0], RUNNING
         while budget > 0 and status == RUNNING:
             # Visits up to the next correction: without a store into v, what depends on a alone leaves this loop.
-            start, end, violated, m = position, min(n, position + budget), False, 0.0
+            c, nn, total = real[FACTOR], real[NORM2], real[TOTAL]
+            start, t, visits = count[POSITION], count[UPDATES] + 1.0, count[VISITS]
+            position, end, violated, m = start, min(n, start + budget), False, 0.0
             while position < end:
                 i = position
                 if order.seed >= 0:
                     i = order.sequence[position]
-                    prefetch(X, order.sequence[min(position + LOOK_AHEAD, n - 1)])
+                    ask_for(patterns, order.sequence[min(position + LOOK_AHEAD, n - 1)])
                 else:
                     touch(weight, position + STREAM)
                     touch(norm2, position + STREAM)
                     touch(alpha, position + STREAM)
-                m = labels[i] * frame.scale * (dot(X, i, v) + frame.rho * v[d])
+                m = product(patterns, i, v)
                 if frame.delta2 > 0.0:
                     m += frame.delta2 * alpha[i]
                 m *= c
-                flat2 = max(nn - (c * v[d]) ** 2, 0.0)
+                flat2 = max(nn - bias2(patterns, c, v), 0.0)
                 visit = float(visits + position - start + 1)
-                s = Scalars(updates + 1.0, visit, nn, flat2, c * total, norm2[i], frame.radius2, weight[i])
+                s = Scalars(t, visit, nn, flat2, c * total, norm2[i], frame.radius2, weight[i])
                 position += 1
                 if violates(rule, m, s):
                     violated = True
                     break
-            visits += position - start
-            survived += position - start
+            i = position - 1
+            if order.seed >= 0:
+                i = order.sequence[i]
+            if violated and lacking(patterns, i):
+                position -= 1
+                violated, status = False, LACKING
+            count[POSITION] = position
+            count[VISITS] += position - start
+            count[RUN] += position - start
             budget -= position - start
             if violated:
-                i = position - 1
-                if order.seed >= 0:
-                    i = order.sequence[i]
-                l = labels[i] * frame.scale
-                flat2 = max(nn - (c * v[d]) ** 2, 0.0)
-                s = Scalars(updates + 1.0, float(visits), nn, flat2, c * total, norm2[i], frame.radius2, weight[i])
-                g = weighted_gain(rule, m, s)
-                k = keep(rule, m, s)
-                note(state.memory, X, labels, i, frame, v, c, g * l, visits, survived - 1)
-                whole = k * k * nn + g * g * norm2[i]
-                doubt = k * k * doubt + 2.0 * whole
-                nn = max(whole + 2.0 * k * g * m, 0.0)
-                c *= k
-                if c == 0.0:
-                    rescale(v, 0.0)
-                    rescale(alpha, 0.0)
-                    total, spread, c = 0.0, 0.0, 1.0
-                axpy(g * l / c, X, i, v)
-                v[d] += g * l / c * frame.rho
-                if frame.delta2 > 0.0:
-                    spread += (2.0 * alpha[i] + g / c) * g / c
-                if keeping:
-                    alpha[i] += g / c
-                total += g / c
-                # The sum for nn cancels, and keep and shrink would multiply its error from update to update.
-                if k != 1.0 or doubt > LOOSE * nn:
-                    nn, doubt = c * c * (squared_length(v) + frame.delta2 * spread), 0.0
-                updates += 1
-                survived = 0
-                if not negligible(rule, m, s):
-                    fresh += 1
-                flat2 = max(nn - (c * v[d]) ** 2, 0.0)
-                after = Scalars(updates + 1.0, float(visits), nn, flat2, c * total, norm2[i], frame.radius2, weight[i])
-                k = shrink(rule, after)
-                if k != 1.0:
-                    c *= k
-                    nn *= k * k
-                    doubt *= k * k
-                if c < 1e-100 or c > 1e100:
-                    rescale(v, c)
-                    rescale(alpha, c)
-                    total, spread, c = total * c, spread * c * c, 1.0
-                if updates >= max_updates:
-                    status = EXHAUSTED
+                flat2 = max(nn - bias2(patterns, c, v), 0.0)
+                s = Scalars(t, float(count[VISITS]), nn, flat2, c * total, norm2[i], frame.radius2, weight[i])
+                status = correct(rule, patterns, i, i, m, s, frame.delta2, state, max_updates)
             if position == n:
-                position = 0
-                epochs += 1
-                if fresh == 0:
-                    status = CONVERGED
-                fresh = 0
-                draw(order, epochs)
-        real[FACTOR], real[NORM2], real[TOTAL], real[SPREAD], real[DOUBT] = c, nn, total, spread, doubt
-        count[POSITION], count[FRESH], count[EPOCHS] = position, fresh, epochs
-        count[UPDATES], count[VISITS], count[RUN] = updates, visits, survived
+                status = end_epoch(count, order, status)
         return status
 
-    # numba keeps one index of compiled forms per qualified name, and reading it imports the rule classes in it: a
-    # name per rule keeps a rule that is no longer there from spoiling all others.
-    run.__qualname__ = f"run-{name}"
-    return compiled(run, cacheable)
+    return run

@@ -21,8 +21,9 @@ class Margins(NamedTuple):
 
 @on_first_use
 def greedy_kernel(key: str) -> Any:
-    def run(rule, X, labels, order, weight, norm2, frame, state, budget, max_updates):
+    def run(rule, patterns, order, weight, norm2, frame, state, budget, max_updates):
         key  # noqa: B018  a closure cell, for numba's cache key
+        X, labels = patterns.X, patterns.labels
         v, d, n = state.v, state.v.shape[0] - 1, labels.shape[0]
         m, z, row = state.memory.m, state.memory.z, state.memory.row
         status = RUNNING
@@ -51,9 +52,7 @@ def greedy_kernel(key: str) -> Any:
                 add_multiple(state, i, g)
                 if state.counts[UPDATES] >= max_updates:
                     status = EXHAUSTED
-            ended = end_visit(state.counts, order)
-            if status == RUNNING:
-                status = ended
+            status = end_visit(state.counts, order, status)
         return status
 
     return compiled(run)

@@ -9,52 +9,88 @@ A visit to a row looks at its strongest rival, the one with the smallest m, or a
 the blocks one after the other, ``state.alpha`` the multiples of the patterns, row by row, or nothing.
 """
 
-from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload, register_jitable
 
-from separatrix.compile_cache import compiled, importable, on_first_use, shared_digest
-from separatrix.loops.averaging import Mean, Nothing, Pocket, Voters
-from separatrix.loops.order import draw
+from separatrix.compile_cache import compiled, on_first_use, one_per_rule
 from separatrix.loops.state import (
-    CONVERGED,
-    DOUBT,
-    EPOCHS,
-    EXHAUSTED,
     FACTOR,
-    FRESH,
     NORM2,
     PLACE,
     POSITION,
     RUN,
     RUNNING,
-    SPREAD,
     TOTAL,
     UPDATES,
     VISITS,
+    Frame,
+    inlined,
+    next_row,
     rescale,
     squared_length,
 )
-from separatrix.rows.access import add_row, prefetch, scores
-from separatrix.rules.base import Scalars, digest, keep, negligible, shrink, violates, weighted_gain
+from separatrix.loops.update import bias2, correct
+from separatrix.rows.access import Storage, add_row, prefetch, scores
+from separatrix.rules.base import Scalars, violates
 
-LOOSE = 1e4  # |a|^2 is summed anew when its rounding error may be that many times the unit roundoff
 LOOK_AHEAD = 3  # visits between asking for a row and using it; a visit takes longer than that of a hyperplane
 BLOCK = 512  # rows summed before they enter the total
 
 
-@register_jitable
-def bias2(V):
-    """The squared length of the bias coordinates."""
-    s, d = 0.0, V.shape[1] - 1
-    for j in range(V.shape[0]):
-        s += V[j, d] * V[j, d]
-    return s
+class RivalPairs(NamedTuple):
+    """Kesler's patterns: a row, its category and a rival; number (c - 1) i + r is row i with its r-th rival."""
+
+    X: Storage
+    codes: np.ndarray
+    norm2: np.ndarray
+    V: np.ndarray  # state.v, a row per category
+    scores: np.ndarray  # V[j].(x, rho) of the row at hand
+    others: np.ndarray  # the same of other rows
+    frame: Frame
+
+    def add(self, at, g, c, v):
+        step, frame = g * self.frame.scale / c, self.frame
+        i, own, rival = at
+        add_row(step, self.X, i, frame.rho, self.V[own])
+        add_row(-step, self.X, i, frame.rho, self.V[rival])
+        # What the correction does to the scores of this row: it matters to the rivals that follow.
+        change = g / c * 0.5 * (self.norm2[i] - frame.delta2) / frame.scale
+        self.scores[own] += change
+        self.scores[rival] -= change
+
+    def remember(self, at, g, times, late):
+        step, d = g * self.frame.scale * times, self.V.shape[1]
+        i, own, rival = at
+        add_row(step, self.X, i, self.frame.rho, late[own * d : (own + 1) * d])
+        add_row(-step, self.X, i, self.frame.rho, late[rival * d : (rival + 1) * d])
+
+    def length2(self, state, multiplied):
+        if multiplied:
+            remove_common(self.V)
+        return squared_length(state.v)
+
+    def bias2(self, c, v):
+        s, d = 0.0, self.V.shape[1] - 1
+        for j in range(self.V.shape[0]):
+            s += self.V[j, d] * self.V[j, d]
+        return c * c * s
+
+    def errors(self, v):
+        wrong, out = 0, self.others
+        for k in range(self.codes.shape[0]):
+            scores(self.X, k, self.V, self.frame.rho, out)
+            for j in range(self.V.shape[0]):
+                if j != self.codes[k] and out[j] >= out[self.codes[k]]:
+                    wrong += 1
+                    break
+        return wrong
+
+    def rescale_rest(self, factor):
+        rescale(self.scores, factor)
 
 
-@register_jitable
+@inlined
 def remove_common(V):
     """Take from all categories what they have in common. It is 0 but for rounding errors, no correction ever acts on
     it, and a rule that multiplies a from update to update would let it outgrow everything else."""
@@ -67,175 +103,58 @@ def remove_common(V):
             V[j, f] -= mean
 
 
-# What a fit remembers besides the current machine, as memory.py says it for a hyperplane.
-
-
-def _ignore(memory, X, codes, i, j, rho, V, g, visits, run):
-    return None
-
-
-def _average(memory, X, codes, i, j, rho, V, g, visits, run):
-    late = memory.late.reshape(V.shape)
-    add_row(g * (visits - 1), X, i, rho, late[codes[i]])
-    add_row(-g * (visits - 1), X, i, rho, late[j])
-
-
-def _vote(memory, X, codes, i, j, rho, V, g, visits, run):
-    last = np.argmin(memory.votes)
-    votes = min(run + 1, visits - 1)
-    if votes > memory.votes[last]:
-        memory.votes[last] = votes
-        memory.vectors[last] = V.ravel()
-
-
-def _pocket(memory, X, codes, i, j, rho, V, g, visits, run):
-    if run <= memory.best[0]:
-        return
-    if memory.ratchet:
-        out, errors = np.empty(V.shape[0]), 0
-        for k in range(codes.shape[0]):
-            scores(X, k, V, rho, out)
-            for r in range(V.shape[0]):
-                if r != codes[k] and out[r] >= out[codes[k]]:
-                    errors += 1
-                    break
-        if errors >= memory.best[1]:
-            return
-        memory.best[1] = errors
-    memory.best[0] = run
-    memory.best[2] += 1
-    memory.vector[:] = V.ravel()
-
-
-_NOTES = {Nothing: _ignore, Mean: _average, Voters: _vote, Pocket: _pocket}
-
-
-def note(memory, X, codes, i, j, rho, V, g, visits, run):
-    """Called just before an update by g times the pattern of row i and rival j."""
-    return _NOTES[type(memory)](memory, X, codes, i, j, rho, V, g, visits, run)
-
-
-@overload(note)
-def _note(memory, X, codes, i, j, rho, V, g, visits, run):
-    return _NOTES[memory.instance_class]
-
-
-@cache
-def machine_kernel(rule_class: type) -> Any:
-    key = digest(rule_class)
-    return _make(shared_digest() + key, importable(rule_class), f"{rule_class.__qualname__}-{key[:12]}")
-
-
-def _make(key: str, cacheable: bool, name: str) -> Any:
-    def run(rule, X, codes, order, weight, norm2, frame, state, budget, max_updates, categories, every):
+@one_per_rule
+def machine_kernel(key: str) -> Any:
+    def run(rule, X, codes, order, weight, norm2, frame, state, budget, max_updates, scratch, every):
         key  # noqa: B018  a closure cell, for numba's cache key
-        v, real, count, rho, delta2 = state.v, state.real, state.counts, frame.rho, frame.delta2
-        n, rivals, keeping = codes.shape[0], categories - 1, state.alpha.shape[0] > 0
-        V = v.reshape((categories, v.shape[0] // categories))
-        alpha = state.alpha.reshape((n if keeping else 0, rivals))
-        c, nn, total, spread, doubt = real[FACTOR], real[NORM2], real[TOTAL], real[SPREAD], real[DOUBT]
-        position, fresh, epochs, place = count[POSITION], count[FRESH], count[EPOCHS], count[PLACE]
-        updates, visits, survived = count[UPDATES], count[VISITS], count[RUN]
-        out = np.empty(categories)
+        alpha, real, count = state.alpha, state.real, state.counts
+        n, categories = codes.shape[0], scratch.shape[1]
+        rivals, out = categories - 1, scratch[0]
+        V = state.v.reshape((categories, state.v.shape[0] // categories))
+        patterns = RivalPairs(X, codes, norm2, V, out, scratch[1], frame)
         status = RUNNING
         while budget > 0 and status == RUNNING:
-            i = position
+            position = i = count[POSITION]
             if order.seed >= 0:
                 i = order.sequence[position]
                 prefetch(X, order.sequence[min(position + LOOK_AHEAD, n - 1)])
-            code = codes[i]
-            if place == 0:
+            code, first = codes[i], i * rivals
+            if count[PLACE] == 0:
                 budget -= 1
-                visits += 1
-                survived += 1
-            scores(X, i, V, rho, out)
-            r, last = place, rivals
+                count[VISITS] += 1
+                count[RUN] += 1
+            scores(X, i, V, frame.rho, out)
+            r, last = count[PLACE], rivals
             if not every:
                 smallest = np.inf
                 for q in range(rivals):
                     m = (out[code] - out[q if q < code else q + 1]) * frame.scale
-                    if delta2 > 0.0:
-                        m += delta2 * alpha[i, q]
+                    if frame.delta2 > 0.0:
+                        m += frame.delta2 * alpha[first + q]
                     if m < smallest:
                         smallest, r = m, q
                 last = r + 1
             while r < last and status == RUNNING:
-                j = r if r < code else r + 1
-                m = (out[code] - out[j]) * frame.scale
-                if delta2 > 0.0:
-                    m += delta2 * alpha[i, r]
+                rival = r if r < code else r + 1
+                m = (out[code] - out[rival]) * frame.scale
+                if frame.delta2 > 0.0:
+                    m += frame.delta2 * alpha[first + r]
+                c, nn = real[FACTOR], real[NORM2]
                 m *= c
-                flat2 = max(nn - c * c * bias2(V), 0.0)
-                s = Scalars(updates + 1.0, float(visits), nn, flat2, c * total, norm2[i], frame.radius2, weight[i])
+                flat2 = max(nn - bias2(patterns, c, state.v), 0.0)
+                t, visit = count[UPDATES] + 1.0, float(count[VISITS])
+                s = Scalars(t, visit, nn, flat2, c * real[TOTAL], norm2[i], frame.radius2, weight[i])
                 if violates(rule, m, s):
-                    g = weighted_gain(rule, m, s)
-                    k = keep(rule, m, s)
-                    note(state.memory, X, codes, i, j, rho, V, g * frame.scale, visits, survived - 1)
-                    whole = k * k * nn + g * g * norm2[i]
-                    doubt = k * k * doubt + 2.0 * whole
-                    nn = max(whole + 2.0 * k * g * m, 0.0)
-                    c *= k
-                    if c == 0.0:
-                        rescale(v, 0.0)
-                        rescale(state.alpha, 0.0)
-                        rescale(out, 0.0)
-                        total, spread, c = 0.0, 0.0, 1.0
-                    step = g * frame.scale / c
-                    add_row(step, X, i, rho, V[code])
-                    add_row(-step, X, i, rho, V[j])
-                    # What the correction does to the scores of this row: it matters to the rivals that follow.
-                    change = g / c * 0.5 * (norm2[i] - delta2) / frame.scale
-                    out[code] += change
-                    out[j] -= change
-                    if delta2 > 0.0:
-                        spread += (2.0 * alpha[i, r] + g / c) * g / c
-                    if keeping:
-                        alpha[i, r] += g / c
-                    total += g / c
-                    if k != 1.0:
-                        remove_common(V)
-                    if k != 1.0 or doubt > LOOSE * nn:
-                        nn, doubt = c * c * (squared_length(v) + delta2 * spread), 0.0
-                    updates += 1
-                    survived = 0
-                    if not negligible(rule, m, s):
-                        fresh += 1
-                    flat2 = max(nn - c * c * bias2(V), 0.0)
-                    after = Scalars(
-                        updates + 1.0, float(visits), nn, flat2, c * total, norm2[i], frame.radius2, weight[i]
-                    )
-                    k = shrink(rule, after)
-                    if k != 1.0:
-                        c *= k
-                        nn *= k * k
-                        doubt *= k * k
-                    if c < 1e-100 or c > 1e100:
-                        rescale(v, c)
-                        rescale(state.alpha, c)
-                        rescale(out, c)
-                        total, spread, c = total * c, spread * c * c, 1.0
-                    if updates >= max_updates:
-                        status = EXHAUSTED
+                    at = (i, code, rival)
+                    status = correct(rule, patterns, at, first + r, m, s, frame.delta2, state, max_updates)
                 r += 1
+            count[PLACE] = r if r < last else 0
             if r < last:
-                place = r
                 break
-            place = 0
-            position += 1
-            if position == n:
-                position = 0
-                epochs += 1
-                if fresh == 0:
-                    status = CONVERGED
-                fresh = 0
-                draw(order, epochs)
-        real[FACTOR], real[NORM2], real[TOTAL], real[SPREAD], real[DOUBT] = c, nn, total, spread, doubt
-        count[POSITION], count[FRESH], count[EPOCHS], count[PLACE] = position, fresh, epochs, place
-        count[UPDATES], count[VISITS], count[RUN] = updates, visits, survived
+            status = next_row(count, order, status)
         return status
 
-    run.__qualname__ = f"run-{name}"
-    return compiled(run, cacheable)
+    return run
 
 
 # Single passes over the data, for all categories at once.

@@ -22,8 +22,9 @@ class Triangle(NamedTuple):
 
 @on_first_use
 def least_squares_kernel(key: str) -> Any:
-    def run(rule, X, labels, order, weight, norm2, frame, state, budget, max_updates):
+    def run(rule, patterns, order, weight, norm2, frame, state, budget, max_updates):
         key  # noqa: B018  a closure cell, for numba's cache key
+        X, labels = patterns.X, patterns.labels
         a, d = state.v, state.v.shape[0] - 1
         U, b, y = state.memory.matrix, state.memory.target, state.memory.row
         status = RUNNING
@@ -46,7 +47,7 @@ def least_squares_kernel(key: str) -> Any:
             state.counts[FRESH] += 1
             if state.counts[UPDATES] >= max_updates:
                 status = EXHAUSTED
-            end_visit(state.counts, order)
+            status = end_visit(state.counts, order, status)
         for j in range(d, -1, -1):
             rest = b[j]
             for k in range(j + 1, d + 1):

@@ -12,6 +12,10 @@ FACTOR, NORM2, TOTAL, SPREAD, DOUBT = 0, 1, 2, 3, 4  # places in State.real
 POSITION, FRESH, UPDATES, VISITS, EPOCHS, RUN, PLACE = 0, 1, 2, 3, 4, 5, 6  # places in State.counts
 
 
+# Called instead of inlined, a helper gets the arrays of its arguments over the stack, word by word.
+inlined = register_jitable(forceinline=True)
+
+
 class Frame(NamedTuple):
     """The space as a kernel needs it: patterns are ``scale * l * (x, rho)``, extended by sqrt(delta2)."""
 
@@ -24,20 +28,17 @@ class Frame(NamedTuple):
 class State(NamedTuple):
     v: np.ndarray  # d + 1; a = c v
     alpha: np.ndarray  # n multiples of patterns in units of v, or empty: not kept
-    memory: Any  # see memory.py
+    memory: Any  # see averaging.py
     real: np.ndarray  # c, |a^ext|^2; sum alpha and, if extended, |alpha|^2 in units of v; doubt about |a^ext|^2
     counts: np.ndarray  # position in the epoch, its updates so far, updates, visits, epochs, visits since an update,
-    # and the rival at which a row that was left half-way goes on (machine.py)
+    # and the rival at which a row that was left half-way goes on (kesler_loop.py)
 
 
 @register_jitable
-def end_visit(count, order):
-    """Count a visit; at the end of the epoch start the next one and tell whether it passed without an update."""
-    count[VISITS] += 1
-    count[POSITION] += 1
-    if count[POSITION] < order.sequence.shape[0]:
-        return RUNNING
-    status = CONVERGED if count[FRESH] == 0 else RUNNING
+def end_epoch(count, order, status):
+    """Start the next epoch; this one tells that the fit has converged if it passed without an update that counts."""
+    if count[FRESH] == 0:
+        status = CONVERGED
     count[POSITION] = 0
     count[FRESH] = 0
     count[EPOCHS] += 1
@@ -45,7 +46,21 @@ def end_visit(count, order):
     return status
 
 
-@register_jitable
+@inlined
+def next_row(count, order, status):
+    """Leave the row at hand."""
+    count[POSITION] += 1
+    return status if count[POSITION] < order.sequence.shape[0] else end_epoch(count, order, status)
+
+
+@inlined
+def end_visit(count, order, status):
+    """Count a visit, and leave its row."""
+    count[VISITS] += 1
+    return next_row(count, order, status)
+
+
+@inlined
 def add_multiple(state, i, g):
     """Enter an update by g times pattern i into the books."""
     if state.alpha.shape[0] > 0:
@@ -55,7 +70,7 @@ def add_multiple(state, i, g):
     state.counts[FRESH] += 1
 
 
-@register_jitable
+@inlined
 def squared_length(v):
     s = 0.0
     for j in range(v.shape[0]):
@@ -63,7 +78,7 @@ def squared_length(v):
     return s
 
 
-@register_jitable
+@inlined
 def rescale(v, c):
     """v <- c v, without binding the name v anew: that would cost reference counting in every visit of a loop."""
     for j in range(v.shape[0]):

@@ -31,8 +31,9 @@ def shifted_sinh(x, shift):
 
 @on_first_use
 def winnow_kernel(key: str) -> Any:
-    def run(rule, X, labels, order, weight, norm2, frame, state, budget, max_updates):
+    def run(rule, patterns, order, weight, norm2, frame, state, budget, max_updates):
         key  # noqa: B018  a closure cell, for numba's cache key
+        X, labels = patterns.X, patterns.labels
         theta, w, shift, d = state.v, state.memory.w, state.memory.shift, state.v.shape[0] - 1
         status = RUNNING
         while budget > 0 and status == RUNNING:
@@ -69,9 +70,7 @@ def winnow_kernel(key: str) -> Any:
                     w[d] = shifted_sinh(rate * theta[d], shift[0])
                 if state.counts[UPDATES] >= max_updates:
                     status = EXHAUSTED
-            ended = end_visit(state.counts, order)
-            if status == RUNNING:
-                status = ended
+            status = end_visit(state.counts, order, status)
         return status
 
     return compiled(run)

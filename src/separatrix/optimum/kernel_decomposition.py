@@ -16,7 +16,8 @@ import scipy.linalg as la
 from numpy.typing import NDArray
 
 from separatrix.loops import gram_descent
-from separatrix.patterns.kernel_patterns import GramRows, KernelPatterns, indefinite
+from separatrix.patterns.gram_rows import GramRows
+from separatrix.patterns.kernel_patterns import KernelPatterns, indefinite
 from separatrix.space import Vector, best_gamma, objective
 
 AT_ONCE = 1500  # rows up to which the whole Gram matrix is factored

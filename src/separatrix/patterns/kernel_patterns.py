@@ -9,105 +9,22 @@ Linear, Gaussian and ordinary polynomial kernels have one; of all others the mat
 there are too many rows, nothing is said to bound the margin.
 """
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg as la
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from separatrix.errors import DataError
+from separatrix.patterns.mercer import Kernel, Matrix, squared_lengths
 from separatrix.patterns.plain_patterns import EPS, Patterns
-from separatrix.rows.access import Dense, Storage
+from separatrix.rows.access import Storage
+from separatrix.rows.memory import MemoryRows
 from separatrix.space import Space, Vector
 
 BLOCK = 8_000_000  # values of the Gram matrix that are computed at a time
 LARGEST_CHECKED = 4000  # rows up to which the Gram matrix of an unknown kernel is factored
-
-Matrix = Any  # dense or CSR, n rows
-
-
-class Kernel(NamedTuple):
-    """K(x, z): "linear", "poly" (gamma x.z + coef0)^degree, "rbf" exp(-gamma |x - z|^2), "sigmoid" tanh(gamma x.z +
-    coef0), "precomputed", or a function of two matrices."""
-
-    name: str | Callable = "rbf"
-    gamma: float = 1.0
-    degree: float = 3.0
-    coef0: float = 0.0
-
-    def values(self, A: Matrix, B: Matrix, squares: Vector | None = None) -> NDArray[np.float64]:
-        """K of each row of A with each row of B; ``squares`` are those of B, where they are at hand."""
-        if callable(self.name):
-            out = np.asarray(self.name(A, B), dtype=np.float64)
-            if out.shape != (A.shape[0], B.shape[0]):
-                raise DataError(
-                    f"The kernel gave a matrix of shape {out.shape} for {A.shape[0]} and {B.shape[0]} rows: it has to "
-                    "take two matrices and return the inner products of their rows."
-                )
-            if not np.all(np.isfinite(out)):
-                raise DataError("The kernel gave a value that is not finite. Scale your features, or mend the kernel.")
-            return out
-        products = _dense(A @ B.T)
-        if self.name == "linear":
-            return products
-        if self.name == "rbf":
-            products *= -2.0
-            products += _squares(A)[:, None]
-            products += _squares(B) if squares is None else squares
-            np.maximum(products, 0.0, out=products)
-            products *= -self.gamma
-            return np.exp(products, out=products)
-        return self._of_products(products)
-
-    def diagonal(self, A: Matrix) -> Vector:
-        """K(x, x) of each row."""
-        if callable(self.name):
-            step = max(1, min(1000, A.shape[0]))
-            parts = [np.diag(self.values(A[i : i + step], A[i : i + step])) for i in range(0, A.shape[0], step)]
-            return np.concatenate(parts)
-        if self.name == "rbf":
-            return np.ones(A.shape[0])
-        squares = _squares(A)
-        if self.name == "linear":
-            return squares
-        return self._of_products(squares)
-
-    def _of_products(self, products: NDArray[np.float64]) -> NDArray[np.float64]:
-        argument = self.gamma * products + self.coef0
-        if self.name == "sigmoid":
-            return np.tanh(argument)
-        smallest = float(argument.min(initial=0.0))
-        if smallest < 0 and not float(self.degree).is_integer():
-            raise DataError(
-                f"gamma x.z + coef0 is {smallest:.3g} for some rows, and a negative number has no power of "
-                f"{self.degree:g}: use an integer for degree, or a larger coef0."
-            )
-        return argument**self.degree
-
-    @property
-    def mercer(self) -> bool:
-        """Is it known to be an inner product, whatever the data?"""
-        if self.name == "poly":
-            return float(self.degree).is_integer() and self.gamma >= 0 and self.coef0 >= 0
-        return self.name == "linear" or (self.name == "rbf" and self.gamma >= 0)
-
-    def rounding(self, largest: float, width: int) -> float:
-        """How far two ways of computing a value may differ, rows being of a squared length up to ``largest``."""
-        product = (width + 4) * EPS * largest
-        if self.name == "linear":
-            return product
-        if self.name == "rbf":
-            return 4.0 * self.gamma * product + 4.0 * EPS
-        base = abs(self.gamma) * largest + abs(self.coef0)
-        slip = abs(self.gamma) * product + 2.0 * EPS * base
-        if self.name == "poly":
-            if self.degree < 1:  # |s^p - t^p| <= |s - t|^p: near 0 a root is as steep as can be
-                return (slip**self.degree if self.degree > 0 else 0.0) + 4.0 * EPS * max(base, 1.0)
-            return self.degree * base ** (self.degree - 1.0) * slip + 4.0 * EPS * base**self.degree
-        return slip + 4.0 * EPS
 
 
 class Definiteness(NamedTuple):
@@ -150,21 +67,9 @@ def indefinite(why: str) -> DataError:
     )
 
 
-def _dense(products: Any) -> NDArray[np.float64]:
-    return np.asarray(products.toarray() if sp.issparse(products) else products, dtype=np.float64)
-
-
-def _squares(A: Matrix) -> Vector:
-    squares = A.multiply(A).sum(axis=1) if sp.issparse(A) else np.einsum("ij,ij->i", A, A)
-    return np.asarray(squares, dtype=np.float64).ravel()
-
-
 def as_matrix(rows: Storage) -> Matrix:
-    """What the kernels of patterns.py hold, as a float64 matrix."""
-    if isinstance(rows, Dense):
-        return np.asarray(rows.data, dtype=np.float64)
-    shape = (len(rows.indptr) - 1, rows.width)
-    return sp.csr_matrix((rows.data.astype(np.float64), rows.indices.astype(np.int64), rows.indptr), shape=shape)
+    """What compiled code reads, as a float64 matrix of numpy or scipy."""
+    return MemoryRows(rows).whole.astype(np.float64, copy=False)
 
 
 class KernelPatterns(Patterns):
@@ -213,18 +118,20 @@ class KernelPatterns(Patterns):
     def precomputed(self) -> bool:
         return self.kernel.name == "precomputed"
 
+    @property
+    def points(self) -> Matrix:
+        """The rows as a kernel takes them for centres."""
+        return self.kernel.form.points(self.matrix, self.columns)
+
     @cached_property
     def squares(self) -> Vector:
         """K(x_k, x_k)."""
-        if self.precomputed:
-            assert self.columns is not None
-            return np.array(self.matrix[np.arange(self.n), self.columns], dtype=np.float64).ravel()
-        return np.ascontiguousarray(self.kernel.diagonal(self.matrix))
+        return np.ascontiguousarray(self.kernel.diagonal(self.matrix, self.points))
 
     @cached_property
     def _row_squares(self) -> Vector:
         """|x_k|^2 of the features."""
-        return _squares(self.matrix)
+        return squared_lengths(self.matrix)
 
     @cached_property
     def definiteness(self) -> Definiteness:
@@ -244,26 +151,18 @@ class KernelPatterns(Patterns):
     @cached_property
     def value_error(self) -> float:
         """What is uncertain about a value of the kernel."""
-        skew = self.centres.definiteness.skew
-        if self.precomputed or callable(self.kernel.name):
-            return 4.0 * EPS * self.peak() + skew
         longest = max(float(p._row_squares.max(initial=0.0)) for p in (self, self.centres))
-        return self.kernel.rounding(longest, self.features) + skew
+        return self.kernel.rounding(longest, self.features, self.peak()) + self.centres.definiteness.skew
 
     def peak(self) -> float:
         return max(float(np.abs(self.squares).max(initial=0.0)), float(np.abs(self.centres.squares).max(initial=0.0)))
 
     def gram(self, index: np.ndarray, among: np.ndarray | None = None) -> NDArray[np.float64]:
         """K of some centres with the rows, or with some of them: (len(index), n)."""
-        centres = self.centres
-        if self.precomputed:
-            assert centres.columns is not None
-            chosen = self.matrix if among is None else self.matrix[among]
-            return np.ascontiguousarray(_dense(chosen[:, centres.columns[index]]).T)
         matrix, squares = self.matrix, self._row_squares
         if among is not None:
             matrix, squares = matrix[among], squares[among]
-        return self.kernel.values(centres.matrix[index], matrix, squares)
+        return self.kernel.values(self.centres.points[index], matrix, squares)
 
     def _gram_among(self, index: np.ndarray) -> NDArray[np.float64]:
         """K of some rows with each other, (k, k), symmetric."""
@@ -337,41 +236,3 @@ class KernelPatterns(Patterns):
 
     def dense_rows(self, index: np.ndarray) -> NDArray[np.float64]:
         raise DataError("The patterns of a kernel cannot be written out.")
-
-
-class GramRows:
-    """Rows of l_i l_k (K + rho^2), times a factor, in a cache of bounded size; the oldest make room."""
-
-    def __init__(self, patterns: KernelPatterns, megabytes: float, factor: float = 1.0):
-        self.patterns, self.factor = patterns, factor
-        n = patterns.n
-        size = int(np.clip(megabytes * 1e6 / (8.0 * n), min(n, 2), n))
-        self.rows = np.empty((size, n))
-        self.slot = np.full(n, -1, dtype=np.int64)
-        self.owner = np.full(size, -1, dtype=np.int64)
-        self.next = 0
-        self.computed = 0
-        self.batch = max(1, min(size // 2, 64, 200_000 // n))  # to compute at a time: few are thrown away unused
-
-    def fetch(self, index: np.ndarray) -> None:
-        """Bring rows into the cache; the first of them is there for sure afterwards."""
-        fresh = index[self.slot[index] < 0][: self.batch]
-        if len(fresh) == 0:
-            return
-        p = self.patterns
-        block = p.gram(fresh)
-        block += p._rho2
-        block *= p.labels
-        block *= (self.factor * p.labels[fresh])[:, None]
-        self.computed += len(fresh)
-        for i, row in zip(fresh.tolist(), block, strict=True):
-            place = self.next
-            self.next = (self.next + 1) % len(self.owner)
-            if self.owner[place] >= 0:
-                self.slot[self.owner[place]] = -1
-            self.rows[place], self.owner[place], self.slot[i] = row, i, place
-
-    def row(self, i: int) -> Vector:
-        if self.slot[i] < 0:
-            self.fetch(np.array([i]))
-        return self.rows[self.slot[i]]

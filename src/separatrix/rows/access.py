@@ -1,11 +1,13 @@
 """Row access, written once: the same few names for a dense matrix and for CSR, in Python and in compiled code."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload, register_jitable
+
+from separatrix.compile_cache import compiled, on_first_use
 
 
 class Dense(NamedTuple):
@@ -318,3 +320,19 @@ def _prefetch(X, i):
                 _prefetch_element(X.indices, k)
 
     return impl
+
+
+@on_first_use
+def repeats_columns(key: str) -> Any:
+    """Does a row of CSR name a column twice? ``last``: one -1 per column."""
+
+    def run(X, last):
+        key  # noqa: B018
+        for i in range(X.indptr.shape[0] - 1):
+            for k in range(X.indptr[i], X.indptr[i + 1]):
+                if last[X.indices[k]] == i:
+                    return True
+                last[X.indices[k]] = i
+        return False
+
+    return compiled(run)

@@ -9,9 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from separatrix.compile_cache import compiled, on_first_use
 from separatrix.errors import DataError
-from separatrix.rows.access import CSR, Dense, Storage
+from separatrix.rows.access import CSR, Dense, Storage, repeats_columns
 from separatrix.rows.base import Rows, S
 from separatrix.rows.validate import check_structure
 
@@ -202,19 +201,3 @@ def frozen(array: np.ndarray) -> np.ndarray:
     view = array.view()
     view.flags.writeable = False
     return view
-
-
-@on_first_use
-def repeats_columns(key: str) -> Any:
-    """Does a row of CSR name a column twice? ``last``: one -1 per column."""
-
-    def run(X, last):
-        key  # noqa: B018
-        for i in range(X.indptr.shape[0] - 1):
-            for k in range(X.indptr[i], X.indptr[i + 1]):
-                if last[X.indices[k]] == i:
-                    return True
-                last[X.indices[k]] = i
-        return False
-
-    return compiled(run)

@@ -28,7 +28,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numba.extending import overload, register_jitable
+from numba.extending import overload
 
 
 class Scalars(NamedTuple):
@@ -90,73 +90,28 @@ def _gain_times_weight(rule, m, s):
     return gain(rule, m, s) * s.weight
 
 
-def _formula(cls: type, name: str, default: Callable | None = None) -> Any:
-    return getattr(cls, name, default)
+def verb(name: str, default: Any = None, **options: Any) -> Callable:
+    """A function that asks its first argument, a ``NamedTuple``, by the method of this name; compiled code inlines it.
+
+    Calling it instead would send all arrays of its arguments over the stack, word by word.
+    """
+
+    def ask(subject, *arguments):
+        return getattr(type(subject), name, default)(subject, *arguments)
+
+    @overload(ask, strict=False, jit_options={"forceinline": True, **options})
+    def _ask(subject, *arguments):
+        return getattr(subject.instance_class, name, default)
+
+    return ask
 
 
-def violates(rule, m, s):
-    return _formula(type(rule), "violates")(rule, m, s)
+ALLOCATES: Any = {"_nrt": True}  # as a formula of one's own may, though the loop around it does not
 
-
-def gain(rule, m, s):
-    return _formula(type(rule), "gain")(rule, m, s)
-
-
-def weighted_gain(rule, m, s):
-    return _formula(type(rule), "weighted_gain", _gain_times_weight)(rule, m, s)
-
-
-def keep(rule, m, s):
-    return _formula(type(rule), "keep", _unchanged)(rule, m, s)
-
-
-def shrink(rule, s):
-    return _formula(type(rule), "shrink", _unshrunk)(rule, s)
-
-
-def negligible(rule, m, s):
-    return _formula(type(rule), "negligible", _matters)(rule, m, s)
-
-
-def _compiled(formula: Callable) -> Callable:
-    return register_jitable(formula)
-
-
-@overload(violates)
-def _violates(rule, m, s):
-    formula = _compiled(_formula(rule.instance_class, "violates"))
-    return lambda rule, m, s: formula(rule, m, s)
-
-
-@overload(gain)
-def _gain(rule, m, s):
-    formula = _compiled(_formula(rule.instance_class, "gain"))
-    return lambda rule, m, s: formula(rule, m, s)
-
-
-@overload(weighted_gain)
-def _weighted_gain(rule, m, s):
-    formula = _compiled(_formula(rule.instance_class, "weighted_gain", _gain_times_weight))
-    return lambda rule, m, s: formula(rule, m, s)
-
-
-@overload(keep)
-def _keep(rule, m, s):
-    formula = _compiled(_formula(rule.instance_class, "keep", _unchanged))
-    return lambda rule, m, s: formula(rule, m, s)
-
-
-@overload(shrink)
-def _shrink(rule, s):
-    formula = _compiled(_formula(rule.instance_class, "shrink", _unshrunk))
-    return lambda rule, s: formula(rule, s)
-
-
-@overload(negligible)
-def _negligible(rule, m, s):
-    formula = _compiled(_formula(rule.instance_class, "negligible", _matters))
-    return lambda rule, m, s: formula(rule, m, s)
-
+violates, gain = verb("violates", **ALLOCATES), verb("gain", **ALLOCATES)
+weighted_gain = verb("weighted_gain", _gain_times_weight, **ALLOCATES)
+keep, shrink = verb("keep", _unchanged, **ALLOCATES), verb("shrink", _unshrunk, **ALLOCATES)
+negligible = verb("negligible", _matters, **ALLOCATES)
 
 FORMULAS = ("violates", "gain", "weighted_gain", "keep", "shrink", "negligible")
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.loops import kernel
+from separatrix.loops.additive import SignedRows
 from separatrix.loops.averaging import Nothing
 from separatrix.loops.order import NO_SHUFFLE, Order, permutation
 from separatrix.loops.state import (
@@ -134,10 +135,15 @@ class Training:
 
     def _run(self, rule: Any, visits: int, max_updates: int) -> int:
         """Call the compiled loop."""
-        return kernel(rule)(
-            rule, self.patterns.rows, self.patterns.labels, self.order, self.weight, self.norms2, self.frame,
-            self.state, visits, max_updates,
-        )  # fmt: skip
+        return int(
+            kernel(rule)(
+                rule, self._stored(), self.order, self.weight, self.norms2, self.frame, self.state, visits, max_updates
+            )
+        )
+
+    def _stored(self) -> Any:
+        """The patterns as a loop sees them."""
+        return SignedRows(self.patterns.rows, self.patterns.labels, self.frame)
 
     @property
     def rows(self) -> int:

@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.loops.dual_form import LACKING, kernelised_kernel
+from separatrix.loops.additive import LACKING
+from separatrix.loops.dual_form import InnerProducts
 from separatrix.loops.state import FACTOR, NORM2, POSITION, SPREAD, TOTAL, VISITS
-from separatrix.patterns.kernel_patterns import GramRows, KernelPatterns
+from separatrix.patterns.gram_rows import GramRows
+from separatrix.patterns.kernel_patterns import KernelPatterns
 from separatrix.rules.base import attribute
 from separatrix.training.base import Training
 
@@ -49,19 +51,14 @@ class KernelTraining(Training):
         state.real[SPREAD] = q * q if self.frame.delta2 > 0 else 0.0
         state.real[NORM2] = q * state.v[i] + self.frame.delta2 * state.real[SPREAD]
 
+    def _stored(self) -> InnerProducts:
+        return InnerProducts(self.gram.rows, self.gram.slot, self.patterns.labels, self.frame)
+
     def _run(self, rule: Any, visits: int, max_updates: int) -> int:
-        rule_class: Any = type(rule)
-        gram = self.gram
-        before = int(self.state.counts[VISITS])
-        while True:
-            left = visits - (int(self.state.counts[VISITS]) - before)
-            status = kernelised_kernel(rule_class)(
-                rule, gram.rows, gram.slot, self.patterns.labels, self.order, self.weight, self.norms2, self.frame,
-                self.state, left, max_updates,
-            )  # fmt: skip
-            if status != LACKING:
-                return int(status)
-            gram.fetch(self._wanted())
+        end = int(self.state.counts[VISITS]) + visits
+        while (status := super()._run(rule, end - int(self.state.counts[VISITS]), max_updates)) == LACKING:
+            self.gram.fetch(self._wanted())
+        return status
 
     def _wanted(self) -> np.ndarray:
         """The row at hand, and those behind it in the order that are no better off: they will be asked for next."""

@@ -45,5 +45,5 @@ class MachineTraining(Training):
         rule_class: Any = type(rule)
         return machine_kernel(rule_class)(
             rule, self.patterns.rows, self.patterns.codes, self.order, self.weight, self.norms2, self.frame,
-            self.state, visits, max_updates, self.patterns.categories, self.every,
+            self.state, visits, max_updates, np.empty((2, self.patterns.categories)), self.every,
         )  # fmt: skip

@@ -2,8 +2,6 @@
 
 import time
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,7 +104,7 @@ def _fitted(
 ) -> tuple[Any, str, Accuracy | None, bool]:
     """The separator, how it came about, its cross-validated accuracy, and whether Ctrl-C ended it."""
     cv = None
-    started: Any = nullcontext()
+    start: dict[str, Any] = {}
     if options.estimator is not None:
         separator, how = options.estimator, type(options.estimator).__name__
         stage = how
@@ -114,11 +112,11 @@ def _fitted(
         C, cv, why = _price(X, folds, answer, options, tell)
         separator, stage = MaxMargin(C, tol=options.tol, max_time=options.max_time), "Maximum margin"
         how = "maximum margin, hard" if np.isinf(C) else f"maximum margin, soft with C = {C:g}{why}"
-        started = _starting_from(separator, _starts(answer)) if np.isinf(C) else started
+        start = _start(answer) if np.isinf(C) else {}
     watch = None if tell is None else Watch(tell, stage, options.tol)
     try:
-        with watched(separator, options.max_time, watch), started:
-            separator.fit(X, y)
+        with watched(separator, options.max_time, watch):
+            separator.fit(X, y, **start)
         if cv is None and len(folds):
             cv = cross_validated(separator, folds, options.max_time, tell, "Cross-validation")
     except KeyboardInterrupt:
@@ -142,18 +140,11 @@ def _price(
     return C, cv, f", chosen by {len(folds)}-fold cross-validation"
 
 
-def _starts(answer: Separability) -> list[np.ndarray | None]:
-    """The vectors that decided separability, of each binary problem, where they separate."""
-    answers = list(answer.total.values()) or [answer]
-    return [a.certificate.direction if a.separable and a.certificate is not None else None for a in answers]
-
-
-@contextmanager
-def _starting_from(separator: Any, starts: list[np.ndarray | None]) -> Iterator[None]:
-    """While it is fitted here, the problems of a `MaxMargin`, solved one after the other, start from these vectors."""
-    solve, left = separator._solve, iter(starts)
-    separator._solve = lambda problem, data: solve(problem, data, next(left))
-    try:
-        yield
-    finally:
-        del separator._solve
+def _start(answer: Separability) -> dict[str, Any]:
+    """The hyperplanes that decided separability, one for each binary problem, to start the maximum margin from."""
+    planes = []
+    for part in list(answer.total.values()) or [answer]:
+        if part.hyperplane is None or not part.separable:
+            return {}
+        planes.append(part.hyperplane)
+    return {"coef_init": np.array([p.w for p in planes]), "intercept_init": np.array([p.b for p in planes])}

@@ -10,7 +10,7 @@ import numpy as np
 from separatrix.errors import DataError
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.separator import Data, LinearSeparator, why_stopped
-from separatrix.estimators._fit.starts import starting_planes
+from separatrix.estimators._fit.starts import starting_vectors
 from separatrix.estimators._fit.watch import Watch
 from separatrix.estimators.sklearn_api import COUNT, INTERCEPT, fit_method, one_of
 from separatrix.patterns.plain_patterns import Patterns
@@ -80,10 +80,7 @@ class BatchClassifier(LinearSeparator):
 
     def _fit_data(self, data: Data, watch: Watch, coef_init: Any = None, intercept_init: Any = None) -> None:
         patterns = self._problems(data)
-        starts: Sequence[Vector | None] = [None] * len(patterns)
-        if coef_init is not None or intercept_init is not None:
-            planes = starting_planes(data.planes, data.width, coef_init, intercept_init)
-            starts = [self._space().join(w, b) for w, b in planes]
+        starts = starting_vectors(self._space(), data, "ovr", coef_init, intercept_init)
         self.classes_, self.multi_class_ = data.classes, "ovr"
         solvers = self._solvers(patterns, data, starts)
         reasons = [""] * len(solvers)

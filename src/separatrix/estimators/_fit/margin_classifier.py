@@ -10,6 +10,7 @@ from sklearn.utils import compute_class_weight
 
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.separator import Data, LinearSeparator
+from separatrix.estimators._fit.starts import starting_vectors
 from separatrix.estimators._fit.watch import Watch, threads_for
 from separatrix.estimators.sklearn_api import INTERCEPT, NOT_NEGATIVE, POSITIVE, POSITIVE_OR_INF, fit_method, one_of
 from separatrix.patterns.plain_patterns import Patterns
@@ -59,7 +60,7 @@ class MarginClassifier(LinearSeparator):
     def _problem(self, patterns: Any, data: Data, threads: int) -> Any:
         raise NotImplementedError
 
-    def _solve(self, problem: Any, data: Data) -> Solution:
+    def _solve(self, problem: Any, data: Data, start: Vector | None = None) -> Solution:
         raise NotImplementedError
 
     def _solution(self, problem: Any, how: str) -> Solution:
@@ -83,7 +84,7 @@ class MarginClassifier(LinearSeparator):
         return Space(float(self.rho) if self.fit_intercept else 0.0, delta, weighted=delta > 0)
 
     @fit_method
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None, coef_init=None, intercept_init=None):
         """Fit the maximum margin.
 
         Parameters
@@ -94,12 +95,14 @@ class MarginClassifier(LinearSeparator):
             Labels of any type, of two or more classes.
         sample_weight : array-like of shape (n,), default=None
             Factors c_k on the price of slack; rows of weight 0 are left out.
+        coef_init, intercept_init : array-like, default=None
+            A vector near which the solution is expected, from which a solver may start; without a kernel.
 
         Returns
         -------
         self
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, coef_init=coef_init, intercept_init=intercept_init)
 
     def _doubt(self, n: int) -> tuple[str, str]:
         return f"a gap of {self.certificate_.gap:.1e} > tol={self.tol:g}", self._advice(n)
@@ -120,7 +123,7 @@ class MarginClassifier(LinearSeparator):
     def _member_params(self, data: Data) -> dict[str, Any]:
         return {"class_weight": None}  # it is in the weights of the data
 
-    def _fit_data(self, data: Data, watch: Watch) -> None:
+    def _fit_data(self, data: Data, watch: Watch, coef_init: Any = None, intercept_init: Any = None) -> None:
         self.classes_, self.multi_class_ = data.classes, self._mode(data.classes)
         patterns = self._problems(data, data.weight)
         threads = 1 if watch.watched else threads_for(self.n_jobs, len(patterns))
@@ -134,10 +137,11 @@ class MarginClassifier(LinearSeparator):
 
         for k, problem in enumerate(problems):
             problem.watch = partial(look, k)
+        starts = starting_vectors(self._space(), data, self.multi_class_, coef_init, intercept_init)
         solved: dict[int, Solution] = {}
 
         def task(k: int) -> None:
-            solved[k] = self._solve(problems[k], data)
+            solved[k] = self._solve(problems[k], data, starts[k])
 
         watch.run_each(task, len(problems), self.n_jobs)
         self._finish([solved.get(k) or self._solution(p, watch.stop.reason) for k, p in enumerate(problems)], data)

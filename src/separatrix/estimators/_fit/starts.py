@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.space import Vector
+from separatrix.space import Space, Vector
 
 
 def starting_planes(planes: int, d: int, coef_init: Any, intercept_init: Any) -> list[tuple[Vector, float]]:
@@ -28,3 +28,11 @@ def starts_of_pairs(count: int, d: int, coef_init: Any, intercept_init: Any) -> 
         return [{} for _ in range(count)]
     planes = starting_planes(count, d, coef_init, intercept_init)
     return [{"coef_init": w, "intercept_init": b} for w, b in planes]
+
+
+def starting_vectors(space: Space, data: Any, mode: str, coef_init: Any, intercept_init: Any) -> list[Vector | None]:
+    """The augmented vector of each problem; that of a linear machine holds those of all classes."""
+    if coef_init is None and intercept_init is None:
+        return [None] * (1 if mode == "kesler" else data.planes)
+    vectors = [space.join(w, b) for w, b in starting_planes(data.planes, data.width, coef_init, intercept_init)]
+    return [np.concatenate(vectors)] if mode == "kesler" else [*vectors]

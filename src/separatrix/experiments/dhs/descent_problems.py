@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from separatrix.estimators.gradient_descent import GradientDescent
 from separatrix.experiments.dhs.data import pair, patterns
 from separatrix.experiments.outcome import Figure, Report, Table
-from separatrix.experiments.plane import PALETTE
+from separatrix.plot.style import COLOURS
 
 
 def exercise_1(report: Report) -> None:
@@ -107,10 +107,10 @@ def _quiet(criterion: str, eta: float, X: np.ndarray, y: np.ndarray, epochs: int
 def _draw(figure: Any, slow: Any, newton: Any, optimal: Any, rates: Any, times: Any, largest: float) -> None:
     left, right = figure.subplots(1, 2)
     for k, (name, values) in enumerate((("gradient", slow), ("optimal step", optimal), ("Newton", newton))):
-        left.plot(values[:60], color=PALETTE[k], marker="o", markersize=2.5, label=name)
+        left.plot(values[:60], color=COLOURS[k], marker="o", markersize=2.5, label=name)
     left.set(xlabel="iteration", ylabel="$J_s$", title="Criterion")
     left.legend(frameon=False)
-    right.plot(rates, times, color=PALETTE[0], marker="o")
+    right.plot(rates, times, color=COLOURS[0], marker="o")
     right.axvline(largest, color="black", linestyle="--", linewidth=1)
     right.set(xlabel="learning rate", ylabel="iterations", yscale="log", title="Time to converge")
     right.set_yticks([300, 1000, 3000], ["300", "1000", "3000"], minor=False)

@@ -6,7 +6,7 @@ from typing import Any
 from separatrix.estimators.squared_error_classifiers import HoKashyap
 from separatrix.experiments.dhs.data import pair
 from separatrix.experiments.outcome import Figure, Report, Table
-from separatrix.experiments.plane import PALETTE
+from separatrix.plot.style import COLOURS
 
 ENDS = {
     "separable": "with a vector that separates them",
@@ -38,6 +38,6 @@ def exercise_9(report: Report) -> None:
 def _draw(figure: Any, curves: dict[str, list[float]]) -> None:
     axes = figure.subplots()
     for k, (name, values) in enumerate(curves.items()):
-        axes.plot(values, color=PALETTE[k], marker="o", markersize=2.5, label=f"categories {name}")
+        axes.plot(values, color=COLOURS[k], marker="o", markersize=2.5, label=f"categories {name}")
     axes.set(xlabel="step", ylabel="$|Ya - b|^2$")
     axes.legend(frameon=False)

@@ -5,46 +5,27 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from separatrix.estimators.aggressive_rules import Relaxation
 from separatrix.experiments.dhs.data import category
 from separatrix.experiments.outcome import Figure, Report
-from separatrix.experiments.plane import PALETTE
+from separatrix.plot.style import COLOURS, look
 from separatrix.proof.separability import separability
-
-MARKERS = "o^sD"
-
-
-def kesler(X: np.ndarray, codes: np.ndarray, c: int) -> np.ndarray:
-    """Kesler's construction (eq. 113): y in the block of its category, -y in that of another one, else 0."""
-    augmented = np.column_stack([X, np.ones(len(X))])
-    width = augmented.shape[1]
-    rows = []
-    for y, i in zip(augmented, codes, strict=True):
-        for j in range(c):
-            if j != i:
-                row = np.zeros(c * width)
-                row[i * width : (i + 1) * width], row[j * width : (j + 1) * width] = y, -y
-                rows.append(row)
-    return np.array(rows)
 
 
 def exercise_12(report: Report) -> None:
     report.head("Exercise 12: multicategory relaxation")
     X, codes = np.vstack([category(k) for k in (1, 2, 3, 4)]), np.repeat(np.arange(4), 10)
     answer = separability(X, codes)
-    rows = kesler(X, codes, 4)
-    labels = np.where(np.arange(len(rows)) % 2, -1, 1)  # a vector that separates y from -y has a.y > 0
+    # "Without margin": the goal b = 1 only sets the scale from a = 0, and a pattern with a.y > 0 is left alone.
+    relaxation = Relaxation(1.0, eta=1.0, tol=0.999999, shuffle=False, max_epochs=2000)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        # "Without margin": the goal b = 1 only sets the scale from a = 0, and a pattern with a.y > 0 is left alone.
-        machine = Relaxation(1.0, eta=1.0, tol=0.999999, fit_intercept=False, shuffle=False, max_epochs=2000)
-        machine.fit(labels[:, None] * rows, labels)
-        rest = Relaxation(1.0, eta=1.0, tol=0.999999, shuffle=False, max_epochs=2000).fit(X, codes)
-    weights = machine.coef_[0].reshape(4, 3)
-    scores = X @ weights[:, :2].T + weights[:, 2]
-    wrong = int(np.count_nonzero(scores.argmax(axis=1) != codes))
+        machine = clone(relaxation).set_params(multi_class="kesler", rivals="all").fit(X, codes)
+        rest = clone(relaxation).fit(X, codes)
+    wrong = int(np.count_nonzero(machine.predict(X) != codes))
     report.say(
         f"(a) One linear machine, by Kesler's construction in 12 dimensions: {answer} After {machine.n_epochs_} passes "
         f"relaxation without margin gets {wrong} of 40 points wrong; it has "
@@ -60,28 +41,30 @@ def exercise_12(report: Report) -> None:
     report.claims("exercise 12: there are ambiguous regions", none + several > 0)
     report.parts.append(
         Figure("dhs-12", "Exercise 12: regions of the linear machine, and of one against the rest; grey is claimed by "
-               "none, black by several.", partial(_draw, X=X, codes=codes, weights=weights, rest=rest, grid=grid),
+               "none, black by several.", partial(_draw, X=X, codes=codes, machine=machine, rest=rest, grid=grid),
                (7.2, 3.8))
     )  # fmt: skip
 
 
-def _draw(figure: Any, X: np.ndarray, codes: np.ndarray, weights: np.ndarray, rest: Any, grid: np.ndarray) -> None:
+def _draw(figure: Any, X: np.ndarray, codes: np.ndarray, machine: Any, rest: Any, grid: np.ndarray) -> None:
     from matplotlib.colors import ListedColormap
 
     left, right = figure.subplots(1, 2, sharey=True)
     flat = grid.reshape(-1, 2)
-    machine = (flat @ weights[:, :2].T + weights[:, 2]).argmax(axis=1)
     scores = rest.decision_function(flat)
     claims = (scores > 0).sum(axis=1)
     regions = np.where(claims == 1, scores.argmax(axis=1), np.where(claims == 0, 4, 5))
-    colours = ListedColormap([*PALETTE[:4], "#bbbbbb", "#222222"])
+    colours = ListedColormap([*COLOURS[:4], "#bbbbbb", "#222222"])
     extent = (grid[0, 0, 0], grid[0, -1, 0], grid[0, 0, 1], grid[-1, 0, 1])
-    for ax, values, title in ((left, machine, "linear machine"), (right, regions, "one against the rest")):
+    for ax, values, title in (
+        (left, machine.predict(flat), "linear machine"),
+        (right, regions, "one against the rest"),
+    ):
         picture = values.reshape(grid.shape[:2])
         ax.imshow(picture, origin="lower", extent=extent, cmap=colours, vmin=0, vmax=5, alpha=0.4, aspect="auto",
                   interpolation="nearest")  # fmt: skip
         for k in range(4):
-            ax.scatter(*X[codes == k].T, s=18, marker=MARKERS[k], color=PALETTE[k], edgecolors="black", linewidths=0.5,
+            ax.scatter(*X[codes == k].T, s=18, **look(k), edgecolors="black", linewidths=0.5,
                        label=f"$\\omega_{k + 1}$")  # fmt: skip
         ax.set_title(title, fontsize=9)
     left.legend(frameon=True, framealpha=0.9, fontsize=8, loc="lower right")

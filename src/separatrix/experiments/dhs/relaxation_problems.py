@@ -13,7 +13,7 @@ from separatrix.estimators.online_least_squares import RecursiveLeastSquares
 from separatrix.estimators.squared_error_classifiers import LeastSquares
 from separatrix.experiments.dhs.data import pair, patterns
 from separatrix.experiments.outcome import Figure, Report
-from separatrix.experiments.plane import PALETTE
+from separatrix.plot.style import COLOURS
 from separatrix.proof.separability import separability
 
 PASSES = 40
@@ -67,7 +67,7 @@ def _draw(figure: Any, curves: dict[tuple[str, float], list[float]]) -> None:
     axes = figure.subplots()
     for (name, b), values in curves.items():
         style = "-" if name == "batch" else "--"
-        axes.plot(values, style, color=PALETTE[0 if b == 0.1 else 3], label=f"{name}, b = {b:g}")
+        axes.plot(values, style, color=COLOURS[0 if b == 0.1 else 3], label=f"{name}, b = {b:g}")
     axes.set(xlabel="passes", ylabel="$J_r$", yscale="log")
     axes.legend(frameon=False)
 

@@ -9,7 +9,8 @@ from separatrix.estimators.perceptrons import Perceptron
 from separatrix.estimators.squared_error_classifiers import HoKashyap, LeastSquares
 from separatrix.experiments.dhs.data import patterns
 from separatrix.experiments.outcome import Check, Figure, Report
-from separatrix.experiments.plane import PALETTE, boundary, points, window
+from separatrix.experiments.plane import boundary, points, window
+from separatrix.plot.style import COLOURS
 from separatrix.proof.separability import separability
 
 
@@ -58,7 +59,7 @@ def _draw(figure: Any, X: np.ndarray, y: np.ndarray, lms: Any, perceptron: Any) 
     axes = figure.subplots()
     points(axes, X, y, size=40)
     for k, (name, model) in enumerate((("least squares", lms), ("Perceptron", perceptron))):
-        boundary(axes, model.coef_[0], float(model.intercept_[0]), color=PALETTE[k], label=name)
+        boundary(axes, model.coef_[0], float(model.intercept_[0]), color=COLOURS[k], label=name)
     window(axes, X)
     axes.legend(frameon=False, loc="upper left")
 

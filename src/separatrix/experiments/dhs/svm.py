@@ -9,6 +9,7 @@ from separatrix.estimators.max_margin import MaxMargin
 from separatrix.experiments.dhs.data import pair
 from separatrix.experiments.outcome import Check, Figure, Report
 from separatrix.experiments.plane import boundary, points, window
+from separatrix.geometry import quadric
 
 
 def exercise_11(report: Report) -> None:
@@ -95,19 +96,11 @@ def problem_11(report: Report) -> None:
         "(e)": ([2.0, -1.0, 3.0], [[1.0, 2.0, 3.0], [2.0, 0.0, 4.0], [3.0, 4.0, -5.0]]),
     }
     for part, (w, W) in cases.items():
-        matrix = np.array(W)
-        scaled = matrix / float(np.array(w) @ np.linalg.solve(matrix, np.array(w)))
-        values = np.linalg.eigvalsh(scaled)
+        surface = quadric(W, w)
+        assert surface.scaled is not None
+        values = np.linalg.eigvalsh(surface.scaled) / 4.0  # the book divides by w.W^-1 w, not by a quarter of it
         report.say(
             f"{part} With w_0 = 0, which the text leaves open, the eigenvalues of W/(w.W^-1 w) are "
-            f"{', '.join(f'{v:.4g}' for v in values)}: {character(values)}."
+            f"{', '.join(f'{v:.4g}' for v in values)}: a {surface}."
         )
         report.claims(f"problem 11{part}: eigenvalues of both signs", values[0] < 0 < values[-1])
-
-
-def character(eigenvalues: np.ndarray) -> str:
-    """The boundary w_0 + w.x + x.W x = 0 by the eigenvalues of the scaled W."""
-    if np.all(eigenvalues > 0):
-        same = np.ptp(eigenvalues) < 1e-9 * eigenvalues.max()
-        return "all equal and positive, a hypersphere" if same else "all positive, a hyperellipsoid"
-    return "of both signs, a hyperhyperboloid" if eigenvalues.max() > 0 else "none positive, so no point lies on it"

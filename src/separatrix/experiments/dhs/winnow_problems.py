@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from separatrix.estimators.multiplicative import BalancedWinnow
 from separatrix.estimators.perceptrons import Perceptron
 from separatrix.experiments.outcome import Figure, Report, Table
-from separatrix.experiments.plane import PALETTE
+from separatrix.plot.style import COLOURS
 
 DIMENSIONS = (10, 50, 100)
 ALPHAS = (1.005, 1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2.0)
@@ -108,8 +108,8 @@ def _draw(figure: Any, curves: dict[tuple[str, int], tuple[list[int], list[int]]
     for ax, name in zip(panels, dict.fromkeys(n for n, _ in curves), strict=True):
         for k, d in enumerate(DIMENSIONS):
             grid, errors = curves[name, d]
-            ax.plot(grid, errors, color=PALETTE[k], label=f"{d} features")
-            ax.plot(grid[-1], errors[-1], "o", color=PALETTE[k])
+            ax.plot(grid, errors, color=COLOURS[k], label=f"{d} features")
+            ax.plot(grid[-1], errors[-1], "o", color=COLOURS[k])
         ax.set(xscale="log", xlabel="updates", title=name)
     panels[0].set_ylabel("errors")
     panels[0].legend(frameon=False)

@@ -34,7 +34,7 @@ def normalised(table: Table, text: Collection[str] = ()) -> Table:
         elif column.null_count() == len(column):
             column = pl.Series(column.name, np.full(len(column), np.nan))
         elif kind == pl.Float32 or kind == pl.Float64:
-            column = column.fill_null(float("nan"))
+            column = column.fill_null(float("nan")) if column.null_count() else column
         elif kind.is_numeric() or kind == pl.Boolean:
             if kind.is_integer() and max(-column.min(), column.max()) > EXACT:
                 warnings.warn(

@@ -1,0 +1,106 @@
+"""What the commands do, as functions: values come back, data become numbers once, and a new format is one line."""
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.datasets import load_iris
+
+from separatrix import MaxMargin, Perceptron
+from separatrix.io import Table, load, read_table, save
+from separatrix.io.data import formats
+from separatrix.io.data.table import Format
+from separatrix.workflows import Options, check, compare, fit, predict, score, verify
+
+
+@pytest.fixture
+def iris(tmp_path):
+    data = load_iris()
+    frame = pl.DataFrame(data.data, schema=["a", "b", "c", "d"])
+    path = tmp_path / "iris.csv"
+    frame.with_columns(species=pl.Series(data.target_names[data.target].tolist())).write_csv(path)
+    return path
+
+
+def test_from_a_file_to_its_proof(tmp_path, iris, capsys):
+    told = []
+    found = fit(iris, Options(folds=3), lambda *what: told.append(what), target="species")
+    assert found.how.startswith("maximum margin, soft with C = ")
+    assert found.cv.mean > 0.9
+    assert all(found.verification.values())
+    assert list(dict.fromkeys(stage for stage, _, _ in told)) == [
+        "Reading", "Is it separable?", "Choosing C", "Maximum margin",
+    ]  # fmt: skip
+    path = tmp_path / "m.sx"
+    save(found.model, path)
+    assert verify(path, iris, target="species").holds
+    assert predict(path, iris).columns["prediction"][:2] == ["setosa", "setosa"]
+    assert score(path, iris, target="species").right == round(150 * found.train_accuracy)
+    assert check(iris, target="species").answer.separable is found.answer.separable
+    assert capsys.readouterr() == ("", "")
+
+
+def test_tables_and_estimators():
+    X, y = load_iris(return_X_y=True)
+    table = Table("iris", "scikit-learn", "", X, y == 0)
+    found = fit(table, Options(estimator=Perceptron(), folds=2))
+    assert found.separator.certificate_.separable
+    assert not hasattr(found.separator, "_skl_callbacks")
+    results = compare(table, Options(folds=0, max_time=0.05)).results
+    assert results[0].share == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("scale", [False, True])
+def test_the_data_become_numbers_once(iris, monkeypatch, scale):
+    table = read_table(iris, "species")
+    made = []
+    for name in ("to_numpy", "__array__"):
+        method = getattr(pl.DataFrame, name)
+        monkeypatch.setattr(
+            pl.DataFrame, name, lambda *a, name=name, method=method, **k: (made.append(name), method(*a, **k))[1]
+        )
+    model = fit(table, Options(scale=scale, folds=3)).model
+    assert made == ["to_numpy"]
+    monkeypatch.undo()
+    assert model.feature_names_in_.tolist() == ["a", "b", "c", "d"]
+    np.testing.assert_array_equal(model.predict(table.X), model.predict(table.X.select("a", "b", "c", "d")))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_what_decided_separability_starts_the_maximum_margin(monkeypatch, classes):
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % classes
+    X = rng.normal(size=(90, 5)) + 20 * np.eye(5)[y]
+    starts, solve = [], MaxMargin._solve
+
+    def spy(self, problem, data, start=None):
+        starts.append(start)
+        return solve(self, problem, data, start)
+
+    monkeypatch.setattr(MaxMargin, "_solve", spy)
+    found = fit(Table("clouds", "made", "", X, y), Options(folds=0))
+    answers = list(found.answer.total.values()) or [found.answer]
+    assert len(starts) == len(answers)
+    for start, answer in zip(starts, answers, strict=True):
+        np.testing.assert_allclose(start / np.linalg.norm(start), answer.certificate.direction, rtol=1e-12)
+    alone = MaxMargin(np.inf, tol=1e-6).fit(X, y)
+    np.testing.assert_allclose(found.separator.coef_, alone.coef_, rtol=1e-6)
+    assert found.separator.n_passes_ < alone.n_passes_
+
+
+def test_a_format_is_a_reader_and_a_line(tmp_path, monkeypatch):
+    """The whole of a new format: what tells it, and what reads it."""
+
+    def read(source, asked):
+        rows = [line.split("~") for line in source.lines[1:]]
+        frame = pl.DataFrame({"x": [float(row[0]) for row in rows], "y": [row[1] for row in rows]})
+        return Table(source.name, "tilde", source.digest, frame, named=True)
+
+    tilde = Format("tilde", lambda source: source.lines[0] == "~~~", read)
+    monkeypatch.setattr(formats, "FORMATS", {"tilde": tilde, **formats.FORMATS})
+    path = tmp_path / "data"
+    path.write_text("~~~\n1~u\n2~u\n5~v\n")
+    found = fit(path, target="y")
+    assert found.table.format == "tilde"
+    assert found.separator.geometric_margin_ == pytest.approx(1.5)
+    save(found.model, tmp_path / "m.sx")
+    assert load(tmp_path / "m.sx").predict(pl.DataFrame({"x": [1.5]})).tolist() == ["u"]
