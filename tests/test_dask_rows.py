@@ -242,13 +242,23 @@ def test_a_killed_worker_costs_time_and_nothing_else(cluster):
     del scheduler
 
 
-def test_a_lost_cluster_is_told():
-    with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=None
-    ) as cluster:
-        client = distributed.Client(cluster)
-        home = separatrix.rows.dask(*slow(0.05))
-        patterns = PassedPatterns(home, 1, Space(1.0))
-        threading.Timer(0.2, client.close).start()
+def deadly_block(k, poison):
+    """Block k of a table; it takes its worker with it once the file is there."""
+    if os.path.exists(poison):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return slow_block(k, 0.0, 250)
+
+
+def test_rows_that_kill_their_workers_are_told(cluster, tmp_path):
+    from dask import delayed
+
+    poison = tmp_path / "poison"
+    blocks = [da.from_delayed(delayed(deadly_block)(k, str(poison)), (250, D), float) for k in range(4)]
+    home = separatrix.rows.dask(da.concatenate(blocks), table()[1][:1000])
+    allowed, cluster[0].scheduler.allowed_failures = cluster[0].scheduler.allowed_failures, 0
+    poison.touch()
+    try:
         with pytest.raises(SeparatrixError, match="cluster lost this pass"):
-            patterns.extremes(np.ones(D + 1), 10)
+            home.run(partial(Seen(Space(1.0), 1).work, "extremes_of_block", (np.ones(D + 1), 10), 2))
+    finally:
+        cluster[0].scheduler.allowed_failures = allowed

@@ -125,16 +125,17 @@ class MaxMargin(MarginClassifier):
     def _advice(self, n: int) -> str:
         return "Raise max_passes or max_time, or scale your features."
 
-    def _fit_data(self, data: Data, watch: Watch) -> None:
+    def _fit_data(self, data: Data, watch: Watch, coef_init: Any = None, intercept_init: Any = None) -> None:
         if self.checkpoint is None:
-            super()._fit_data(data, watch)
+            super()._fit_data(data, watch, coef_init, intercept_init)
             return
         if data.here:
             raise ValueError("checkpoint= is for rows that live elsewhere: open them by separatrix.rows.")
-        guard = {k: v for k, v in self.get_params().items() if k not in ("checkpoint", "n_jobs", "max_time")}
-        with JournaledRows(data.rows, self.checkpoint, f"{type(self).__name__} {guard}") as rows:
+        params = {k: v for k, v in self.get_params().items() if k not in ("checkpoint", "n_jobs", "max_time")}
+        start = [None if given is None else np.asarray(given).tolist() for given in (coef_init, intercept_init)]
+        with JournaledRows(data.rows, self.checkpoint, f"{params} {start}") as rows:
             try:
-                super()._fit_data(data._replace(rows=rows), watch)
+                super()._fit_data(data._replace(rows=rows), watch, coef_init, intercept_init)
             except NotSeparableError:
                 rows.finish()
                 raise
@@ -164,7 +165,11 @@ class MaxMargin(MarginClassifier):
     def _solve(self, problem: Problem, data: Data, start: Vector | None = None) -> Solution:
         name, why = solvers.choose(problem) if self.solver == "auto" else (self.solver, "as asked for")
         solvers.check(problem, name)
-        solvers.solve(problem, name, start)
+        try:
+            solvers.solve(problem, name, start)
+        finally:
+            if not problem.patterns.here:
+                self._check_scale(problem.patterns, None)
         if problem.hard and not problem.lower > 0:
             self._refuse(problem, data)
         return self._solution(problem, f"{name} ({why})")

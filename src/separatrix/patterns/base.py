@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.passes.compiled import BLOCK
-from separatrix.passes.summaries import Columns, Combination, Extremes, Piece, Shape, Sides, Slacks
+from separatrix.passes.summaries import Both, Columns, Combination, Extremes, Piece, Shape, Sides, Slacks
 from separatrix.rows.base import Rows
 from separatrix.rows.memory import MemoryRows
 from separatrix.space import Space, Vector, norm
@@ -22,6 +22,7 @@ from separatrix.space import Space, Vector, norm
 if TYPE_CHECKING:
     from separatrix.patterns.plain_patterns import Patterns
 
+KNOWN = 6  # summaries of the last passes that are kept
 EPS = float(np.finfo(np.float64).eps)
 
 
@@ -236,6 +237,10 @@ class Seen(NamedTuple):
         per_row = 1 if self.positive is not None else categories - 1
         return getattr(self.patterns(block, categories), name)(block.first * per_row, *args)
 
+    def two_works(self, works: Any, categories: int, block: MemoryRows) -> Both:
+        """Two of them in one pass."""
+        return Both(*(self.work(name, args, categories, block) for name, args in works))
+
 
 class PassedPatterns(PatternSet):
     """The patterns of rows that live elsewhere. ``positive``: the number of the class against the rest, or None for a
@@ -246,6 +251,7 @@ class PassedPatterns(PatternSet):
     def __init__(self, home: Rows, positive: int | None, space: Space):
         self.home, self.positive, self.space = home, positive, space
         self.seen = Seen(space, positive)
+        self._known: dict[Any, Any] = {}
         self.categories = 2 if positive is not None else len(home.classes)
 
     @property
@@ -275,7 +281,39 @@ class PassedPatterns(PatternSet):
         return PassedPatterns(self.home, self.positive, space)
 
     def _pass(self, name: str, *args: Any) -> Any:
-        return self.home.run(partial(self.seen.work, name, args, self.categories))
+        """Passes are dear: what was asked for before is known, and the first one brings the shape with it."""
+        key = (name, *(arg.tobytes() if isinstance(arg, np.ndarray) else arg for arg in args))
+        if key in self._known:
+            return self._known[key]
+        if name == "shape_of_block" or "shape" in vars(self):
+            summary = self.home.run(partial(self.seen.work, name, args, self.categories))
+        else:
+            works = ((name, args), ("shape_of_block", ()))
+            summary, self.shape = self.home.run(partial(self.seen.two_works, works, self.categories))
+        self._known[key] = summary
+        if len(self._known) > KNOWN:
+            del self._known[next(iter(self._known))]
+        return summary
+
+    def _known_at(self, name: str, a: Vector) -> Any:
+        """A summary of this kind at this vector, whatever else it was asked for, None where there is none."""
+        start = (name, np.ascontiguousarray(a, dtype=np.float64).tobytes())
+        return next((summary for key, summary in self._known.items() if key[:2] == start), None)
+
+    def known_piece(self, a: Vector) -> Piece | None:
+        """The piece at a vector where a pass has brought it."""
+        return self._known_at("piece_of_block", a)
+
+    def piece(self, a: Vector, hessian: bool = True) -> Piece:
+        known = self.known_piece(a)
+        return super().piece(a, hessian) if known is None or (hessian and not known.matrix.size) else known
+
+    def smallest(self, a: Vector) -> float:
+        for name in ("extremes_of_block", "piece_of_block"):
+            known = self._known_at(name, a)
+            if known is not None:
+                return float(known.minimum)
+        return super().smallest(a)
 
     def sample(self, rows: np.ndarray) -> "Patterns":
         return self.seen.patterns(self.home.take(rows), self.categories)
@@ -286,7 +324,10 @@ class PassedPatterns(PatternSet):
 
     def distance(self, a: Vector, margins: Vector | None = None) -> float:
         """The geometric margin: the smallest distance from a border, negative for an error."""
-        return self._pass("distance_of_block", a).value
+        if self.positive is None:
+            return self._pass("distance_of_block", np.ascontiguousarray(a, dtype=np.float64)).value
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(np.float64(self.smallest(a)) / norm(a[:-1]))
 
     def margin_error(self, a: Vector) -> float:
         if self.positive is not None:
