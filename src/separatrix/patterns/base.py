@@ -334,3 +334,12 @@ class PassedPatterns(PatternSet):
             return super().margin_error(a)
         parts = a.reshape(self.categories, -1)
         return 2.5 * max(super(PassedPatterns, self).margin_error(v) for v in parts)
+
+    def combination_error(self, alpha: Vector) -> float:
+        return super().combination_error(alpha) if self.positive is not None else machine_error(self, alpha)
+
+
+def machine_error(patterns: PatternSet, alpha: Vector) -> float:
+    """`PatternSet.combination_error` of a linear machine: at most c more terms in the multiplier of a row."""
+    depth = min(len(alpha), BLOCK) + len(alpha) / BLOCK + 4 + patterns.categories
+    return depth * EPS * patterns.radius * 2.0 * float(alpha.sum()) + np.finfo(np.float64).tiny

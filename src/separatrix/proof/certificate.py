@@ -87,9 +87,10 @@ class Certificate:
         )
 
     def verify(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, exact: bool = False
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None, exact: bool = False
     ) -> "Verification":
-        """Recompute every claim from the data alone.
+        """Recompute every claim from the data alone: X and y, or a home of rows (`separatrix.rows`), which is read
+        again and holds its labels.
 
         ``y`` has two values, of which the larger is the positive class, or as many as the machine has categories.
         Rows of weight 0 are left out: those of ``sample_weight``, or of the certificate's own weights if it is None. A

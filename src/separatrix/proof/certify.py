@@ -28,7 +28,7 @@ from separatrix.space import Vector, best_gamma, norm, objective
 SLACK = 2.0
 HANDY = (1e-100, 1e100)  # lengths of vectors whose squares are far from under- and overflow
 MOST_DOUBTFUL = 1000  # rows that are settled in rationals
-MOST_PASSES, NOTHING_TO_GAIN = 40, 1e-10  # of Newton's steps for J where rows live elsewhere
+MOST_PASSES = 40  # of Newton's steps for J where rows live elsewhere
 
 
 def separates_exactly(patterns: Any, a: Vector) -> bool:
@@ -104,12 +104,13 @@ def _soft_bound_elsewhere(patterns: Any, a: Vector, slack: float) -> float:
         return _down(max(with_slack, (piece.minimum - error) / t), slack, len(a))
     a = patterns.unit(a)
     error, delta2 = slack * patterns.margin_error(a), patterns.space.delta**2
+    nothing = 0.5 * (patterns.n + 8) * EPS  # to gain: half of what a claim leaves to its verification
     best, t = np.inf, t if np.isfinite(t) and t > 0 else 1.0
     for _ in range(MOST_PASSES):
         sums = patterns.slacks(a, t, error)
         best = min(best, t * t + sums.squares / delta2)
         slope, bend = 2.0 * (t - sums.products / delta2), 2.0 * (1.0 + sums.curvature / delta2)
-        if slope * slope / bend <= NOTHING_TO_GAIN * best:
+        if slope * slope / bend <= nothing * best:
             break
         t = max(t - slope / bend, t / 2.0)
     with_slack = 1.0 / np.sqrt(best * (1.0 + slack * (patterns.n + 8) * EPS))

@@ -6,18 +6,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from separatrix.errors import DataError
+from separatrix.patterns.base import PassedPatterns
 from separatrix.patterns.kernel_patterns import KernelPatterns
 from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certificate import Certificate, Verification
-from separatrix.proof.certify import lower_bound, plain_margin, separates_exactly, upper_bound
+from separatrix.proof.certify import lower_bound, plain_margin, separates_exactly, slack_bound, upper_bound
 from separatrix.proof.exact import LARGEST_SYSTEM, vanishing_combination
+from separatrix.rows.base import Rows
 from separatrix.rows.memory import as_rows
 from separatrix.rows.validate import check_structure
 from separatrix.space import signs
 
 
-def verify(claim: Certificate, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, exact: bool) -> Verification:
+def verify(
+    claim: Certificate, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, exact: bool
+) -> Verification:
     """The outcome of `Certificate.verify`."""
     patterns, kept = _patterns_of(claim, X, y, sample_weight)
     judge = _Judge()
@@ -43,9 +47,11 @@ class _Judge:
 
 
 def _patterns_of(
-    claim: Certificate, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
-) -> tuple[Patterns, np.ndarray]:
-    """The patterns that take part, and their numbers in X."""
+    claim: Certificate, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
+) -> tuple[Any, np.ndarray | None]:
+    """The patterns that take part, and their numbers in X; None where all do."""
+    if isinstance(X, Rows):
+        return _patterns_of_home(claim, X, y, sample_weight), None
     check_structure(X)
     X = X if hasattr(X, "tocsr") else np.asarray(X)
     if X.dtype not in (np.float32, np.float64):
@@ -78,7 +84,31 @@ def _patterns_of(
     return machine, machine.numbering(kept)
 
 
-def _check_lower(judge: _Judge, claim: Certificate, patterns: Patterns) -> None:
+def _patterns_of_home(claim: Certificate, home: Rows, y: Any, sample_weight: Any) -> PassedPatterns:
+    if y is not None or sample_weight is not None:
+        raise DataError("A home of rows holds its labels and weights: call verify(rows) without them.")
+    vectors = claim.categories if claim.categories > 2 else 1
+    if claim.direction is not None and len(claim.direction) != vectors * (home.width + 1):
+        about = len(claim.direction) // vectors - 1
+        raise DataError(f"The certificate is about {about} features, the rows have {home.width}.")
+    if claim.kernel is not None or claim.between is not None or len(home.classes) != claim.categories:
+        raise DataError(
+            f"The certificate is about {claim.categories} categories, the rows have {len(home.classes)} classes."
+        )
+    return PassedPatterns(home, 1 if claim.categories == 2 else None, claim.space)
+
+
+def _take_part(index: np.ndarray, kept: np.ndarray | None, patterns: Any) -> bool:
+    known = np.isin(index, kept) if kept is not None else (index >= 0) & (index < patterns.n)
+    return bool(np.all(known))
+
+
+def _places(index: np.ndarray, kept: np.ndarray | None) -> np.ndarray:
+    """The numbers of patterns among those that take part."""
+    return index if kept is None else np.searchsorted(kept, index)
+
+
+def _check_lower(judge: _Judge, claim: Certificate, patterns: Any) -> None:
     if claim.lower is None:
         return
     if claim.direction is None:
@@ -88,14 +118,18 @@ def _check_lower(judge: _Judge, claim: Certificate, patterns: Patterns) -> None:
     judge.settle("lower", claim.lower <= found, f"{claim.lower:.6g}, the direction reaches {found:.6g}")
 
 
-def _check_upper(judge: _Judge, claim: Certificate, patterns: Patterns, kept: np.ndarray) -> None:
+def _check_upper(judge: _Judge, claim: Certificate, patterns: Any, kept: np.ndarray | None) -> None:
     if claim.upper == np.inf:
+        return
+    if claim.slack_vector is not None:
+        found = slack_bound(patterns, np.asarray(claim.slack_vector, dtype=np.float64), slack=1.0)
+        judge.settle("upper", found <= claim.upper, f"{claim.upper:.6g}, the slacks of a vector give {found:.6g}")
         return
     if claim.alpha is None or claim.alpha_index is None:
         judge.settle("upper", None, f"{claim.upper:.6g} comes without multipliers")
         return
     index, alpha = np.asarray(claim.alpha_index), np.asarray(claim.alpha, dtype=np.float64)
-    if len(index) != len(alpha) or len(np.unique(index)) != len(index) or not np.all(np.isin(index, kept)):
+    if len(index) != len(alpha) or len(np.unique(index)) != len(index) or not _take_part(index, kept, patterns):
         judge.settle("upper", False, "the multipliers do not belong to distinct rows that take part")
         return
     if not (np.all(np.isfinite(alpha)) and np.all(alpha >= 0) and alpha.sum() > 0):
@@ -104,11 +138,11 @@ def _check_upper(judge: _Judge, claim: Certificate, patterns: Patterns, kept: np
     if not patterns.definite:
         judge.settle("upper", patterns.definite, "the kernel is not known to be positive semi-definite on these rows")
         return
-    found = upper_bound(patterns, np.searchsorted(kept, index), alpha, slack=1.0)
+    found = upper_bound(patterns, _places(index, kept), alpha, slack=1.0)
     judge.settle("upper", found <= claim.upper, f"{claim.upper:.6g}, the multipliers give {found:.6g}")
 
 
-def _check_separable(judge: _Judge, claim: Certificate, patterns: Patterns, kept: np.ndarray, exact: bool) -> None:
+def _check_separable(judge: _Judge, claim: Certificate, patterns: Any, kept: np.ndarray | None, exact: bool) -> None:
     if claim.separable is None:
         return
     found = -np.inf if claim.direction is None else plain_margin(patterns, claim.direction, slack=1.0)
@@ -123,8 +157,8 @@ def _check_separable(judge: _Judge, claim: Certificate, patterns: Patterns, kept
             judge.settle("not separable", None, f"{len(index)} rows are too many for rational arithmetic")
             return
         solution = None
-        if np.all(np.isin(index, kept)):
-            solution = vanishing_combination(patterns.dense_rows(np.searchsorted(kept, index)))
+        if _take_part(index, kept, patterns):
+            solution = vanishing_combination(patterns.dense_rows(_places(index, kept)))
         why = "a combination of these rows" if solution is not None else "no combination of these rows"
         judge.settle("not separable", solution is not None, f"{why} with non-negative weights vanishes, exactly")
     else:
