@@ -1,6 +1,6 @@
-"""Certified margins of rows on disk within a budget of memory: ``python -m benchmarks.disk --gigabytes 20 --folder DIR``.
+"""Certified margins of rows on disk within a budget: ``python -m benchmarks.disk --gigabytes 20 --folder DIR``.
 
-Rows are generated as .npy blocks of float32. Every fit runs in a process of its own, whose peak memory the system tells.
+Rows are generated as .npy blocks of float32. Every fit runs in a process of its own, whose peak memory is measured.
 What is generated is removed afterwards unless ``--keep`` is given.
 """
 
