@@ -156,7 +156,7 @@ class PatternSet(ABC):
         """|a| in this space, without the extension, rounded up where it is uncertain."""
         return self.space.length(a)
 
-    def length_range(self, a: Vector) -> tuple[float, float]:
+    def length_range(self, a: Vector, slack: float = 1.0) -> tuple[float, float]:
         """Between which numbers |a| lies, where it is uncertain by more than a norm's rounding errors."""
         length = self.length(a)
         return length, length

@@ -53,9 +53,9 @@ def plain_margin(patterns: Any, a: Vector, slack: float = SLACK, margins: Vector
     if not np.all(np.isfinite(a)):
         return -np.inf
     smallest = float(patterns.smallest(a) if margins is None else margins.min()) - slack * patterns.margin_error(a)
-    shortest, longest = patterns.length_range(a)
+    shortest, longest = patterns.length_range(a, slack)
     if shortest == 0:
-        return -patterns.radius  # no direction at all: what every unit vector reaches
+        return _down(-patterns.radius, slack, len(a))  # no direction at all: what every unit vector reaches
     return _down(smallest / (longest if smallest > 0 else shortest), slack, len(a))
 
 
@@ -67,7 +67,7 @@ def lower_bound(patterns: Any, a: Vector, slack: float = SLACK, margins: Vector 
         return _soft_bound_elsewhere(patterns, a, slack)
     a = patterns.unit(a) if margins is None else a
     delta = patterns.delta
-    shortest, longest = patterns.length_range(a)
+    shortest, longest = patterns.length_range(a, slack)
     if longest == 0:  # only a free bias is left, which costs nothing
         slacks = 1.0 - (patterns.margins(a) if patterns.space.free else 0.0) + slack * patterns.margin_error(a)
         return _down(np.sum((np.maximum(slacks, 0.0) / delta) ** 2 * np.ones(patterns.n)) ** -0.5, slack, patterns.n)
@@ -146,7 +146,8 @@ def upper_bound(patterns: Any, index: np.ndarray, alpha: Vector, slack: float = 
     a = patterns.combine(index, alpha)
     delta = patterns.deltas_of(index) if patterns.space.delta else np.zeros(len(index))
     error = slack * patterns.combination_error(alpha)
-    length = float(np.hypot(patterns.length(a) * (1.0 + slack * len(a) * EPS) + error, norm(delta * alpha)))
+    longest = patterns.length_range(a, slack)[1]
+    length = float(np.hypot(longest * (1.0 + slack * len(a) * EPS) + error, norm(delta * alpha)))
     if patterns.space.free:
         # sum alpha_k l_k ought to be 0; what is left of it meets a bias of at most R + margin per unit of length.
         length += slack * abs(fsum(alpha * patterns.labels_of(index))) * (patterns.radius + length / total)
