@@ -4,7 +4,7 @@ The functions that make them of a block stand with the patterns (`separatrix.pat
 space in which rows are seen.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,6 +120,16 @@ class Columns(NamedTuple):
             np.minimum(self.smallest, other.smallest),
             np.maximum(self.largest, other.largest),
         )
+
+
+class Both(NamedTuple):
+    """Two summaries of one pass."""
+
+    first: Any
+    second: Any
+
+    def merge(self, other: "Both") -> "Both":
+        return Both(self.first.merge(other.first), self.second.merge(other.second))
 
 
 def k_smallest(values: Vector, k: int) -> np.ndarray:

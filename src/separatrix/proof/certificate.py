@@ -139,9 +139,12 @@ class Certificate:
         return cls(space=space, upper=upper, between=between, categories=claim.get("categories", 2), **rest, **numbers)
 
     def verify(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, exact: bool = True
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None, exact: bool = True
     ) -> "Verification":
         """Decide every claim from the data alone, in exact arithmetic, by `separatrix.proof.checker`.
+
+        X may be a home of rows (`separatrix.rows`), which holds its labels. It is read again, and its claims are
+        checked in floating point with bounds on rounding errors; that no hyperplane separates is always proved exactly.
 
         ``y`` has two values, of which the larger is the positive class, or as many as the machine has categories.
         Rows of weight 0 are left out: those of ``sample_weight``, or of the certificate's own weights if it is None;

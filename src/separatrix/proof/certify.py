@@ -27,7 +27,7 @@ from separatrix.space import Vector, best_gamma, norm, objective
 # another order of summation.
 SLACK = 2.0
 MOST_DOUBTFUL = 1000  # rows that are settled in rationals
-MOST_PASSES, NOTHING_TO_GAIN = 40, 1e-7  # of Newton's steps for J where rows live elsewhere
+MOST_PASSES = 40  # of Newton's steps for J where rows live elsewhere
 
 
 def separates_exactly(patterns: Any, a: Vector) -> bool:
@@ -92,7 +92,9 @@ def _soft_bound_elsewhere(patterns: Any, a: Vector, slack: float) -> float:
     Newton's step in t promises something. With an error e of the margins sum c s^2 grows by at most
     2 e sum c s + e^2 sum c.
     """
+    known = patterns.known_piece(a) is not None
     delta2, everything, best = patterns.space.delta**2, patterns.weight_in_all, np.inf
+    nothing = 0.5 * (patterns.n + 8) * EPS  # to gain: half of what a claim leaves to its verification
     for _ in range(MOST_PASSES):
         length2 = patterns.length(a) ** 2 * (1.0 + slack * (len(a) + 4) * EPS)
         error, piece = slack * patterns.margin_error(a), patterns.piece(a, hessian=False)
@@ -103,7 +105,7 @@ def _soft_bound_elsewhere(patterns: Any, a: Vector, slack: float) -> float:
         slope = length2 - (piece.slack - piece.squares) / delta2  # sum c s a.y = sum c s (1 - s)
         active = piece.active / patterns.n * everything  # as if weights were equal: it decides about the next t only
         bend = length2 + max(active - 2.0 * piece.slack + piece.squares, 0.0) / delta2
-        if not 2.0 * slope * slope > NOTHING_TO_GAIN * best * bend:
+        if known or not 2.0 * slope * slope > nothing * best * bend:
             break
         a = a * max(1.0 - slope / bend, 0.5)
     return _down(1.0 / np.sqrt(best * (1.0 + slack * (patterns.n + 8) * EPS)), slack, len(a))

@@ -17,22 +17,29 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from separatrix.errors import DataError
+from separatrix.patterns.base import PassedPatterns
 from separatrix.patterns.kernel_patterns import KernelPatterns
 from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof import checker
 from separatrix.proof.certificate import Certificate, Verification
-from separatrix.proof.certify import lower_bound, plain_margin, upper_bound
-from separatrix.proof.exact import vanishing_combination
+from separatrix.proof.certify import lower_bound, plain_margin, separates_exactly, slack_bound, upper_bound
+from separatrix.proof.exact import LARGEST_SYSTEM, vanishing_combination
+from separatrix.rows.base import Rows
 from separatrix.rows.memory import as_rows
 from separatrix.rows.validate import check_structure
 from separatrix.space import Vector, signs
 
 IN_FLOATS = "Claims in a kernel's space are checked in floating point, with bounds on rounding errors, not exactly"
+ELSEWHERE = "Claims about rows that live elsewhere are checked in floating point, with bounds on rounding errors"
 
 
-def verify(claim: Certificate, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Verification:
+def verify(claim: Certificate, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Verification:
     """The outcome of `Certificate.verify`."""
+    if isinstance(X, Rows):
+        return _verify_elsewhere(claim, X, y, sample_weight)
+    if y is None:
+        raise DataError("The labels are missing: call verify(X, y).")
     X, y, weight, kept = _data(claim, X, y, sample_weight)
     if claim.kernel is not None:
         return _verify_kernel(claim, X[kept], y[kept], weight, kept)
@@ -137,7 +144,6 @@ def _exact(claim: Certificate, X: Any, y: np.ndarray, kept: np.ndarray) -> dict[
 def _verify_kernel(claim: Certificate, X: Any, y: np.ndarray, weight: Vector | None, kept: np.ndarray) -> Verification:
     """The claims of a kernel's certificate, of the rows that take part."""
     assert claim.kernel is not None
-    found: dict[bool | None, list[str]] = {True: [], False: [], None: []}
     if claim.direction is not None and len(claim.direction) != len(kept) + 1:
         raise DataError(f"The certificate is about {len(claim.direction) - 1} rows, here {len(kept)} take part.")
     numbers = [claim.lower, claim.radius, claim.direction, claim.alpha, claim.sample_weight, claim.space]
@@ -147,6 +153,29 @@ def _verify_kernel(claim: Certificate, X: Any, y: np.ndarray, weight: Vector | N
     if claim.direction is not None and claim.direction[-1] != 0 and not claim.space.free:
         return Verification((), ("refused: the direction has a bias, which its space has not",), ())
     patterns = KernelPatterns(as_rows(X), signs(y), claim.space, claim.kernel, weight, kept)
+    return _in_floats(claim, patterns, kept, IN_FLOATS)
+
+
+def _verify_elsewhere(claim: Certificate, home: Rows, y: Any, sample_weight: Any) -> Verification:
+    """The claims about rows that live elsewhere, by passes over them."""
+    if y is not None or sample_weight is not None:
+        raise DataError("A home of rows holds its labels and weights: call verify(rows) without them.")
+    if claim.kernel is not None or claim.between is not None or len(home.classes) != claim.categories:
+        raise DataError(
+            f"The certificate is about {claim.categories} categories, the rows have {len(home.classes)} classes."
+        )
+    vectors = claim.categories if claim.categories > 2 else 1
+    for vector in (claim.direction, claim.slack_vector):
+        if vector is not None and np.size(vector) != vectors * (home.width + 1):
+            about = np.size(vector) // vectors - 1
+            raise DataError(f"The certificate is about {about} features, the rows have {home.width}.")
+    patterns = PassedPatterns(home, 1 if claim.categories == 2 else None, claim.space)
+    return _in_floats(claim, patterns, None, ELSEWHERE)
+
+
+def _in_floats(claim: Certificate, patterns: Any, kept: np.ndarray | None, note: str) -> Verification:
+    """The claims, with bounds on rounding errors. ``kept``: the numbers of the rows that take part, None for all."""
+    found: dict[bool | None, list[str]] = {True: [], False: [], None: []}
 
     def settle(name: str, holds: bool | None, why: str) -> None:
         found[None if holds is None else bool(holds)].append(f"{name} ({why})")
@@ -158,26 +187,55 @@ def _verify_kernel(claim: Certificate, X: Any, y: np.ndarray, weight: Vector | N
         reached = lower_bound(patterns, a, slack=1.0)
         settle("lower", claim.lower <= reached, f"{claim.lower:.6g}, the direction reaches {reached:.6g}")
     if claim.upper != np.inf:
-        settle("upper", *_kernel_upper(claim, patterns, kept))
+        settle("upper", *_upper_in_floats(claim, patterns, kept))
     if claim.separable is not None:
         margin = -np.inf if a is None else plain_margin(patterns, a, slack=1.0)
         holds = margin > 0 if claim.separable and a is not None else (False if margin > 0 else None)
-        settle("separable", holds, f"{claim.separable}, the direction has margin {margin:.6g}")
+        why = f"{claim.separable}, the direction has margin {margin:.6g}"
+        if claim.separable and not holds and a is not None and patterns.explicit:
+            holds, why = separates_exactly(patterns, a), "in rational arithmetic"
+        if claim.separable is False and holds is None and patterns.explicit and claim.alpha_index is not None:
+            holds = _vanishes(np.asarray(claim.alpha_index), patterns, kept)
+            why = "False, the listed patterns combine to exactly 0" if holds else "no combination of 0 was found"
+        settle("separable", holds, why)
     R = patterns.radius
     settle("radius", abs(claim.radius - R) <= 1e-12 * R, f"R = {R:.6g}, claimed {claim.radius:.6g}")
-    return Verification(tuple(found[True]), tuple(found[False]), tuple(found[None]), (IN_FLOATS,))
+    return Verification(tuple(found[True]), tuple(found[False]), tuple(found[None]), (note,))
 
 
-def _kernel_upper(claim: Certificate, patterns: KernelPatterns, kept: np.ndarray) -> tuple[bool | None, str]:
+def _vanishes(index: np.ndarray, patterns: Any, kept: np.ndarray | None) -> bool | None:
+    """Do these patterns combine to 0, exactly? None where they are too many to tell."""
+    if len(index) > LARGEST_SYSTEM:
+        return None
+    if not _take_part(index, patterns, kept):
+        return False
+    return vanishing_combination(patterns.dense_rows(_places(index, kept))) is not None
+
+
+def _take_part(index: np.ndarray, patterns: Any, kept: np.ndarray | None) -> bool:
+    """Are these numbers of distinct patterns that take part?"""
+    if index.dtype.kind not in "iu" or len(np.unique(index)) != len(index):
+        return False
+    return bool(np.all((index >= 0) & (index < patterns.n) if kept is None else np.isin(index, kept)))
+
+
+def _places(index: np.ndarray, kept: np.ndarray | None) -> np.ndarray:
+    """The numbers of patterns among those that take part."""
+    return index if kept is None else np.searchsorted(kept, index)
+
+
+def _upper_in_floats(claim: Certificate, patterns: Any, kept: np.ndarray | None) -> tuple[bool | None, str]:
+    if claim.slack_vector is not None and not patterns.here:
+        found = slack_bound(patterns, np.asarray(claim.slack_vector, dtype=np.float64), slack=1.0)
+        return found <= claim.upper, f"{claim.upper:.6g}, the slacks of a vector give {found:.6g}"
     if claim.alpha is None or claim.alpha_index is None:
         return None, f"{claim.upper:.6g} comes without multipliers"
     index, alpha = np.asarray(claim.alpha_index), np.asarray(claim.alpha, dtype=np.float64)
-    distinct = index.dtype.kind in "iu" and len(np.unique(index)) == len(index) == len(alpha)
-    if not distinct or not np.all(np.isin(index, kept)):
+    if len(index) != len(alpha) or not _take_part(index, patterns, kept):
         return False, "the multipliers do not belong to distinct rows that take part"
-    if not (np.all(alpha >= 0) and alpha.sum() > 0):
+    if not (np.all(alpha >= 0) and 0 < alpha.sum() < np.inf):
         return False, "the multipliers are not non-negative numbers with a positive sum"
     if not patterns.definite:
         return patterns.definite, "the kernel is not known to be positive semi-definite on these rows"
-    found = upper_bound(patterns, np.searchsorted(kept, index), alpha, slack=1.0)
+    found = upper_bound(patterns, _places(index, kept), alpha, slack=1.0)
     return found <= claim.upper, f"{claim.upper:.6g}, the multipliers give {found:.6g}"

@@ -55,8 +55,7 @@ class MemoryRows(Rows):
     @cached_property
     def borders(self) -> list[tuple[int, int]]:
         """First row and end of each block: they depend on the data alone."""
-        per_row = max(self.stored / max(self.n, 1), 1.0)
-        step = max(int(BLOCK_VALUES / per_row) // BLOCK_ROWS, 1) * BLOCK_ROWS
+        step = rows_of_block(self.stored / max(self.n, 1))
         return [(first, min(first + step, self.n)) for first in range(0, self.n, step)] or [(0, 0)]
 
     def part(self, first: int, end: int) -> "MemoryRows":
@@ -161,6 +160,11 @@ class MemoryRows(Rows):
         """Some rows of CSR data as a float64 matrix."""
         assert isinstance(self.storage, CSR)
         return _scipy(self.storage)[index].astype(np.float64)
+
+
+def rows_of_block(values_of_row: float) -> int:
+    """How many rows make a block."""
+    return max(int(BLOCK_VALUES / max(values_of_row, 1.0)) // BLOCK_ROWS, 1) * BLOCK_ROWS
 
 
 def as_rows(X: Any) -> Storage:

@@ -1,10 +1,12 @@
 """Rows of another home with every column moved and scaled, block by block as a pass comes to them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from separatrix.rows.base import Rows
+from separatrix.rows.base import Rows, S
 from separatrix.rows.memory import MemoryRows
 
 
@@ -20,3 +22,11 @@ class ScaledRows(Rows):
 
     def take(self, index: np.ndarray) -> MemoryRows:
         return self.home.take(index).scaled(self.centre, self.size)
+
+    def run(self, work: Callable[[MemoryRows], S]) -> S:
+        """The scaling travels with the work."""
+        return self.home.run(partial(_on_scaled, work, self.centre, self.size))
+
+
+def _on_scaled(work: Callable[[Any], S], centre: np.ndarray, size: np.ndarray, block: Any) -> S:
+    return work(block.scaled(centre, size))

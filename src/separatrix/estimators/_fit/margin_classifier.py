@@ -152,8 +152,9 @@ class MarginClassifier(LinearSeparator):
 
     def _finish(self, solutions: list[Solution], data: Data) -> None:
         patterns: list[Patterns] = [s.problem.patterns for s in solutions]
-        vectors = [s.a for s in solutions]
-        self._set(self._fitted(patterns, vectors, data))
+        self._set(self._fitted(patterns, [s.a for s in solutions], data))
+        # rows that live elsewhere were passed with the vector of the problem, of which this one may be a multiple
+        vectors = [s.a if data.here else s.problem.a for s in solutions]
         self._set_support(solutions, data)
         margins: Any = None
         if patterns[0].explicit and patterns[0].here:
@@ -161,14 +162,14 @@ class MarginClassifier(LinearSeparator):
         certificates = [
             certify(
                 p,
-                s.a,
+                a,
                 (s.index, s.alpha),
                 slack_vector=getattr(s.problem, "slack_vector", None),
                 kept=data.kept,
                 sample_weight=data.given_weight,
                 margins=m,
             )
-            for p, s, m in zip(patterns, solutions, margins or [None] * len(patterns), strict=True)
+            for p, s, a, m in zip(patterns, solutions, vectors, margins or [None] * len(patterns), strict=True)
         ]
         for k, s in enumerate(solutions):
             if s.exact is not None and certificates[k].separable is None:

@@ -181,8 +181,7 @@ class LinearSeparator(LinearPredictor):
         if not data.here:
             positives = [None] if machine else [1] if data.planes == 1 else range(data.planes)
             elsewhere: list[Any] = [PassedPatterns(data.rows, k, space) for k in positives]
-            self._check_scale(elsewhere[0], None)
-            return elsewhere
+            return elsewhere  # their scale is checked by `_solve`, when a pass has brought it
         # one problem: its passes are shared by threads; several: each has its thread
         threads = effective_n_jobs(getattr(self, "n_jobs", None)) if machine or data.planes == 1 else 1
         rows = MemoryRows(data.rows, n_jobs=threads)
@@ -233,7 +232,7 @@ class LinearSeparator(LinearPredictor):
 
         ``margins``: those of their unit vectors, where they are at hand.
         """
-        units = [p.unit(a) for p, a in zip(patterns, vectors, strict=True)]
+        units = [p.unit(a) if p.here else a for p, a in zip(patterns, vectors, strict=True)]
         if margins is None and patterns[0].here:
             margins = [p.margins(a) for p, a in zip(patterns, units, strict=True)]
         measured: list[Any] = [None] * len(units) if margins is None else list(margins)
