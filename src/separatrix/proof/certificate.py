@@ -89,7 +89,7 @@ class Certificate:
         )
 
     def as_plain(self) -> dict[str, Any]:
-        """The claims and their proof as numbers, texts and lists: the form that `separatrix.proof.checker` documents.
+        """The claims and their proof as numbers, texts and lists: the form that ``separatrix.proof.checker`` documents.
 
         What is not claimed is left out, as is what the checker has no need of: `theory`, and an infinite upper bound.
         """
@@ -141,7 +141,7 @@ class Certificate:
     def verify(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, exact: bool = True
     ) -> "Verification":
-        """Decide every claim from the data alone, in exact arithmetic, by `separatrix.proof.checker`.
+        """Decide every claim from the data alone, in exact arithmetic, by ``separatrix.proof.checker``.
 
         ``y`` has two values, of which the larger is the positive class, or as many as the machine has categories.
         Rows of weight 0 are left out: those of ``sample_weight``, or of the certificate's own weights if it is None;
