@@ -28,8 +28,8 @@ class Shape(NamedTuple):
         return Shape(
             self.n + other.n,
             self.weight + other.weight,
-            max(self.radius2, other.radius2),
-            max(self.largest, other.largest),
+            float(np.maximum(self.radius2, other.radius2)),  # NaN stays
+            float(np.maximum(self.largest, other.largest)),
             self.total + other.total,
             max(self.longest, other.longest),
             self.bad if self.bad >= 0 else other.bad,
@@ -80,23 +80,6 @@ class Combination(NamedTuple):
 
     def merge(self, other: "Combination") -> "Combination":
         return Combination(self.vector + other.vector, self.total + other.total)
-
-
-class Slacks(NamedTuple):
-    """Over the patterns with slack s = 1 - t m > 0: the sums of c s^2, c s m and c m^2, and the smallest margin."""
-
-    squares: float
-    products: float
-    curvature: float
-    minimum: float
-
-    def merge(self, other: "Slacks") -> "Slacks":
-        return Slacks(
-            self.squares + other.squares,
-            self.products + other.products,
-            self.curvature + other.curvature,
-            min(self.minimum, other.minimum),
-        )
 
 
 class Piece(NamedTuple):

@@ -16,7 +16,6 @@ from separatrix.passes.summaries import (
     Piece,
     Shape,
     Sides,
-    Slacks,
     Smallest,
     k_smallest,
 )
@@ -139,11 +138,6 @@ class Patterns(PatternSet):
         m = self.margins(a)
         plus, minus = np.flatnonzero(self.labels > 0), np.flatnonzero(self.labels < 0)
         return Sides(_extremes(m[plus], plus + first, k), _extremes(m[minus], minus + first, k))
-
-    def slacks_of_block(self, first: int, a: Vector, t: float, shift: float) -> Slacks:
-        m = self.margins(a) - shift
-        squares, products, curvature = passes.slack_sums()(np.zeros_like(m), m, self.prices, t)
-        return Slacks(squares, products, curvature, float(m.min(initial=np.inf)))
 
     def piece_of_block(self, first: int, a: Vector, hessian: bool) -> Piece:
         m = self.margins(a)

@@ -16,16 +16,7 @@ class ScaledRows(Rows):
         self.n, self.width, self.classes = home.n, home.width, home.classes
 
     def blocks(self) -> Iterator[MemoryRows]:
-        return map(self._scaled, self.home.blocks())
+        return (block.scaled(self.centre, self.size) for block in self.home.blocks())
 
     def take(self, index: np.ndarray) -> MemoryRows:
-        return self._scaled(self.home.take(index))
-
-    def _scaled(self, block: MemoryRows) -> MemoryRows:
-        everything = np.arange(block.n)
-        if block.sparse and not np.any(self.centre):
-            X = block.matrix(everything)
-            X.data /= self.size[X.indices]
-        else:
-            X = (block.dense(everything) - self.centre) / self.size
-        return MemoryRows(X, block.codes, block.weight, first=block.first)
+        return self.home.take(index).scaled(self.centre, self.size)
