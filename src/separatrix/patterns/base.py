@@ -14,15 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.passes.compiled import BLOCK
-from separatrix.passes.summaries import Both, Columns, Combination, Extremes, Piece, Shape, Sides, Slacks
+from separatrix.passes.on_device import Block
+from separatrix.passes.summaries import Both, Columns, Combination, Extremes, Piece, Shape, Sides
 from separatrix.rows.base import Rows
+from separatrix.rows.device import DeviceRows
 from separatrix.rows.memory import MemoryRows
 from separatrix.space import Space, Vector, norm
 
 if TYPE_CHECKING:
     from separatrix.patterns.plain_patterns import Patterns
 
-KNOWN = 6  # summaries of the last passes that are kept
 EPS = float(np.finfo(np.float64).eps)
 
 
@@ -86,10 +87,6 @@ class PatternSet(ABC):
     def smallest(self, a: Vector) -> float:
         """min a.y_k, without the extension."""
         return self.extremes(a, 1).minimum
-
-    def slacks(self, a: Vector, t: float, shift: float = 0.0) -> Slacks:
-        """Sums over the patterns with slack 1 - t (a.y - shift) > 0."""
-        return self._pass("slacks_of_block", np.ascontiguousarray(a, dtype=np.float64), t, shift)
 
     def piece(self, a: Vector, hessian: bool = True) -> Piece:
         """Value, gradient and Hessian of the criterion of a soft margin."""
@@ -227,13 +224,17 @@ class Seen(NamedTuple):
         from separatrix.patterns.kesler_patterns import KeslerPatterns
         from separatrix.patterns.plain_patterns import Patterns
 
+        block = block.here()
         assert block.codes is not None
         if self.positive is None:
             return KeslerPatterns(block.storage, block.codes, categories, self.space, block.weight)
         return Patterns(block.storage, np.where(block.codes == self.positive, 1.0, -1.0), self.space, block.weight)
 
-    def work(self, name: str, args: tuple[Any, ...], categories: int, block: MemoryRows) -> Any:
-        """What travels to a block: a method of its patterns."""
+    def work(self, name: str, args: tuple[Any, ...], categories: int, block: Any) -> Any:
+        """What travels to a block: a method of its patterns. A device computes those of hyperplanes; the rows of a
+        linear machine are brought here."""
+        if isinstance(block, DeviceRows) and self.positive is not None:
+            return getattr(Block(block, self.positive, self.space), name)(block.first, *args)
         per_row = 1 if self.positive is not None else categories - 1
         return getattr(self.patterns(block, categories), name)(block.first * per_row, *args)
 
@@ -251,8 +252,9 @@ class PassedPatterns(PatternSet):
     def __init__(self, home: Rows, positive: int | None, space: Space):
         self.home, self.positive, self.space = home, positive, space
         self.seen = Seen(space, positive)
-        self._known: dict[Any, Any] = {}
         self.categories = 2 if positive is not None else len(home.classes)
+        self._known_extremes: tuple[bytes, Extremes] | None = None
+        self._known_piece: tuple[bytes, Piece] | None = None
 
     @property
     def per_row(self) -> int:
@@ -281,39 +283,35 @@ class PassedPatterns(PatternSet):
         return PassedPatterns(self.home, self.positive, space)
 
     def _pass(self, name: str, *args: Any) -> Any:
-        """Passes are dear: what was asked for before is known, and the first one brings the shape with it."""
-        key = (name, *(arg.tobytes() if isinstance(arg, np.ndarray) else arg for arg in args))
-        if key in self._known:
-            return self._known[key]
         if name == "shape_of_block" or "shape" in vars(self):
-            summary = self.home.run(partial(self.seen.work, name, args, self.categories))
-        else:
-            works = ((name, args), ("shape_of_block", ()))
-            summary, self.shape = self.home.run(partial(self.seen.two_works, works, self.categories))
-        self._known[key] = summary
-        if len(self._known) > KNOWN:
-            del self._known[next(iter(self._known))]
+            return self.home.run(partial(self.seen.work, name, args, self.categories))
+        works = ((name, args), ("shape_of_block", ()))  # the first pass brings the shape with it
+        summary, self.shape = self.home.run(partial(self.seen.two_works, works, self.categories))
         return summary
 
-    def _known_at(self, name: str, a: Vector) -> Any:
-        """A summary of this kind at this vector, whatever else it was asked for, None where there is none."""
-        start = (name, np.ascontiguousarray(a, dtype=np.float64).tobytes())
-        return next((summary for key, summary in self._known.items() if key[:2] == start), None)
+    # A pass is dear: what the last one told of a vector is not asked again.
 
-    def known_piece(self, a: Vector) -> Piece | None:
-        """The piece at a vector where a pass has brought it."""
-        return self._known_at("piece_of_block", a)
+    def extremes(self, a: Vector, k: int) -> Extremes:
+        a = np.ascontiguousarray(a, dtype=np.float64)
+        if (
+            self._known_extremes is None
+            or self._known_extremes[0] != a.tobytes()
+            or self._known_extremes[1].k < min(k, self.n)
+        ):
+            self._known_extremes = a.tobytes(), super().extremes(a, k)
+        return self._known_extremes[1]
 
     def piece(self, a: Vector, hessian: bool = True) -> Piece:
-        known = self.known_piece(a)
-        return super().piece(a, hessian) if known is None or (hessian and not known.matrix.size) else known
+        a = np.ascontiguousarray(a, dtype=np.float64)
+        known = self._known_piece
+        if known is None or known[0] != a.tobytes() or (hessian and not known[1].matrix.size):
+            self._known_piece = a.tobytes(), super().piece(a, hessian)
+        assert self._known_piece is not None
+        return self._known_piece[1]
 
     def smallest(self, a: Vector) -> float:
-        for name in ("extremes_of_block", "piece_of_block"):
-            known = self._known_at(name, a)
-            if known is not None:
-                return float(known.minimum)
-        return super().smallest(a)
+        known = self._known_piece
+        return known[1].minimum if known is not None and known[0] == a.tobytes() else self.extremes(a, 1).minimum
 
     def sample(self, rows: np.ndarray) -> "Patterns":
         return self.seen.patterns(self.home.take(rows), self.categories)
@@ -325,7 +323,7 @@ class PassedPatterns(PatternSet):
     def distance(self, a: Vector, margins: Vector | None = None) -> float:
         """The geometric margin: the smallest distance from a border, negative for an error."""
         if self.positive is None:
-            return self._pass("distance_of_block", np.ascontiguousarray(a, dtype=np.float64)).value
+            return self._pass("distance_of_block", a).value
         with np.errstate(divide="ignore", invalid="ignore"):
             return float(np.float64(self.smallest(a)) / norm(a[:-1]))
 

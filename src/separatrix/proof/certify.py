@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.passes.compiled import BLOCK
+from separatrix.passes.summaries import NEAR
 from separatrix.patterns.base import EPS
 from separatrix.patterns.kernel_patterns import KernelPatterns
 from separatrix.proof.certificate import Certificate
@@ -26,9 +27,8 @@ from separatrix.space import Vector, best_gamma, norm, objective
 # A certificate claims its bounds with this many times the rounding error, `verify` asks for once: a proof survives
 # another order of summation.
 SLACK = 2.0
-HANDY = (1e-100, 1e100)  # lengths of vectors whose squares are far from under- and overflow
 MOST_DOUBTFUL = 1000  # rows that are settled in rationals
-MOST_PASSES = 40  # of Newton's steps for J where rows live elsewhere
+MOST_PASSES, NOTHING_TO_GAIN = 40, 1e-7  # of Newton's steps for J where rows live elsewhere
 
 
 def separates_exactly(patterns: Any, a: Vector) -> bool:
@@ -49,7 +49,7 @@ def separates(patterns: Any, a: Vector) -> bool:
 
 def plain_margin(patterns: Any, a: Vector, slack: float = SLACK, margins: Vector | None = None) -> float:
     """A certain lower bound on min_k u.y_k in the unextended space, u = a/|a|."""
-    a = _handy(patterns, a) if margins is None else a
+    a = _sized(patterns, a) if margins is None else a
     if not np.all(np.isfinite(a)):
         return -np.inf
     smallest = float(patterns.smallest(a) if margins is None else margins.min()) - slack * patterns.margin_error(a)
@@ -59,13 +59,19 @@ def plain_margin(patterns: Any, a: Vector, slack: float = SLACK, margins: Vector
     return _down(smallest / (longest if smallest > 0 else shortest), slack, len(a))
 
 
+def _sized(patterns: Any, a: Vector) -> Vector:
+    """a / |a|; the vector as it is where rows live elsewhere: a pass over it may be known from its solver."""
+    peak = float(np.abs(a).max(initial=0.0))
+    return a if not patterns.here and (peak == 0.0 or 1e-100 < peak < 1e100) else patterns.unit(a)
+
+
 def lower_bound(patterns: Any, a: Vector, slack: float = SLACK, margins: Vector | None = None) -> float:
     """A certain lower bound on the margin of a in its space: min u.y, or J^(-1/2) where the space is extended."""
+    a = _sized(patterns, a) if margins is None else a
     if patterns.space.delta == 0 or not np.all(np.isfinite(a)):
         return plain_margin(patterns, a, slack, margins)
     if not patterns.here:
         return _soft_bound_elsewhere(patterns, a, slack)
-    a = patterns.unit(a) if margins is None else a
     delta = patterns.delta
     shortest, longest = patterns.length_range(a, slack)
     if longest == 0:  # only a free bias is left, which costs nothing
@@ -80,41 +86,30 @@ def lower_bound(patterns: Any, a: Vector, slack: float = SLACK, margins: Vector 
     return _down(max(float(with_slack), float(m.min())), slack, len(a))
 
 
-def _handy(patterns: Any, a: Vector) -> Vector:
-    """A vector of a length with which bounds can be computed. Rows that live elsewhere have been passed with a vector
-    as it is, and are not passed again for a multiple of it."""
-    if not patterns.here and HANDY[0] < patterns.length(a) < HANDY[1]:
-        return a
-    return patterns.unit(a)
-
-
 def _soft_bound_elsewhere(patterns: Any, a: Vector, slack: float) -> float:
-    """J^(-1/2) by passes that return sums: Newton's steps on J(t) of the unit vector, t = 1/gamma, from the vector's
-    own length, at which a soft margin's vector is the best of its multiples. Every t gives a bound.
+    """J^(-1/2) by passes that return sums. Every multiple t a has J = |t a|^2 + sum c s^2 / Delta^2, s = 1 - t a.y > 0.
 
-    No pass at all where the piece at the vector is known. Margins that err by e raise sum c s^2 by no more than
+    The first, a itself, is the best of a soft margin's vector, and a pass that its solver made; others are tried where
+    Newton's step in t promises something. With an error e of the margins sum c s^2 grows by at most
     2 e sum c s + e^2 sum c.
     """
-    t, piece = patterns.length(a), patterns.known_piece(a)
-    if piece is not None and HANDY[0] < t < HANDY[1]:
-        error = slack * patterns.margin_error(a)
-        squares = piece.squares + 2.0 * error * piece.slack + error**2 * patterns.weight_in_all
-        J = t * t + squares / patterns.space.delta**2
-        with_slack = 1.0 / np.sqrt(J * (1.0 + slack * (patterns.n + 8) * EPS))
-        return _down(max(with_slack, (piece.minimum - error) / t), slack, len(a))
-    a = patterns.unit(a)
-    error, delta2 = slack * patterns.margin_error(a), patterns.space.delta**2
-    nothing = 0.5 * (patterns.n + 8) * EPS  # to gain: half of what a claim leaves to its verification
-    best, t = np.inf, t if np.isfinite(t) and t > 0 else 1.0
+    delta2, everything, best = patterns.space.delta**2, patterns.weight_in_all, np.inf
+    # who verifies is satisfied with no less than who claimed
+    enough = NOTHING_TO_GAIN if slack >= SLACK else 0.5 * (patterns.n + 8) * EPS
     for _ in range(MOST_PASSES):
-        sums = patterns.slacks(a, t, error)
-        best = min(best, t * t + sums.squares / delta2)
-        slope, bend = 2.0 * (t - sums.products / delta2), 2.0 * (1.0 + sums.curvature / delta2)
-        if slope * slope / bend <= nothing * best:
+        length2 = patterns.length(a) ** 2 * (1.0 + slack * (len(a) + 4) * EPS)
+        error, piece = slack * patterns.margin_error(a), patterns.piece(a, hessian=False)
+        J = length2 + (piece.squares + error * (2.0 * piece.slack + error * everything)) / delta2
+        if piece.minimum > error:  # without slack
+            J = min(J, length2 / (piece.minimum - error) ** 2)
+        best = min(best, J)
+        slope = length2 - (piece.slack - piece.squares) / delta2  # sum c s a.y = sum c s (1 - s)
+        active = piece.active / patterns.n * everything  # as if weights were equal: it decides about the next t only
+        bend = length2 + max(active - 2.0 * piece.slack + piece.squares, 0.0) / delta2
+        if not 2.0 * slope * slope > enough * best * bend:
             break
-        t = max(t - slope / bend, t / 2.0)
-    with_slack = 1.0 / np.sqrt(best * (1.0 + slack * (patterns.n + 8) * EPS))
-    return _down(max(with_slack, sums.minimum), slack, len(a))
+        a = a * max(1.0 - slope / bend, 0.5)
+    return _down(1.0 / np.sqrt(best * (1.0 + slack * (patterns.n + 8) * EPS)), slack, len(a))
 
 
 def slack_bound(patterns: Any, a: Vector, slack: float = SLACK) -> float:
@@ -127,7 +122,8 @@ def slack_bound(patterns: Any, a: Vector, slack: float = SLACK) -> float:
         return np.inf
     total = piece.slack
     terms = slack * (min(patterns.n, BLOCK) + patterns.n / BLOCK + len(a) + 8) * EPS
-    moved = slack * patterns.margin_error(a) * patterns.weight_in_all
+    error = slack * patterns.margin_error(a)
+    moved = error * (min(piece.near, patterns.weight_in_all) if error < NEAR else patterns.weight_in_all)
     length = patterns.length(piece.pull) + (terms * total + moved) * patterns.radius
     length = float(np.hypot(length, patterns.space.delta * np.sqrt(piece.squares * (1.0 + terms))))
     if patterns.space.free:
@@ -194,10 +190,11 @@ def certify(
         index = multipliers = slack_vector = None
     elif index is not None:
         index = patterns.renumbered(index, kept)
+    separable = True if plain_margin(patterns, direction, margins=margins) > 0 else None
     return Certificate(
         lower=lower_bound(patterns, direction, margins=margins) if predicts else None,
         upper=upper,
-        separable=True if plain_margin(patterns, direction, margins=margins) > 0 else None,
+        separable=separable,
         space=patterns.space,
         radius=patterns.radius,
         direction=patterns.unit(direction),

@@ -13,8 +13,9 @@ from separatrix.errors import DataError
 from separatrix.geometry import Hyperplane
 from separatrix.optimum import solvers
 from separatrix.optimum.problem import Problem
-from separatrix.patterns.base import PassedPatterns, PatternSet
+from separatrix.patterns.base import PatternSet
 from separatrix.patterns.binary_problems import binary_labels
+from separatrix.patterns.device_patterns import passed
 from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.alternative import Alternative, spans_everything
@@ -24,6 +25,7 @@ from separatrix.proof.clock import Clock, OutOfTimeError
 from separatrix.proof.exact import BROKEN, LARGEST_SYSTEM
 from separatrix.proof.gordan import Gordan, gordan
 from separatrix.rows.base import Rows
+from separatrix.rows.device import DeviceRows, is_array
 from separatrix.rows.memory import MemoryRows
 from separatrix.rows.scaled import ScaledRows
 from separatrix.rows.validate import check_integers, check_structure
@@ -86,7 +88,8 @@ def separability(
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n, d), or a home of rows
-        A home (`separatrix.rows`) holds the labels too, and rows that need not fit into memory.
+        A home (``separatrix.rows``) holds the labels too, and rows that need not fit into memory. Under scikit-learn's
+        ``config_context(array_api_dispatch=True)`` an array on a device (torch, CuPy) stays there.
     y : array-like of shape (n,)
         Labels of two or more classes.
     fit_intercept : bool, default=True
@@ -108,6 +111,7 @@ def separability(
     >>> print(separability([[0.0], [2.0], [1.0]], ["a", "a", "b"]))
     Not separable: 3 rows with positive weights combine to exactly 0, so no hyperplane has all of them on their sides.
     """
+    from sklearn import get_config
     from sklearn.utils import check_array, check_consistent_length, column_or_1d
     from sklearn.utils.multiclass import check_classification_targets
 
@@ -116,6 +120,8 @@ def separability(
     if not max_time > 0:
         raise ValueError(f"max_time={max_time!r} must be positive.")
     ask = _Question(1.0 if fit_intercept else 0.0, max_time)
+    if get_config()["array_api_dispatch"] and is_array(X) and not isinstance(X, np.ndarray):
+        X = DeviceRows.of(X, y)
     if isinstance(X, Rows):
         return ask.about_home(X)
     check_structure(X)
@@ -189,7 +195,7 @@ class _Question:
         """Of rows that live elsewhere: two classes, or one linear machine."""
         if len(home.classes) < 2:
             raise _one_class(home.classes)
-        return self.decide(PassedPatterns(home, 1 if len(home.classes) == 2 else None, self.space))
+        return self.decide(passed(home, 1 if len(home.classes) == 2 else None, self.space))
 
     def linear_machine(self, X: Any, codes: np.ndarray, c: int) -> Separability:
         """One vector in Kesler's space; its certificate speaks of X and y as they are."""
@@ -201,7 +207,9 @@ class _Question:
         affordable = Alternative.affordable(patterns)
         if not np.isfinite(patterns.radius2) and not affordable:
             row = patterns.shape.bad * patterns.rows_in_all // patterns.n
-            raise DataError(f"The squared norm of row {row} overflows float64. Scale your features.")
+            raise DataError(
+                f"Row {row} is not finite, or its squared norm overflows float64. Mend it, or scale your features."
+            )
         best = _Best(patterns)
         try:
             if in_range and near is not None:

@@ -132,6 +132,20 @@ class MemoryRows(Rows):
         weight = None if self.weight is None else self.weight[index]
         return MemoryRows(take_rows(self.storage, index), codes, weight)
 
+    def here(self) -> "MemoryRows":
+        """All of these rows, in the memory of this process: where they are."""
+        return self
+
+    def scaled(self, centre: np.ndarray, size: np.ndarray) -> "MemoryRows":
+        """``(x - centre) / size``; a centre other than 0 writes sparse rows out."""
+        everything = np.arange(self.n)
+        if self.sparse and not np.any(centre):
+            X = self.matrix(everything)
+            X.data /= size[X.indices]
+        else:
+            X = (self.dense(everything) - centre) / size
+        return MemoryRows(X, self.codes, self.weight, first=self.first)
+
     def values(self, index: np.ndarray) -> Any:
         """Some rows as they are; sparse ones as a float64 matrix."""
         return self.matrix(index) if isinstance(self.storage, CSR) else np.array(self.storage.data[index])

@@ -17,10 +17,10 @@ class ScaledRows(Rows):
         self.n, self.width, self.classes = home.n, home.width, home.classes
 
     def blocks(self) -> Iterator[MemoryRows]:
-        return map(partial(_scaled, self.centre, self.size), self.home.blocks())
+        return (block.scaled(self.centre, self.size) for block in self.home.blocks())
 
     def take(self, index: np.ndarray) -> MemoryRows:
-        return _scaled(self.centre, self.size, self.home.take(index))
+        return self.home.take(index).scaled(self.centre, self.size)
 
     def run(self, work: Callable[[MemoryRows], S]) -> S:
         """The scaling travels with the work."""
@@ -28,14 +28,4 @@ class ScaledRows(Rows):
 
 
 def _on_scaled(work: Callable[[MemoryRows], S], centre: np.ndarray, size: np.ndarray, block: MemoryRows) -> S:
-    return work(_scaled(centre, size, block))
-
-
-def _scaled(centre: np.ndarray, size: np.ndarray, block: MemoryRows) -> MemoryRows:
-    everything = np.arange(block.n)
-    if block.sparse and not np.any(centre):
-        X = block.matrix(everything)
-        X.data /= size[X.indices]
-    else:
-        X = (block.dense(everything) - centre) / size
-    return MemoryRows(X, block.codes, block.weight, first=block.first)
+    return work(block.scaled(centre, size))

@@ -41,6 +41,7 @@ class Outcome(NamedTuple):
     solver: Any
     a: Vector
     reason: str
+    stopped: bool = False  # by a callback or Ctrl-C, which want an answer now
 
 
 @estimator
@@ -89,7 +90,13 @@ class BatchClassifier(LinearSeparator):
             reasons[k] = self._run(k, solvers, watch)
 
         watch.run_each(task, len(solvers), self.n_jobs)
-        self._finish([Outcome(s, s.a, r or watch.stop.reason) for s, r in zip(solvers, reasons, strict=True)], data)
+        self._finish(
+            [
+                Outcome(s, s.a, r or watch.stop.reason, bool(watch.stop.reason))
+                for s, r in zip(solvers, reasons, strict=True)
+            ],
+            data,
+        )
 
     def _run(self, k: int, solvers: list[Solver], watch: Watch) -> str:
         limit, solver = self._epoch_limit(), solvers[k]
@@ -109,11 +116,10 @@ class BatchClassifier(LinearSeparator):
     def _finish(self, outcomes: list[Outcome], data: Data) -> None:
         """Set the attributes. After an interruption bounds are measured, and not looked for."""
         patterns, vectors = [o.solver.patterns for o in outcomes], [o.a for o in outcomes]
-        interrupted = any(o.reason == "interrupted" for o in outcomes)
         self._set(self._planes(vectors))
         proved, late = self._has_multipliers(), None
         thorough = [
-            not interrupted and o.reason != "max_time" and (o.reason == "stationary" or not proved) for o in outcomes
+            not o.stopped and o.reason != "max_time" and (o.reason == "stationary" or not proved) for o in outcomes
         ]
         try:
             certificates = [self._certificate(o, data, more) for o, more in zip(outcomes, thorough, strict=True)]

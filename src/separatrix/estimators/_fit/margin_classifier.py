@@ -92,7 +92,7 @@ class MarginClassifier(LinearSeparator):
         Parameters
         ----------
         X : array-like or CSR matrix of shape (n, d), or a home of rows
-            A home (`separatrix.rows`) holds the labels too, and rows that need not fit into memory.
+            A home (``separatrix.rows``) holds the labels too, and rows that need not fit into memory.
         y : array-like of shape (n,)
             Labels of any type, of two or more classes.
         sample_weight : array-like of shape (n,), default=None
