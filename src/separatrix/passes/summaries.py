@@ -82,10 +82,13 @@ class Combination(NamedTuple):
         return Combination(self.vector + other.vector, self.total + other.total)
 
 
+NEAR = 1e-6  # beyond what an error of a margin may be
+
+
 class Piece(NamedTuple):
     """The piece of a soft margin's criterion at a vector: over the patterns with slack s = 1 - a.y > 0 the sums of
     c s^2, c s, c s y and c y y^t (its lower triangle; empty where it was not asked for), their number, and the smallest
-    margin."""
+    margin. ``near``: the sum of c over all whose slack may be positive, with errors of up to NEAR; inf: unknown."""
 
     squares: float
     slack: float
@@ -93,6 +96,7 @@ class Piece(NamedTuple):
     matrix: NDArray[np.float64]
     active: int
     minimum: float
+    near: float = np.inf
 
     def merge(self, other: "Piece") -> "Piece":
         return Piece(
@@ -102,6 +106,7 @@ class Piece(NamedTuple):
             self.matrix + other.matrix,
             self.active + other.active,
             min(self.minimum, other.minimum),
+            self.near + other.near,
         )
 
 

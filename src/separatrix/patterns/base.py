@@ -24,7 +24,6 @@ from separatrix.space import Space, Vector, norm
 if TYPE_CHECKING:
     from separatrix.patterns.plain_patterns import Patterns
 
-KNOWN = 6  # summaries of the last passes that are kept
 EPS = float(np.finfo(np.float64).eps)
 
 
@@ -253,8 +252,9 @@ class PassedPatterns(PatternSet):
     def __init__(self, home: Rows, positive: int | None, space: Space):
         self.home, self.positive, self.space = home, positive, space
         self.seen = Seen(space, positive)
-        self._known: dict[Any, Any] = {}
         self.categories = 2 if positive is not None else len(home.classes)
+        self._known_extremes: tuple[bytes, Extremes] | None = None
+        self._known_piece: tuple[bytes, Piece] | None = None
 
     @property
     def per_row(self) -> int:
@@ -283,45 +283,35 @@ class PassedPatterns(PatternSet):
         return PassedPatterns(self.home, self.positive, space)
 
     def _pass(self, name: str, *args: Any) -> Any:
-        """Passes are dear: what was asked for before is known, and the first one brings the shape with it."""
-        key = (name, *(arg.tobytes() if isinstance(arg, np.ndarray) else arg for arg in args))
-        if key in self._known:
-            return self._known[key]
-        summary = self._known[key] = self._run(name, args)
-        if len(self._known) > KNOWN:
-            del self._known[next(iter(self._known))]
-        return summary
-
-    def _run(self, name: str, args: tuple[Any, ...]) -> Any:
         if name == "shape_of_block" or "shape" in vars(self):
             return self.home.run(partial(self.seen.work, name, args, self.categories))
-        works = ((name, args), ("shape_of_block", ()))
+        works = ((name, args), ("shape_of_block", ()))  # the first pass brings the shape with it
         summary, self.shape = self.home.run(partial(self.seen.two_works, works, self.categories))
         return summary
 
-    def _known_at(self, name: str, a: Vector) -> Any:
-        """A summary of this kind at this vector, whatever else it was asked for, None where there is none."""
-        start = (name, np.ascontiguousarray(a, dtype=np.float64).tobytes())
-        return next((summary for key, summary in self._known.items() if key[:2] == start), None)
-
-    def known_piece(self, a: Vector) -> Piece | None:
-        """The piece at a vector where a pass has brought it."""
-        return self._known_at("piece_of_block", a)
-
-    def piece(self, a: Vector, hessian: bool = True) -> Piece:
-        known = self.known_piece(a)
-        return super().piece(a, hessian) if known is None or (hessian and not known.matrix.size) else known
-
-    def smallest(self, a: Vector) -> float:
-        for name in ("extremes_of_block", "piece_of_block"):
-            known = self._known_at(name, a)
-            if known is not None:
-                return float(known.minimum)
-        return super().smallest(a)
+    # A pass is dear: what the last one told of a vector is not asked again.
 
     def extremes(self, a: Vector, k: int) -> Extremes:
-        known = self._known_at("extremes_of_block", a)
-        return known if known is not None and known.k >= min(k, self.n) else super().extremes(a, k)
+        a = np.ascontiguousarray(a, dtype=np.float64)
+        if (
+            self._known_extremes is None
+            or self._known_extremes[0] != a.tobytes()
+            or self._known_extremes[1].k < min(k, self.n)
+        ):
+            self._known_extremes = a.tobytes(), super().extremes(a, k)
+        return self._known_extremes[1]
+
+    def piece(self, a: Vector, hessian: bool = True) -> Piece:
+        a = np.ascontiguousarray(a, dtype=np.float64)
+        known = self._known_piece
+        if known is None or known[0] != a.tobytes() or (hessian and not known[1].matrix.size):
+            self._known_piece = a.tobytes(), super().piece(a, hessian)
+        assert self._known_piece is not None
+        return self._known_piece[1]
+
+    def smallest(self, a: Vector) -> float:
+        known = self._known_piece
+        return known[1].minimum if known is not None and known[0] == a.tobytes() else self.extremes(a, 1).minimum
 
     def sample(self, rows: np.ndarray) -> "Patterns":
         return self.seen.patterns(self.home.take(rows), self.categories)
@@ -333,7 +323,7 @@ class PassedPatterns(PatternSet):
     def distance(self, a: Vector, margins: Vector | None = None) -> float:
         """The geometric margin: the smallest distance from a border, negative for an error."""
         if self.positive is None:
-            return self._pass("distance_of_block", np.ascontiguousarray(a, dtype=np.float64)).value
+            return self._pass("distance_of_block", a).value
         with np.errstate(divide="ignore", invalid="ignore"):
             return float(np.float64(self.smallest(a)) / norm(a[:-1]))
 

@@ -54,7 +54,7 @@ class FusedPatterns(PassedPatterns):
     def in_space(self, space: Space) -> "FusedPatterns":
         return FusedPatterns(self.home, self.positive, space)
 
-    def _run(self, name: str, args: tuple[Any, ...]) -> Any:
+    def _pass(self, name: str, *args: Any) -> Any:
         fused: dict[str, Callable[..., Any]] = {
             "shape_of_block": self._fused_shape,
             "extremes_of_block": self._fused_extremes,
@@ -64,7 +64,7 @@ class FusedPatterns(PassedPatterns):
         if name in fused:
             with self.home.room():
                 found = fused[name](*args)
-        return super()._run(name, args) if found is None else found
+        return super()._pass(name, *args) if found is None else found
 
     def _vector(self, a: Vector) -> Vector:
         """The vector with the bias itself at its end."""

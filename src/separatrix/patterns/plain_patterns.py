@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from separatrix.passes import compiled as passes
 from separatrix.passes.summaries import (
+    NEAR,
     Columns,
     Combination,
     Extremes,
@@ -145,9 +146,9 @@ class Patterns(PatternSet):
         s, c = 1.0 - m[index], self.prices[index]
         cs = c * s
         matrix = self.outer_products(index, c) if hessian else np.zeros((0, 0))
-        return Piece(
-            float(cs @ s), float(cs.sum()), self.combine(index, cs), matrix, len(index), float(m.min(initial=np.inf))
-        )
+        pull, smallest = self.combine(index, cs), float(m.min(initial=np.inf))
+        near = float(self.prices[m < 1.0 + NEAR].sum())
+        return Piece(float(cs @ s), float(cs.sum()), pull, matrix, len(index), smallest, near)
 
     def distance_of_block(self, first: int, a: Vector) -> Smallest:
         return Smallest(self.distance(a))

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -28,5 +27,5 @@ class ScaledRows(Rows):
         return self.home.run(partial(_on_scaled, work, self.centre, self.size))
 
 
-def _on_scaled(work: Callable[[Any], S], centre: np.ndarray, size: np.ndarray, block: Any) -> S:
+def _on_scaled(work: Callable[[MemoryRows], S], centre: np.ndarray, size: np.ndarray, block: MemoryRows) -> S:
     return work(block.scaled(centre, size))
