@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import sklearn
 
+from separatrix import MaxMargin
 from separatrix.errors import DataError, MissingExtraError
 from separatrix.optimum import solvers
 from separatrix.optimum.problem import Problem
@@ -354,3 +355,20 @@ def test_without_the_compatibility_layer_the_install_line_is_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "array_api_compat", None)
     with pytest.raises(MissingExtraError, match=r"separatrix\[gpu\]"):
         DeviceRows.of(torch.zeros(3, 2), [0, 1, 1])
+
+
+@pytest.mark.parametrize("C", [1.0, np.inf])
+def test_the_door_of_an_estimator(monkeypatch, C):
+    strict = pytest.importorskip("array_api_strict")
+    config = {**sklearn.get_config(), "array_api_dispatch": True}
+    monkeypatch.setattr(sklearn, "get_config", lambda: config)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 5))
+    X[:, 0] += np.where(X[:, 0] > 0, 0.2, -0.2)
+    y = (X[:, 0] > 0).astype(np.int64)
+    there = MaxMargin(C, tol=1e-8).fit(strict.asarray(X), strict.asarray(y))
+    here = MaxMargin(C, tol=1e-8).fit(X, y)
+    assert there.certificate_.lower == pytest.approx(here.certificate_.lower, rel=1e-7)
+    assert there.certificate_.verify(X, y)
+    np.testing.assert_array_equal(there.predict(strict.asarray(X)), y)
+    np.testing.assert_allclose(there.decision_function(strict.asarray(X)), there.decision_function(X), rtol=1e-10)
