@@ -11,14 +11,18 @@ from cases import ONLINE
 from sklearn.datasets import load_breast_cancer
 
 ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+WRITTEN = [
+    path for folder in (DOCS, DOCS / "start", DOCS / "learn", DOCS / "reference") for path in folder.glob("*.md")
+]
 
 
-def blocks(name):
-    return re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(), flags=re.S)
+def blocks(path):
+    return re.findall(r"```python\n(.*?)```", path.read_text(), flags=re.S)
 
 
-def test_contributing_shows_a_complete_rule(tmp_path):
-    (code,) = blocks("CONTRIBUTING.md")
+def test_a_rule_of_ones_own_is_a_script(tmp_path):
+    (code,) = blocks(DOCS / "learn" / "own_rule.md")
     script = tmp_path / "halved.py"
     script.write_text(code)
     run = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
@@ -26,22 +30,56 @@ def test_contributing_shows_a_complete_rule(tmp_path):
 
 
 def test_readme_example(capsys):
-    (code,) = blocks("README.md")
+    (code,) = blocks(ROOT / "README.md")
     X, y = load_breast_cancer(return_X_y=True)
     exec(code, {"X": X, "y": y})
     assert "Separable" in capsys.readouterr().out
 
 
-def test_squared_error_need_not_separate():
-    results = doctest.testfile(str(ROOT / "docs" / "squared_error.md"), module_relative=False)
-    assert results.failed == 0
-    assert results.attempted > 10
+@pytest.mark.parametrize(
+    "path", [p for p in WRITTEN if blocks(p) and p.stem != "own_rule"], ids=lambda p: p.relative_to(DOCS).as_posix()
+)
+def test_pages_run(path):
+    """The blocks of a page share their names. Those with prompts have to print what is shown."""
+    names = {"__name__": path.stem}
+    for code in blocks(path):
+        if 'device="cuda"' in code and not pytest.importorskip("torch").cuda.is_available():
+            pytest.skip("there is no GPU")
+        if ">>>" in code:
+            test = doctest.DocTestParser().get_doctest(code, names, path.name, str(path), 0)
+            results = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, clear_globs=False)
+            assert results.failed == 0
+            assert results.attempted > 0
+            names = test.globs
+        else:
+            exec(compile(code, str(path), "exec"), names)
 
 
-def test_many_categories():
-    names = {}
-    for code in blocks("docs/many-categories.md"):
-        exec(code, names)
+def test_every_block_says_its_language():
+    """So that none is left out by mistake: Python is run here, commands by the build, ``sh`` installs."""
+    known = {"python", "sh", "{eval-rst}", "{toctree}", "{drawn}", "{run-command}", "{command-line}", "{glossary}"}
+    known |= {"{include}", "{grid}"}
+    for path in WRITTEN:
+        for opening in re.findall(r"^```([^\n`]*)\n.*?^```", path.read_text(), flags=re.S | re.M):
+            assert {*opening.split()[:1]} & known, (path.name, opening)
+
+
+def test_pages_speak_of_public_names_only():
+    """Modules inside the package move; pages may not depend on where."""
+    import separatrix
+
+    for path in [*WRITTEN, *(ROOT / "examples").rglob("*.py")]:
+        for name in re.findall(r"(?:from|import) separatrix\.(\w+)", path.read_text()):
+            assert name in separatrix.__all__, (path.name, name)
+
+
+def test_examples_say_what_one_learns():
+    examples = sorted((ROOT / "examples").rglob("plot_*.py"))
+    assert len(examples) >= 25
+    for path in examples:
+        _, first, _ = path.read_text().split("\n\n", 2)
+        assert first.startswith("You learn "), path.name
+        assert "plt.show()" in path.read_text(), path.name
 
 
 def test_readme_says_which_online_rules_take_what():

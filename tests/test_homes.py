@@ -1,5 +1,7 @@
 """Rows that live elsewhere: a home of thirty lines, on which solvers, certificates and answers are those of memory."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -102,7 +104,6 @@ def test_summaries_are_those_of_memory(layout, classes):
     alpha = np.random.default_rng(2).random(40)
     np.testing.assert_allclose(there.combine(worst.numbers, alpha), here.combine(worst.numbers, alpha), rtol=1e-12)
     np.testing.assert_allclose(there.piece(a).matrix, here.piece(a).matrix, rtol=1e-12)
-    np.testing.assert_allclose(there.slacks(a, 0.7), here.slacks(a, 0.7), rtol=1e-12)
 
 
 @pytest.mark.parametrize("free", [False, True])
@@ -156,7 +157,7 @@ def test_the_result_does_not_depend_on_threads():
     a = np.random.default_rng(0).normal(size=61)
     one, many = (Patterns(MemoryRows(X, n_jobs=k), labels, Space(1.0, 0.5)) for k in (1, 3))
     assert len(one.home.borders) > 1
-    for name, *args in (("margins", a), ("extremes", a, 50), ("piece", a), ("slacks", a, 0.5), ("sum",), ("shape",)):
+    for name, *args in (("margins", a), ("extremes", a, 50), ("piece", a), ("sum",), ("shape",)):
         first, second = (getattr(p, name) if name == "shape" else getattr(p, name)(*args) for p in (one, many))
         for x, y in (
             zip(np.atleast_1d(first), np.atleast_1d(second), strict=True)
@@ -220,3 +221,28 @@ def test_n_jobs_changes_no_bit(C):
     one, two = (MaxMargin(C, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
     np.testing.assert_array_equal(one.coef_, two.coef_)
     assert (one.certificate_.lower, one.certificate_.upper) == (two.certificate_.lower, two.certificate_.upper)
+
+
+@pytest.mark.parametrize(("C", "classes"), [(1.0, 2), (np.inf, 2), (1.0, 3), (np.inf, 3)])
+def test_certificates_are_verified_where_the_rows_live(C, classes):
+    X, y, home = generated(classes=classes, noise=0.0 if np.isinf(C) else 0.05)
+    claim = MaxMargin(C, multi_class="kesler").fit(home).certificate_
+    outcome = claim.verify(home)
+    assert outcome, outcome
+    assert not outcome.unchecked
+    assert claim.verify(X, y)
+    assert MaxMargin(C, multi_class="kesler").fit(X, y).certificate_.verify(home)
+    assert not replace(claim, lower=claim.lower * 1.001).verify(home)
+    assert not replace(claim, upper=claim.upper * 0.999).verify(home)
+
+
+def test_a_proof_that_nothing_separates_is_verified_where_the_rows_live():
+    _, y, home = generated(noise=0.01)
+    claim = decide(PassedPatterns(home, 1, Space(1.0))).certificate
+    assert claim.separable is False
+    assert claim.verify(home)
+    assert not replace(claim, alpha_index=claim.alpha_index + 1).verify(home)
+    with pytest.raises(DataError, match="holds its labels"):
+        claim.verify(home, y)
+    with pytest.raises(DataError, match="3 classes"):
+        claim.verify(generated(classes=3)[2])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cases import LAYOUTS, ONLINE
+from cases import LAYOUTS, ONLINE, clouds
 from fits import vectors
 
 from separatrix import (
@@ -257,3 +257,10 @@ def test_weights_in_blocks():
     model = Perceptron(shuffle=False).partial_fit(X, NOISE, classes=[0, 1], sample_weight=weight)
     whole = Perceptron(shuffle=False, max_epochs=1).fit(X, NOISE, sample_weight=weight)
     np.testing.assert_array_equal(vectors(model), vectors(whole))
+
+
+def test_a_linear_machine_passes_once_over_a_block():
+    X, y = clouds()
+    model = Perceptron(multi_class="kesler").partial_fit(X, y, classes=np.unique(y))
+    assert model.n_visits_ == len(y)
+    assert model.n_epochs_ == 1

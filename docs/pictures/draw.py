@@ -1,5 +1,6 @@
 """Draws the pictures of the README, from data that come with scikit-learn: ``python docs/pictures/draw.py``."""
 
+import json
 import warnings
 from pathlib import Path
 
@@ -26,6 +27,20 @@ def write(figure, name):
     plt.close(figure)
 
 
+def gpu():
+    """From the numbers that benchmarks/gpu.py measured."""
+    growth = json.loads((HERE / "gpu.json").read_text())["growth"]
+    figure, axes = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
+    for kind, colour in (("hard", "C0"), ("soft", "C1")):
+        rows = [row for row in growth if row["kind"] == kind]
+        axes.loglog([r["n"] for r in rows], [r["seconds"] for r in rows], "o-", color=colour, label=f"{kind}, GPU")
+        host = [(r["n"], r["cpu"]["seconds"]) for r in rows if "cpu" in r]
+        axes.loglog(*zip(*host, strict=True), "s--", color=colour, label=f"{kind}, 16 cores of the host")
+    axes.set(xlabel="rows of 24 columns", ylabel="seconds to the certificate")
+    axes.legend()
+    write(figure, "gpu")
+
+
 def boundary():
     data = load_iris()
     X, y = data.data[:, 2:], np.where(data.target == 0, "setosa", "other")
@@ -50,5 +65,6 @@ def comparison():
 if __name__ == "__main__":
     warnings.simplefilter("ignore", ConvergenceWarning)
     boundary()
+    gpu()
     bounds()
     comparison()

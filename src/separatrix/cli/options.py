@@ -36,6 +36,10 @@ Scale = Annotated[bool | None, typer.Option("--scale/--no-scale", help="Standard
 Encode = Annotated[bool, typer.Option("--encode", help="One-hot encode the text columns.")]
 Impute = Annotated[bool, typer.Option("--impute", help="Fill in missing values: the median, the most frequent text.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+Independent = Annotated[
+    bool,
+    typer.Option("--independent", help="By proof/checker.py alone: a process that runs this one file, with numpy."),
+]
 MaxTime = Annotated[
     float | None, typer.Option("--max-time", min=1e-3, metavar="SECONDS", help="Stop each fit after so long.")
 ]

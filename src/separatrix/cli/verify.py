@@ -14,13 +14,14 @@ def verify(
     format: options.Format = None,
     header: options.Header = None,
     separator: options.Separator = None,
+    independent: options.Independent = False,
     json: options.Json = False,
 ) -> None:
     """Prove the certificate of a model again, from the data alone.
 
-    Recomputes lower = min u.y over all rows and upper = |sum alpha_k y_k| / sum alpha_k with bounds on rounding errors,
-    and compares them with what the model claims: lower_claimed <= lower, upper <= upper_claimed. Separability is
-    checked in exact arithmetic where floating point cannot settle it.
+    Every claim is decided in exact arithmetic: that the vector that predicts reaches the margin, a.y >= lower |a| for
+    all rows; that no other exceeds the bound, |sum alpha_k y_k| <= upper sum alpha_k; and separability. Claims about
+    kernels are checked in floating point, and it says so.
 
     Exit status: 0 it holds, 1 it does not, 3 error.
 
@@ -28,7 +29,7 @@ def verify(
     """
     from separatrix.workflows.verifying import verify as run
 
-    found = run(model, data, **options.reading(target, format, header, separator))
+    found = run(model, data, independent, **options.reading(target, format, header, separator))
     if json:
         terminal.print_json(
             {
@@ -37,6 +38,7 @@ def verify(
                 "left_out": found.left_out,
                 "claims": {
                     name: {"holds": bool(v), "checked": v.checked, "failed": v.failed, "not_checkable": v.unchecked}
+                    | ({"notes": v.notes} if v.notes else {})
                     for name, v in found.claims.items()
                 },
             }

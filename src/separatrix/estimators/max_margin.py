@@ -1,7 +1,8 @@
 """The maximum margin, hard and soft, with a certificate."""
 
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,20 +11,20 @@ from separatrix.errors import NotSeparableError
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.margin_classifier import MarginClassifier, Solution
 from separatrix.estimators._fit.separator import Data
+from separatrix.estimators._fit.watch import Watch
 from separatrix.estimators.sklearn_api import COUNT, check_feature_names, one_of
 from separatrix.optimum import solvers
 from separatrix.optimum.problem import Problem
+from separatrix.passes.journal import JournaledRows
 from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certify import refutation
-from separatrix.proof.exact import LARGEST_SYSTEM
-from separatrix.proof.gordan import gordan
 from separatrix.proof.separability import decide
 from separatrix.space import Space, Vector
 
 SMALL = 200_000  # values up to which a problem is solved to machine precision: it costs nothing
 PRECISE = 1e-13
-AS_GOOD_AS_ZERO = 1e-9  # a bound on the margin below this part of R, without a separating vector in sight
+AFTERWARDS = 0.1  # seconds in which a fit that met its limit may still find a proof
 
 
 @estimator
@@ -61,6 +62,11 @@ class MaxMargin(MarginClassifier):
         squared, so the two differ unless C is inf. The machine has no "free" bias.
     n_jobs : int or None, default=None
         Threads over the problems of "ovr" and "ovo". With callbacks there is one.
+
+    checkpoint : str or path, default=None
+        A file in which the passes over rows that live elsewhere (`separatrix.rows`) are kept. A fit that was killed
+        goes on from there when the same call is made again, and ends with the same bits. The file is guarded by the
+        fingerprint of rows and parameters; it may be removed when the fit is done.
 
     Attributes
     ----------
@@ -102,11 +108,13 @@ class MaxMargin(MarginClassifier):
 
     solver: str = field(default="auto", kw_only=True)
     max_passes: int | None = field(default=None, kw_only=True)
+    checkpoint: Any = field(default=None, kw_only=True)
 
     _parameter_constraints = {
         **MarginClassifier._parameter_constraints,
         "solver": [one_of("auto", *solvers.SOLVERS)],
         "max_passes": [COUNT, None],
+        "checkpoint": [str, Path, None],
         "multi_class": [one_of("ovr", "ovo", "kesler")],
     }
 
@@ -114,6 +122,23 @@ class MaxMargin(MarginClassifier):
 
     def _advice(self, n: int) -> str:
         return "Raise max_passes or max_time, or scale your features."
+
+    def _fit_data(self, data: Data, watch: Watch, coef_init: Any = None, intercept_init: Any = None) -> None:
+        if self.checkpoint is None:
+            super()._fit_data(data, watch, coef_init, intercept_init)
+            return
+        if data.here:
+            raise ValueError("checkpoint= is for rows that live elsewhere: open them by separatrix.rows.")
+        params = {k: v for k, v in self.get_params().items() if k not in ("checkpoint", "n_jobs", "max_time")}
+        start = [None if given is None else np.asarray(given).tolist() for given in (coef_init, intercept_init)]
+        with JournaledRows(data.rows, self.checkpoint, f"{params} {start}") as rows:
+            try:
+                super()._fit_data(data._replace(rows=rows), watch, coef_init, intercept_init)
+            except NotSeparableError:
+                rows.finish()
+                raise
+            if not watch.stop.reason:
+                rows.finish()
 
     def _problems(self, data: Data, weight: Vector | None = None, mode: str = "") -> list[Patterns]:
         if self._mode(data.classes) == "kesler" and self._space().free:
@@ -138,9 +163,14 @@ class MaxMargin(MarginClassifier):
     def _solve(self, problem: Problem, data: Data, start: Vector | None = None) -> Solution:
         name, why = solvers.choose(problem) if self.solver == "auto" else (self.solver, "as asked for")
         solvers.check(problem, name)
-        solvers.solve(problem, name, start)
+        try:
+            solvers.solve(problem, name, start)
+        finally:
+            if not problem.patterns.here:
+                self._check_scale(problem.patterns, None)
         if problem.hard and not problem.lower > 0:
-            self._refuse(problem, data)
+            exact = self._refuse(problem, data)
+            return replace(self._solution(problem, f"{name} ({why})"), exact=exact)
         return self._solution(problem, f"{name} ({why})")
 
     def _solution(self, problem: Problem, how: str) -> Solution:
@@ -156,39 +186,36 @@ class MaxMargin(MarginClassifier):
                 alpha = alpha / alpha.sum() * length**2
         return Solution(problem, a, index, alpha, how)
 
-    def _refuse(self, problem: Problem, data: Data) -> None:
-        """A hard margin without a separating vector: the proof that there is none, or the honest doubt."""
-        witness = gordan(problem.patterns, problem.alpha_index, problem.alpha)
-        provable = len(problem.alpha_index) <= LARGEST_SYSTEM  # and still there is no proof
-        doubtful = problem.stopped or provable or problem.upper > AS_GOOD_AS_ZERO * problem.patterns.radius
-        if witness is None and (self._found_otherwise(problem) or doubtful):
-            return
-        rows, weight, upper = problem.alpha_index, problem.alpha, problem.upper
-        proved = f"has norm {upper:.2g}, as good as 0"
-        if witness is not None:
-            (rows, weight, upper), proved = witness, "is 0 exactly"
+    def _refuse(self, problem: Problem, data: Data) -> Vector | None:
+        """A hard margin without a separating vector: the proof that there is none, or a vector after all, where the
+        margin is below what arithmetic in this space resolves. What is undecided does not converge."""
+        patterns = problem.patterns
+        near = (problem.alpha_index, problem.alpha)
+        seconds = min(problem.time_left(), AFTERWARDS) if problem.limited else problem.time_left()
+        answer = decide(patterns.in_space(Space(patterns.space.rho)), seconds, near)
+        if answer.separable and answer.certificate is not None and answer.certificate.direction is not None:
+            problem.a = answer.certificate.direction  # better than what was found, whatever floats say of its margin
+            problem.reached(problem.a, problem.extremes(problem.a, 1).minimum)
+            return answer.certificate.direction
+        if answer.separable is not False or answer.gordan is None:
+            return None
+        rows = answer.gordan.rows
         certificate = refutation(
-            problem.patterns, rows, weight, upper, exact=witness is not None, kept=data.kept,
+            patterns, rows, answer.gordan.weight, answer.gordan.norm, exact=True, kept=data.kept,
             sample_weight=data.given_weight,
         )  # fmt: skip
-        what = "linear machine" if problem.patterns.categories > 2 else "hyperplane"
-        where = "" if problem.patterns.space.rho else " through the origin"
+        what = "linear machine" if patterns.categories > 2 else "hyperplane"
+        where = "" if patterns.space.rho else " through the origin"
         raise NotSeparableError(
             f"No {what}{where} separates the classes: a combination of {len(rows)} patterns with non-negative weights "
-            f"{proved} (see the error's certificate). Use a finite C for a soft margin.",
+            "is 0 exactly (see the error's certificate). Use a finite C for a soft margin.",
             certificate,
         )
 
-    def _found_otherwise(self, problem: Problem) -> bool:
-        """Where the margin is below what arithmetic in this space resolves: any separating vector at all."""
-        patterns = problem.patterns
-        plain = patterns.in_space(Space(patterns.space.rho))
-        answer = decide(plain)
-        if answer.separable is not True or answer.certificate is None or answer.certificate.direction is None:
-            return False
-        a = answer.certificate.direction
-        problem.reached(a, problem.extremes(a, 1).minimum)
-        return problem.lower > 0
+    def _doubt(self, n: int) -> tuple[str, str]:
+        reason, advice = super()._doubt(n)
+        undecided = np.isinf(self.C) and any(c.separable is None for c in self.certificates_)
+        return reason + (", and whether a hyperplane separates is undecided" if undecided else ""), advice
 
     def _finish(self, solutions: list[Solution], data: Data) -> None:
         super()._finish(solutions, data)

@@ -16,7 +16,7 @@ class PerceptronLike(AdditiveClassifier):
     """Fits with a rule of your own at compiled speed.
 
     A rule is a ``NamedTuple`` of numbers with the formulas ``violates(self, m, s)`` and ``gain(self, m, s)``, and,
-    where needed, ``keep``, ``shrink``, ``weighted_gain`` and ``negligible``; `separatrix.rules.base` explains them.
+    where needed, ``keep``, ``shrink``, ``weighted_gain`` and ``negligible``; `separatrix.rules` explains them.
 
     Parameters
     ----------

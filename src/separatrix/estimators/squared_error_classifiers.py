@@ -18,9 +18,7 @@ from separatrix.estimators.sklearn_api import NOT_NEGATIVE, POSITIVE, one_of
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import separates
-from separatrix.proof.exact import LARGEST_SYSTEM
 from separatrix.proof.prove import prove
-from separatrix.proof.separability import TINY
 from separatrix.space import Vector
 from separatrix.squared_error import ho_kashyap, least_squares
 from separatrix.squared_error.factor import PseudoInverse
@@ -331,8 +329,7 @@ class _Refutation:
 def _outcome(certificate: Certificate) -> str:
     if certificate.separable is not None:
         return "separable" if certificate.separable else "not separable"
-    many = certificate.alpha_index is not None and len(certificate.alpha_index) > LARGEST_SYSTEM
-    return "not separable" if many and certificate.upper <= TINY * certificate.radius else "undecided"
+    return "undecided"
 
 
 def _outcome_of_all(outcomes: list[str]) -> str:

@@ -42,7 +42,7 @@ def _solve_augmented(problem: Problem, start: Vector | None) -> None:
             return  # nothing new is violated: this is as far as arithmetic goes
         V, columns = patterns.narrow_rows(working)  # the solution is a combination of these rows, and 0 elsewhere
         a, combination = np.zeros(width), np.zeros(width)
-        a[columns], u = least_distance(V, _scale(problem))
+        a[columns], u = least_distance(V, _scale(problem), problem.interrupted)
         support = np.flatnonzero(u)
         rows, alpha = working[support], u[support]
         combination[columns] = V[support].T @ alpha
@@ -70,7 +70,7 @@ def _solve_free(problem: Problem) -> None:
         if len(pairs) == size:
             return
         V = 0.5 * (patterns.dense_rows(pairs[:, 0]) + patterns.dense_rows(pairs[:, 1]))[:, :-1]
-        w, u = least_distance(V, _scale(problem))
+        w, u = least_distance(V, _scale(problem), problem.interrupted)
         support = np.flatnonzero(u)
         rows, alpha = _multipliers(pairs[support], u[support])
         problem.dual(rows, alpha, np.append(V[support].T @ u[support], 0.0))

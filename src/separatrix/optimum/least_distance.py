@@ -1,5 +1,7 @@
 """The point of a polytope nearest to the origin, and the vector behind it (Lawson & Hanson, chapter 23)."""
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy.linalg as la
 from numpy.typing import NDArray
@@ -7,19 +9,27 @@ from scipy.optimize import nnls
 
 from separatrix.space import Vector
 
+SHORT = 1e8  # values of the matrix times its smaller side of what scipy solves in some tenths of a second
 
-def least_distance(V: NDArray[np.float64], scale: float) -> tuple[Vector, Vector]:
+
+def least_distance(
+    V: NDArray[np.float64], scale: float, stop: Callable[[], bool] = lambda: False
+) -> tuple[Vector, Vector]:
     """The shortest w with ``V w >= 1``, and u >= 0 with ``V^t u`` parallel to w.
 
     NNLS on [V^t/scale; 1^t] u = (0, 1) finds which constraints are tight; with ``scale`` near the distance
     |V^t u|/sum u the two parts of the residual are of one size, which is what keeps them accurate. The tight
     constraints alone then give w by a QR factorisation, to full accuracy. Without a solution (0 lies in the hull) V^t
-    u is as good as 0.
+    u is as good as 0. When ``stop`` says so, what has been reached: u is not optimal then, and the vector may not be
+    feasible.
     """
     E = np.vstack([V.T / scale, np.ones(len(V))])
     f = np.zeros(E.shape[0])
     f[-1] = 1.0
-    u, _ = nnls(E, f, maxiter=max(50 * E.shape[1], 1000))
+    if E.size * min(E.shape) <= SHORT:
+        u, _ = nnls(E, f, maxiter=max(50 * E.shape[1], 1000))
+    else:
+        u = nnls_in_steps(E, f, stop)
     total = u.sum()
     if not total > 0:
         raise FloatingPointError("no multiplier is positive")
@@ -35,6 +45,58 @@ def least_distance(V: NDArray[np.float64], scale: float) -> tuple[Vector, Vector
             w, u = w_tight, np.zeros(len(V))
             u[support] = u_tight / u_tight.sum()
     return w, u
+
+
+def nnls_in_steps(E: NDArray[np.float64], f: Vector, stop: Callable[[], bool] = lambda: False) -> Vector:
+    """argmin |E u - f| over u >= 0, as `scipy.optimize.nnls`, which cannot be interrupted: columns join and leave a QR
+    factorisation, and after each of these steps ``stop`` is asked."""
+    m, n = E.shape
+    u, positive, refused = np.zeros(n), np.zeros(0, np.int64), np.zeros(n, dtype=bool)
+    Q, R, right = np.zeros((m, min(m, n)), order="F"), np.zeros((min(m, n),) * 2, order="F"), np.zeros(min(m, n))
+    small = 10.0 * max(m, n) * np.finfo(np.float64).eps * float(np.abs(E).sum(axis=0).max(initial=0.0))
+    for _ in range(max(50 * n, 1000)):
+        k = len(positive)
+        gradient = E.T @ (f - Q[:, :k] @ right[:k])
+        gradient[positive] = gradient[refused] = -np.inf
+        joining = int(np.argmax(gradient))
+        if not gradient[joining] > small or k == min(m, n):
+            break
+        rest, along = E[:, joining], np.zeros(k)
+        for _ in range(2):  # Gram and Schmidt lose digits where the column nearly depends on the others
+            more = Q[:, :k].T @ rest
+            rest, along = rest - Q[:, :k] @ more, along + more
+        length = float(np.linalg.norm(rest))
+        if not length > 1e-14 * float(np.linalg.norm(E[:, joining])):
+            refused[joining] = True
+            continue
+        Q[:, k], R[:k, k], R[k, : k + 1] = rest / length, along, 0.0
+        R[k, k], right[k] = length, f @ Q[:, k]
+        positive = np.append(positive, joining)
+        while len(positive):
+            k = len(positive)
+            z = la.solve_triangular(R[:k, :k], right[:k], check_finite=False)
+            leaving = np.flatnonzero(z <= 0)
+            if len(leaving) == 0:
+                u[positive] = z
+                refused[:] = False
+                break
+            refused[joining] |= leaving[-1] == k - 1 and u[positive[-1]] == 0  # only rounding sends it back at once
+            x = u[positive]
+            share = x[leaving] / np.maximum(x[leaving] - z[leaving], 1e-300)
+            u[positive] = x + share.min() * (z - x)
+            gone = leaving[share <= share.min()]
+            u[positive[gone]] = 0.0
+            positive = np.delete(positive, gone)
+            for i in gone[::-1].tolist():
+                shorter = la.qr_delete(Q[:, :k], R[:k, :k], i, which="col", check_finite=False)
+                k -= 1
+                Q[:, :k], R[:k, :k] = shorter[0][:, :k], shorter[1][:k]
+            right[:k] = Q[:, :k].T @ f
+            if stop():
+                return u
+        if stop() and u.any():
+            break
+    return u
 
 
 def _tight(S: NDArray[np.float64]) -> tuple[Vector, Vector] | None:

@@ -15,13 +15,15 @@ on their weights. Few rows decide that question, so it is asked on a working set
 a program over all rows.
 """
 
+import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import linprog
+from scipy.optimize import OptimizeResult, linprog
 
+from separatrix.aside import aside
 from separatrix.passes.summaries import k_smallest
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.space import Vector
@@ -54,6 +56,7 @@ class LinearProgram:
         self.values: list[float] = []
         self.size = np.ones(0)  # of the columns
         self.witness = np.zeros(0, np.int64), np.zeros(0)
+        self.clock = time.perf_counter()
 
     def step(self) -> str:
         """Solve; returns "converged" with a vector that separates, or "positive" where HiGHS finds that none does,
@@ -71,7 +74,7 @@ class LinearProgram:
             found = self._solve(
                 self.b, A_eq=Yt, b_eq=np.zeros(Yt.shape[0]), bounds=np.column_stack([np.zeros(n), shares])
             )
-        if found.x is None or found.eqlin.marginals is None:
+        if found.x is None or found.status == 1 or found.eqlin.marginals is None:
             return ENDS.get(found.status, "failed")
         self.values.append(float(max(-found.fun, 0.0) * scale))
         return self._positive(self._take(found, -found.eqlin.marginals, np.arange(self.patterns.n)))
@@ -90,7 +93,7 @@ class LinearProgram:
             part, b = Yt[:, rows], self.b[rows]
             test = self._minimax(part, b)
             if test.x is None:
-                return None
+                return "max_time" if test.status == 1 else None
             if -test.fun > NOTHING:
                 support = np.flatnonzero(test.x > 0)
                 self.witness = rows[support], test.x[support]
@@ -100,7 +103,7 @@ class LinearProgram:
                 return self._positive(self._take(test, np.zeros(Yt.shape[0]), rows))
             both = sp.vstack([part, -part], format="csc")
             best = self._solve(b, A_ub=both, b_ub=np.ones(2 * Yt.shape[0]), bounds=(0.0, None))
-            if best.x is None or best.ineqlin.marginals is None:
+            if best.x is None or best.status == 1 or best.ineqlin.marginals is None:
                 return ENDS.get(best.status, "failed") if best.status == 1 else None
             plus, minus = np.split(-best.ineqlin.marginals, 2)  # a = a+ - a- (eqs. 99-101)
             ended = self._take(best, plus - minus, rows)
@@ -139,8 +142,13 @@ class LinearProgram:
         return Yt
 
     def _solve(self, b: Vector, **constraints: Any) -> Any:
-        options = {} if self.max_time is None else {"time_limit": float(self.max_time)}
-        return linprog(-b / self.b.max(), method="highs-ds", options=options, **constraints)
+        options = {}
+        if self.max_time is not None:
+            left = self.max_time - (time.perf_counter() - self.clock)
+            if left <= 0:
+                return OptimizeResult(x=None, status=1, eqlin=None, ineqlin=None, fun=None, nit=0)
+            options = {"time_limit": left}
+        return aside(lambda: linprog(-b / self.b.max(), method="highs-ds", options=options, **constraints))
 
     def running_upper(self) -> float:
         return np.inf

@@ -19,6 +19,7 @@ from separatrix.passes import compiled as passes
 from separatrix.passes.summaries import Extremes, Piece, Sides
 from separatrix.space import Vector
 
+PIECE = 0.2  # seconds between two looks at whoever watches
 STALLED = 60  # rounds without progress after which a solver has to stop
 
 
@@ -47,6 +48,7 @@ class Problem:
             self.weight = self.patterns.prices
         self.tol, self.max_passes, self.max_time, self.watch = tol, max_passes, max_time, watch
         self.clock, self.passes, self.stopped = time.perf_counter(), 0.0, False
+        self._looked = self.clock
         self.lower, self.upper = -np.inf, np.inf
         self._gap, self._lower, self._stale = np.inf, -np.inf, 0
         self.a: Vector = np.zeros(patterns.d + 1)
@@ -215,6 +217,20 @@ class Problem:
             self.stopped = True
         if self.passes >= self.max_passes or time.perf_counter() - self.clock >= self.max_time:
             self.stopped = True
+        return self.stopped
+
+    @property
+    def limited(self) -> bool:
+        """Was it stopped by a limit or by whoever watches, rather than by arithmetic?"""
+        return self.stopped and self._stale < STALLED
+
+    def interrupted(self) -> bool:
+        """To be asked within a round: heeds the time at once, and whoever watches a few times a second."""
+        now = time.perf_counter()
+        if now - self._looked >= PIECE:
+            self._looked = now
+            self.stopped = self.stopped or (self.watch is not None and self.watch(self))
+        self.stopped = self.stopped or now - self.clock >= self.max_time
         return self.stopped
 
     def time_left(self) -> float:

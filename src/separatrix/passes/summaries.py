@@ -4,7 +4,7 @@ The functions that make them of a block stand with the patterns (`separatrix.pat
 space in which rows are seen.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +28,8 @@ class Shape(NamedTuple):
         return Shape(
             self.n + other.n,
             self.weight + other.weight,
-            max(self.radius2, other.radius2),
-            max(self.largest, other.largest),
+            float(np.maximum(self.radius2, other.radius2)),  # NaN stays
+            float(np.maximum(self.largest, other.largest)),
             self.total + other.total,
             max(self.longest, other.longest),
             self.bad if self.bad >= 0 else other.bad,
@@ -82,27 +82,13 @@ class Combination(NamedTuple):
         return Combination(self.vector + other.vector, self.total + other.total)
 
 
-class Slacks(NamedTuple):
-    """Over the patterns with slack s = 1 - t m > 0: the sums of c s^2, c s m and c m^2, and the smallest margin."""
-
-    squares: float
-    products: float
-    curvature: float
-    minimum: float
-
-    def merge(self, other: "Slacks") -> "Slacks":
-        return Slacks(
-            self.squares + other.squares,
-            self.products + other.products,
-            self.curvature + other.curvature,
-            min(self.minimum, other.minimum),
-        )
+NEAR = 1e-6  # beyond what an error of a margin may be
 
 
 class Piece(NamedTuple):
     """The piece of a soft margin's criterion at a vector: over the patterns with slack s = 1 - a.y > 0 the sums of
     c s^2, c s, c s y and c y y^t (its lower triangle; empty where it was not asked for), their number, and the smallest
-    margin."""
+    margin. ``near``: the sum of c over all whose slack may be positive, with errors of up to NEAR; inf: unknown."""
 
     squares: float
     slack: float
@@ -110,6 +96,7 @@ class Piece(NamedTuple):
     matrix: NDArray[np.float64]
     active: int
     minimum: float
+    near: float = np.inf
 
     def merge(self, other: "Piece") -> "Piece":
         return Piece(
@@ -119,6 +106,7 @@ class Piece(NamedTuple):
             self.matrix + other.matrix,
             self.active + other.active,
             min(self.minimum, other.minimum),
+            self.near + other.near,
         )
 
 
@@ -137,6 +125,16 @@ class Columns(NamedTuple):
             np.minimum(self.smallest, other.smallest),
             np.maximum(self.largest, other.largest),
         )
+
+
+class Both(NamedTuple):
+    """Two summaries of one pass."""
+
+    first: Any
+    second: Any
+
+    def merge(self, other: "Both") -> "Both":
+        return Both(self.first.merge(other.first), self.second.merge(other.second))
 
 
 def k_smallest(values: Vector, k: int) -> np.ndarray:

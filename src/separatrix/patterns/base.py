@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.passes.compiled import BLOCK
-from separatrix.passes.summaries import Columns, Combination, Extremes, Piece, Shape, Sides, Slacks
+from separatrix.passes.on_device import Block
+from separatrix.passes.summaries import Both, Columns, Combination, Extremes, Piece, Shape, Sides
 from separatrix.rows.base import Rows
+from separatrix.rows.device import DeviceRows
 from separatrix.rows.memory import MemoryRows
 from separatrix.space import Space, Vector, norm
 
@@ -86,10 +88,6 @@ class PatternSet(ABC):
         """min a.y_k, without the extension."""
         return self.extremes(a, 1).minimum
 
-    def slacks(self, a: Vector, t: float, shift: float = 0.0) -> Slacks:
-        """Sums over the patterns with slack 1 - t (a.y - shift) > 0."""
-        return self._pass("slacks_of_block", np.ascontiguousarray(a, dtype=np.float64), t, shift)
-
     def piece(self, a: Vector, hessian: bool = True) -> Piece:
         """Value, gradient and Hessian of the criterion of a soft margin."""
         return self._pass("piece_of_block", np.ascontiguousarray(a, dtype=np.float64), hessian)
@@ -155,7 +153,7 @@ class PatternSet(ABC):
         """|a| in this space, without the extension, rounded up where it is uncertain."""
         return self.space.length(a)
 
-    def length_range(self, a: Vector) -> tuple[float, float]:
+    def length_range(self, a: Vector, slack: float = 1.0) -> tuple[float, float]:
         """Between which numbers |a| lies, where it is uncertain by more than a norm's rounding errors."""
         length = self.length(a)
         return length, length
@@ -226,15 +224,23 @@ class Seen(NamedTuple):
         from separatrix.patterns.kesler_patterns import KeslerPatterns
         from separatrix.patterns.plain_patterns import Patterns
 
+        block = block.here()
         assert block.codes is not None
         if self.positive is None:
             return KeslerPatterns(block.storage, block.codes, categories, self.space, block.weight)
         return Patterns(block.storage, np.where(block.codes == self.positive, 1.0, -1.0), self.space, block.weight)
 
-    def work(self, name: str, args: tuple[Any, ...], categories: int, block: MemoryRows) -> Any:
-        """What travels to a block: a method of its patterns."""
+    def work(self, name: str, args: tuple[Any, ...], categories: int, block: Any) -> Any:
+        """What travels to a block: a method of its patterns. A device computes those of hyperplanes; the rows of a
+        linear machine are brought here."""
+        if isinstance(block, DeviceRows) and self.positive is not None:
+            return getattr(Block(block, self.positive, self.space), name)(block.first, *args)
         per_row = 1 if self.positive is not None else categories - 1
         return getattr(self.patterns(block, categories), name)(block.first * per_row, *args)
+
+    def two_works(self, works: Any, categories: int, block: MemoryRows) -> Both:
+        """Two of them in one pass."""
+        return Both(*(self.work(name, args, categories, block) for name, args in works))
 
 
 class PassedPatterns(PatternSet):
@@ -247,6 +253,8 @@ class PassedPatterns(PatternSet):
         self.home, self.positive, self.space = home, positive, space
         self.seen = Seen(space, positive)
         self.categories = 2 if positive is not None else len(home.classes)
+        self._known_extremes: tuple[bytes, Extremes] | None = None
+        self._known_piece: tuple[bytes, Piece] | None = None
 
     @property
     def per_row(self) -> int:
@@ -275,7 +283,35 @@ class PassedPatterns(PatternSet):
         return PassedPatterns(self.home, self.positive, space)
 
     def _pass(self, name: str, *args: Any) -> Any:
-        return self.home.run(partial(self.seen.work, name, args, self.categories))
+        if name == "shape_of_block" or "shape" in vars(self):
+            return self.home.run(partial(self.seen.work, name, args, self.categories))
+        works = ((name, args), ("shape_of_block", ()))  # the first pass brings the shape with it
+        summary, self.shape = self.home.run(partial(self.seen.two_works, works, self.categories))
+        return summary
+
+    # A pass is dear: what the last one told of a vector is not asked again.
+
+    def extremes(self, a: Vector, k: int) -> Extremes:
+        a = np.ascontiguousarray(a, dtype=np.float64)
+        if (
+            self._known_extremes is None
+            or self._known_extremes[0] != a.tobytes()
+            or self._known_extremes[1].k < min(k, self.n)
+        ):
+            self._known_extremes = a.tobytes(), super().extremes(a, k)
+        return self._known_extremes[1]
+
+    def piece(self, a: Vector, hessian: bool = True) -> Piece:
+        a = np.ascontiguousarray(a, dtype=np.float64)
+        known = self._known_piece
+        if known is None or known[0] != a.tobytes() or (hessian and not known[1].matrix.size):
+            self._known_piece = a.tobytes(), super().piece(a, hessian)
+        assert self._known_piece is not None
+        return self._known_piece[1]
+
+    def smallest(self, a: Vector) -> float:
+        known = self._known_piece
+        return known[1].minimum if known is not None and known[0] == a.tobytes() else self.extremes(a, 1).minimum
 
     def sample(self, rows: np.ndarray) -> "Patterns":
         return self.seen.patterns(self.home.take(rows), self.categories)
@@ -286,10 +322,22 @@ class PassedPatterns(PatternSet):
 
     def distance(self, a: Vector, margins: Vector | None = None) -> float:
         """The geometric margin: the smallest distance from a border, negative for an error."""
-        return self._pass("distance_of_block", a).value
+        if self.positive is None:
+            return self._pass("distance_of_block", a).value
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(np.float64(self.smallest(a)) / norm(a[:-1]))
 
     def margin_error(self, a: Vector) -> float:
         if self.positive is not None:
             return super().margin_error(a)
         parts = a.reshape(self.categories, -1)
         return 2.5 * max(super(PassedPatterns, self).margin_error(v) for v in parts)
+
+    def combination_error(self, alpha: Vector) -> float:
+        return super().combination_error(alpha) if self.positive is not None else machine_error(self, alpha)
+
+
+def machine_error(patterns: PatternSet, alpha: Vector) -> float:
+    """`PatternSet.combination_error` of a linear machine: at most c more terms in the multiplier of a row."""
+    depth = min(len(alpha), BLOCK) + len(alpha) / BLOCK + 4 + patterns.categories
+    return depth * EPS * patterns.radius * 2.0 * float(alpha.sum()) + np.finfo(np.float64).tiny

@@ -200,15 +200,15 @@ class KernelPatterns(Patterns):
     def length(self, a: Vector) -> float:
         return self.length_range(a)[1]
 
-    def length_range(self, a: Vector) -> tuple[float, float]:
-        """By what is uncertain about the quadratic form."""
+    def length_range(self, a: Vector, slack: float = 1.0) -> tuple[float, float]:
+        """By what is uncertain about the quadratic form; ``slack``: so many times."""
         centres, beta = self.centres, a[:-1]
         support = np.flatnonzero(beta)
         square = float(beta[support] @ centres._products(beta, support))
         error = float(np.abs(beta).sum()) * self.margin_error(np.append(beta, 0.0))  # >= shift sum beta_k^2
         if square < -4.0 * error:
             raise indefinite(f"a combination of rows has the squared length {square:.3g}")
-        return float(np.sqrt(max(square - error, 0.0))), float(np.sqrt(max(square + error, 0.0)))
+        return float(np.sqrt(max(square - slack * error, 0.0))), float(np.sqrt(max(square + slack * error, 0.0)))
 
     def unit(self, a: Vector) -> Vector:
         length = self.length(a)

@@ -15,8 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from separatrix.loops import kesler_loop as machine
-from separatrix.passes.compiled import BLOCK
-from separatrix.patterns.base import EPS, PassedPatterns
+from separatrix.patterns.base import PassedPatterns, machine_error
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.rows.base import Rows
 from separatrix.rows.memory import MemoryRows
@@ -201,9 +200,7 @@ class KeslerPatterns(Patterns):
         return H.reshape(categories * width, categories * width)
 
     def combination_error(self, alpha: Vector) -> float:
-        """As for a hyperplane, with at most c more terms in the multiplier of a row."""
-        depth = min(len(alpha), BLOCK) + len(alpha) / BLOCK + 4 + self.categories
-        return depth * EPS * self.radius * 2.0 * float(alpha.sum()) + np.finfo(np.float64).tiny
+        return machine_error(self, alpha)
 
 
 def _lengths_to_rivals(w: NDArray[np.float64], i: int) -> Vector:

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from separatrix.passes import compiled as passes
 from separatrix.passes.summaries import (
+    NEAR,
     Columns,
     Combination,
     Extremes,
     Piece,
     Shape,
     Sides,
-    Slacks,
     Smallest,
     k_smallest,
 )
@@ -140,20 +140,15 @@ class Patterns(PatternSet):
         plus, minus = np.flatnonzero(self.labels > 0), np.flatnonzero(self.labels < 0)
         return Sides(_extremes(m[plus], plus + first, k), _extremes(m[minus], minus + first, k))
 
-    def slacks_of_block(self, first: int, a: Vector, t: float, shift: float) -> Slacks:
-        m = self.margins(a) - shift
-        squares, products, curvature = passes.slack_sums()(np.zeros_like(m), m, self.prices, t)
-        return Slacks(squares, products, curvature, float(m.min(initial=np.inf)))
-
     def piece_of_block(self, first: int, a: Vector, hessian: bool) -> Piece:
         m = self.margins(a)
         index = np.flatnonzero(m < 1.0)
         s, c = 1.0 - m[index], self.prices[index]
         cs = c * s
         matrix = self.outer_products(index, c) if hessian else np.zeros((0, 0))
-        return Piece(
-            float(cs @ s), float(cs.sum()), self.combine(index, cs), matrix, len(index), float(m.min(initial=np.inf))
-        )
+        pull, smallest = self.combine(index, cs), float(m.min(initial=np.inf))
+        near = float(self.prices[m < 1.0 + NEAR].sum())
+        return Piece(float(cs @ s), float(cs.sum()), pull, matrix, len(index), smallest, near)
 
     def distance_of_block(self, first: int, a: Vector) -> Smallest:
         return Smallest(self.distance(a))

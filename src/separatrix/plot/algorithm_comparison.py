@@ -15,7 +15,7 @@ SMALL: dict[str, Any] = {
 
 
 class ComparisonDisplay:
-    """What `separatrix compare` found: certified share of the best margin, accuracy and time of every algorithm.
+    """What ``separatrix compare`` found: certified share of the best margin, accuracy and time of every algorithm.
 
     Parameters
     ----------

@@ -1,14 +1,16 @@
 """What a fit proves: a margin that is reached, a bound on the best one, and whether a hyperplane separates at all.
 
-`separatrix.proof.certify` makes certificates, `separatrix.proof.verification` proves them again from the data alone.
+`separatrix.proof.certify` makes certificates, `separatrix.proof.checker` decides them from the data alone.
 """
 
-from dataclasses import dataclass, field
+import json
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from separatrix.errors import DataError
 from separatrix.patterns.kernel_patterns import Kernel
 from separatrix.proof.theory import Theory
 from separatrix.space import Space, Vector
@@ -86,15 +88,69 @@ class Certificate:
             f'<div style="background:#0072B2;height:100%;width:{share:.1f}%"></div></div></div>'
         )
 
+    def as_plain(self) -> dict[str, Any]:
+        """The claims and their proof as numbers, texts and lists: the form that ``separatrix.proof.checker`` documents.
+
+        What is not claimed is left out, as is what the checker has no need of: `theory`, and an infinite upper bound.
+        """
+        if self.kernel is not None:
+            raise DataError("A certificate in a kernel's space has no plain form: its numbers are not rational.")
+        claim = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("space", "kernel", "theory")}
+        claim["upper"] = None if self.upper == np.inf else self.upper
+        claim["between"] = None if self.between is None else list(self.between)
+        claim.update(self.space._asdict())
+        return {name: _plain(value) for name, value in claim.items() if value is not None}
+
+    def to_json(self, X: Any = None, y: ArrayLike | None = None) -> str:
+        """The plain form as text; floats are written so that reading them gives the same bits.
+
+        With the data, a proof that no hyperplane separates gets its exact weights too, as integers: the floats of
+        ``alpha`` are only what rounding leaves of them, and a reader of the text has to find them again.
+
+        Examples
+        --------
+        >>> from separatrix import Certificate, Perceptron
+        >>> certificate = Perceptron().fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]).certificate_
+        >>> Certificate.from_json(certificate.to_json()).lower == certificate.lower
+        True
+        """
+        claim = self.as_plain()
+        if X is not None and y is not None:
+            from separatrix.proof.verification import exact_weights
+
+            claim.update(exact_weights(self, X, y))
+        try:
+            return json.dumps(claim, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise DataError(f"The certificate cannot be written as JSON: {error}.") from error
+
+    @classmethod
+    def from_json(cls, text: str) -> "Certificate":
+        """The certificate that `to_json` wrote. Nothing of it is believed before it is verified."""
+        claim = json.loads(text)
+        known = {f.name for f in fields(cls)} | set(Space._fields) | {"alpha_exact", "weak"}
+        if not isinstance(claim, dict) or not set(claim) <= known:
+            raise DataError("This is not the JSON form of a certificate: it has fields of other names.")
+        space = Space(**{name: claim[name] for name in Space._fields if name in claim})
+        numbers: dict[str, Any] = {f: np.array(claim[f], dtype=t) for f, t in ARRAYS.items() if f in claim}
+        rest: dict[str, Any] = {f: claim.get(f) for f in ("lower", "separable", "radius")}
+        between = tuple(claim["between"]) if "between" in claim else None
+        upper = claim.get("upper", np.inf)
+        return cls(space=space, upper=upper, between=between, categories=claim.get("categories", 2), **rest, **numbers)
+
     def verify(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, exact: bool = False
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None, exact: bool = True
     ) -> "Verification":
-        """Recompute every claim from the data alone.
+        """Decide every claim from the data alone, in exact arithmetic, by ``separatrix.proof.checker``.
+
+        X may be a home of rows (`separatrix.rows`), which holds its labels. It is read again, and its claims are
+        checked in floating point with bounds on rounding errors; that no hyperplane separates is always proved exactly.
 
         ``y`` has two values, of which the larger is the positive class, or as many as the machine has categories.
-        Rows of weight 0 are left out: those of ``sample_weight``, or of the certificate's own weights if it is None. A
-        claim that no hyperplane separates is always checked in rational arithmetic; with ``exact`` a claim that one
-        does is too, for the rows that floating point with its error bound cannot settle.
+        Rows of weight 0 are left out: those of ``sample_weight``, or of the certificate's own weights if it is None;
+        the outcome says how many. A claim in a kernel's space is checked in floating point with bounds on rounding
+        errors, and the outcome says so: the values of a kernel are not rational numbers. ``exact`` is accepted for
+        the sake of older code and changes nothing.
 
         Examples
         --------
@@ -106,20 +162,41 @@ class Certificate:
         """
         from separatrix.proof.verification import verify
 
-        return verify(self, X, y, sample_weight, exact)
+        return verify(self, X, y, sample_weight)
+
+
+ARRAYS = {
+    "direction": np.float64,
+    "alpha_index": np.int64,
+    "alpha": np.float64,
+    "sample_weight": np.float64,
+    "slack_vector": np.float64,
+}
+
+
+def _plain(value: Any) -> Any:
+    """Numbers and lists of Python: a float of fewer bits is the same number, one of more stays what it is."""
+    if isinstance(value, list):
+        return [_plain(v) for v in value]
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
 
 @dataclass(frozen=True)
 class Verification:
-    """The outcome of `Certificate.verify`: true if every claim was checked and none failed."""
+    """The outcome of `Certificate.verify`: true if every claim was checked and none failed.
+
+    ``notes``: what a reader has to know besides, such as rows that take no part.
+    """
 
     checked: tuple[str, ...]
     failed: tuple[str, ...]
     unchecked: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.checked) and not self.failed and not self.unchecked
 
     def __str__(self) -> str:
         parts = [("FAILS", self.failed), ("holds", self.checked), ("not checkable", self.unchecked)]
-        return ". ".join(f"{word}: {'; '.join(claims)}" for word, claims in parts if claims)
+        said = [f"{word}: {'; '.join(claims)}" for word, claims in parts if claims]
+        return ". ".join([*said, *self.notes])

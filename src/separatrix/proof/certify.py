@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.passes.compiled import BLOCK
+from separatrix.passes.summaries import NEAR
 from separatrix.patterns.base import EPS
 from separatrix.patterns.kernel_patterns import KernelPatterns
 from separatrix.proof.certificate import Certificate
@@ -27,7 +28,7 @@ from separatrix.space import Vector, best_gamma, norm, objective
 # another order of summation.
 SLACK = 2.0
 MOST_DOUBTFUL = 1000  # rows that are settled in rationals
-MOST_PASSES, NOTHING_TO_GAIN = 40, 1e-10  # of Newton's steps for J where rows live elsewhere
+MOST_PASSES, NOTHING_TO_GAIN = 40, 1e-7  # of Newton's steps for J where rows live elsewhere
 
 
 def separates_exactly(patterns: Any, a: Vector) -> bool:
@@ -48,26 +49,31 @@ def separates(patterns: Any, a: Vector) -> bool:
 
 def plain_margin(patterns: Any, a: Vector, slack: float = SLACK, margins: Vector | None = None) -> float:
     """A certain lower bound on min_k u.y_k in the unextended space, u = a/|a|."""
-    a = patterns.unit(a) if margins is None else a
+    a = _sized(patterns, a) if margins is None else a
     if not np.all(np.isfinite(a)):
         return -np.inf
     smallest = float(patterns.smallest(a) if margins is None else margins.min()) - slack * patterns.margin_error(a)
-    shortest, longest = patterns.length_range(a)
+    shortest, longest = patterns.length_range(a, slack)
     if shortest == 0:
-        return -patterns.radius  # no direction at all: what every unit vector reaches
+        return _down(-patterns.radius, slack, len(a))  # no direction at all: what every unit vector reaches
     return _down(smallest / (longest if smallest > 0 else shortest), slack, len(a))
+
+
+def _sized(patterns: Any, a: Vector) -> Vector:
+    """a / |a|; the vector as it is where rows live elsewhere: a pass over it may be known from its solver."""
+    peak = float(np.abs(a).max(initial=0.0))
+    return a if not patterns.here and (peak == 0.0 or 1e-100 < peak < 1e100) else patterns.unit(a)
 
 
 def lower_bound(patterns: Any, a: Vector, slack: float = SLACK, margins: Vector | None = None) -> float:
     """A certain lower bound on the margin of a in its space: min u.y, or J^(-1/2) where the space is extended."""
-    scale = 1.0 if patterns.here else patterns.length(a)
-    a = patterns.unit(a) if margins is None else a
+    a = _sized(patterns, a) if margins is None else a
     if patterns.space.delta == 0 or not np.all(np.isfinite(a)):
         return plain_margin(patterns, a, slack, margins)
     if not patterns.here:
-        return _soft_bound_elsewhere(patterns, a, scale, slack)
+        return _soft_bound_elsewhere(patterns, a, slack)
     delta = patterns.delta
-    shortest, longest = patterns.length_range(a)
+    shortest, longest = patterns.length_range(a, slack)
     if longest == 0:  # only a free bias is left, which costs nothing
         slacks = 1.0 - (patterns.margins(a) if patterns.space.free else 0.0) + slack * patterns.margin_error(a)
         return _down(np.sum((np.maximum(slacks, 0.0) / delta) ** 2 * np.ones(patterns.n)) ** -0.5, slack, patterns.n)
@@ -80,20 +86,30 @@ def lower_bound(patterns: Any, a: Vector, slack: float = SLACK, margins: Vector 
     return _down(max(float(with_slack), float(m.min())), slack, len(a))
 
 
-def _soft_bound_elsewhere(patterns: Any, a: Vector, t: float, slack: float) -> float:
-    """J^(-1/2) of a unit vector by passes that return sums: Newton's steps on J(t), t = 1/gamma, from the vector's own
-    length, at which a soft margin's vector is the best of its multiples. Every t gives a bound."""
-    error, delta2 = slack * patterns.margin_error(a), patterns.space.delta**2
-    best, t = np.inf, t if np.isfinite(t) and t > 0 else 1.0
+def _soft_bound_elsewhere(patterns: Any, a: Vector, slack: float) -> float:
+    """J^(-1/2) by passes that return sums. Every multiple t a has J = |t a|^2 + sum c s^2 / Delta^2, s = 1 - t a.y > 0.
+
+    The first, a itself, is the best of a soft margin's vector, and a pass that its solver made; others are tried where
+    Newton's step in t promises something. With an error e of the margins sum c s^2 grows by at most
+    2 e sum c s + e^2 sum c.
+    """
+    delta2, everything, best = patterns.space.delta**2, patterns.weight_in_all, np.inf
+    # who verifies is satisfied with no less than who claimed
+    enough = NOTHING_TO_GAIN if slack >= SLACK else 0.5 * (patterns.n + 8) * EPS
     for _ in range(MOST_PASSES):
-        sums = patterns.slacks(a, t, error)
-        best = min(best, t * t + sums.squares / delta2)
-        slope, bend = 2.0 * (t - sums.products / delta2), 2.0 * (1.0 + sums.curvature / delta2)
-        if slope * slope / bend <= NOTHING_TO_GAIN * best:
+        length2 = patterns.length(a) ** 2 * (1.0 + slack * (len(a) + 4) * EPS)
+        error, piece = slack * patterns.margin_error(a), patterns.piece(a, hessian=False)
+        J = length2 + (piece.squares + error * (2.0 * piece.slack + error * everything)) / delta2
+        if piece.minimum > error:  # without slack
+            J = min(J, length2 / (piece.minimum - error) ** 2)
+        best = min(best, J)
+        slope = length2 - (piece.slack - piece.squares) / delta2  # sum c s a.y = sum c s (1 - s)
+        active = piece.active / patterns.n * everything  # as if weights were equal: it decides about the next t only
+        bend = length2 + max(active - 2.0 * piece.slack + piece.squares, 0.0) / delta2
+        if not 2.0 * slope * slope > enough * best * bend:
             break
-        t = max(t - slope / bend, t / 2.0)
-    with_slack = 1.0 / np.sqrt(best * (1.0 + slack * (patterns.n + 8) * EPS))
-    return _down(max(with_slack, sums.minimum), slack, len(a))
+        a = a * max(1.0 - slope / bend, 0.5)
+    return _down(1.0 / np.sqrt(best * (1.0 + slack * (patterns.n + 8) * EPS)), slack, len(a))
 
 
 def slack_bound(patterns: Any, a: Vector, slack: float = SLACK) -> float:
@@ -106,7 +122,8 @@ def slack_bound(patterns: Any, a: Vector, slack: float = SLACK) -> float:
         return np.inf
     total = piece.slack
     terms = slack * (min(patterns.n, BLOCK) + patterns.n / BLOCK + len(a) + 8) * EPS
-    moved = slack * patterns.margin_error(a) * patterns.weight_in_all
+    error = slack * patterns.margin_error(a)
+    moved = error * (min(piece.near, patterns.weight_in_all) if error < NEAR else patterns.weight_in_all)
     length = patterns.length(piece.pull) + (terms * total + moved) * patterns.radius
     length = float(np.hypot(length, patterns.space.delta * np.sqrt(piece.squares * (1.0 + terms))))
     if patterns.space.free:
@@ -125,7 +142,8 @@ def upper_bound(patterns: Any, index: np.ndarray, alpha: Vector, slack: float = 
     a = patterns.combine(index, alpha)
     delta = patterns.deltas_of(index) if patterns.space.delta else np.zeros(len(index))
     error = slack * patterns.combination_error(alpha)
-    length = float(np.hypot(patterns.length(a) * (1.0 + slack * len(a) * EPS) + error, norm(delta * alpha)))
+    longest = patterns.length_range(a, slack)[1]
+    length = float(np.hypot(longest * (1.0 + slack * len(a) * EPS) + error, norm(delta * alpha)))
     if patterns.space.free:
         # sum alpha_k l_k ought to be 0; what is left of it meets a bias of at most R + margin per unit of length.
         length += slack * abs(fsum(alpha * patterns.labels_of(index))) * (patterns.radius + length / total)
@@ -172,10 +190,11 @@ def certify(
         index = multipliers = slack_vector = None
     elif index is not None:
         index = patterns.renumbered(index, kept)
+    separable = True if plain_margin(patterns, direction, margins=margins) > 0 else None
     return Certificate(
         lower=lower_bound(patterns, direction, margins=margins) if predicts else None,
         upper=upper,
-        separable=True if plain_margin(patterns, direction, margins=margins) > 0 else None,
+        separable=separable,
         space=patterns.space,
         radius=patterns.radius,
         direction=patterns.unit(direction),

@@ -1,65 +1,92 @@
 """Proofs in rational arithmetic: every float is a fraction, so nothing here is rounded.
 
-Columns of floats are turned into integers by powers of two; FLINT solves the integer system. It is imported where it is
-used: most fits never need it.
+Columns of floats are turned into integers by powers of two: a column in other units asks the same question.
 """
 
 from fractions import Fraction
-from typing import Any
+from functools import reduce
+from math import gcd
+from operator import mul
 
 import numpy as np
 from numpy.typing import NDArray
 
-LARGEST_SYSTEM = 300  # rows of a combination that is solved exactly
-PRIME = 2**61 - 1
+from separatrix.proof.clock import Clock
+from separatrix.proof.integer_systems import LARGEST, PRIMES, Integers, independent, solve
+
+LARGEST_SYSTEM = LARGEST  # rows of a combination that is solved exactly
+BROKEN = (FloatingPointError, RuntimeError, ValueError, np.linalg.LinAlgError)  # what float arithmetic may end with
+BLOCK = 64  # columns that are checked at a time
 
 
-def integer_columns(V: NDArray[np.float64]) -> list[list[int]]:
-    """The columns of V that are not zero, each scaled by a power of two to integers."""
-    columns = []
-    for column in V.T[np.any(V != 0, axis=0)]:
-        parts = [x.as_integer_ratio() for x in column.tolist()]
-        scale = max(q for _, q in parts)  # denominators are powers of two
-        columns.append([p * (scale // q) for p, q in parts])
-    return columns
+def integer_table(V: NDArray[np.float64]) -> tuple[list[Integers], list[int]]:
+    """V with every column in units of a power of two in which it consists of integers; and the exponents of these."""
+    mantissa, exponent = np.frexp(V)
+    whole = np.ldexp(mantissa, 53).astype(np.int64)
+    low = whole & -whole  # the lowest bit of each: a power of two, and exact as a float
+    trailing = np.where(whole != 0, np.frexp(low.astype(np.float64))[1] - 1, 0)
+    exponent = np.where(whole != 0, exponent.astype(np.int64) - 53 + trailing, np.iinfo(np.int64).max)
+    unit = exponent.min(axis=0, initial=np.iinfo(np.int64).max)
+    shift = np.where(whole != 0, exponent - unit, 0).tolist()
+    odd = (whole >> trailing).tolist()
+    table = [[x << s for x, s in zip(*row, strict=True)] for row in zip(odd, shift, strict=True)]
+    return table, np.where(unit == np.iinfo(np.int64).max, 0, unit).tolist()
 
 
-def vanishing_combination(V: NDArray[np.float64]) -> list[Fraction] | None:
+def dot(x: Integers, y: Integers) -> int:
+    return sum(map(mul, x, y))
+
+
+def without_factor(x: Integers) -> Integers:
+    """x divided by the greatest common divisor of its numbers."""
+    common = reduce(gcd, x, 0)
+    return [v // common for v in x] if common > 1 else x
+
+
+def vanishing_combination(V: NDArray[np.float64], clock: Clock | None = None) -> list[Fraction] | None:
     """Multipliers lambda >= 0 with sum 1 and ``V^t lambda = 0``, exactly; None if none was found.
 
     The rows have to be affinely independent, as those of a vertex of the set of solutions are; then lambda is unique.
     """
-    from flint import fmpq_mat, fmpz_mat
+    weight = vanishing_weights(V, clock or Clock())
+    if weight is None:
+        return None
+    total = sum(weight)
+    return [Fraction(w, total) for w in weight]
 
+
+def vanishing_weights(V: NDArray[np.float64], clock: Clock) -> Integers | None:
+    """The same as integers, up to their sum.
+
+    Equations that are independent modulo a prime, one less than there are rows, and the sum determine lambda. The other
+    equations are checked, a block of columns at a time.
+    """
     k = len(V)
-    if k == 0 or k > LARGEST_SYSTEM:
+    if not 0 < k <= LARGEST_SYSTEM:
         return None
-    equations = [*integer_columns(V), [1] * k]
-    right = [0] * (len(equations) - 1) + [1]
-    chosen = _independent(equations, k)
-    if len(chosen) < k:
+    columns, _, _ = independent(residues_of_floats(V, PRIMES[0]), PRIMES[0], clock)
+    if len(columns) != k - 1:
         return None
-    x: Any = fmpz_mat([equations[r] for r in chosen]).solve(fmpz_mat([[right[r]] for r in chosen]))
-    if fmpq_mat(fmpz_mat(equations)) * x != fmpq_mat(fmpz_mat([[r] for r in right])):
-        return None  # more equations than unknowns, and they contradict each other
-    solution = [Fraction(int(x[i, 0].p), int(x[i, 0].q)) for i in range(k)]
-    return solution if min(solution) >= 0 else None
+    system = [list(equation) for equation in zip(*integer_table(V[:, columns])[0], strict=True)]
+    found = solve([*system, [1] * k], [0] * (k - 1) + [1], clock)
+    if found is None or min(found[0]) < 0:
+        return None
+    weight = without_factor(found[0])
+    for first in range(0, V.shape[1], BLOCK):
+        clock.look()
+        table, _ = integer_table(V[:, first : first + BLOCK])
+        if any(dot(list(equation), weight) for equation in zip(*table, strict=True)):
+            return None
+    return weight
 
 
-def _independent(equations: list[list[int]], rank: int) -> list[int]:
-    """Numbers of independent equations, found modulo a prime: what is independent there is so in the rationals."""
-    from flint import nmod_mat
-
-    columns = [[equations[r][c] % PRIME for r in range(len(equations))] for c in range(rank)]
-    echelon, _ = nmod_mat(columns, PRIME).rref()
-    pivots, column = [], 0
-    for r in range(rank):
-        while column < len(equations) and int(echelon[r, column]) == 0:
-            column += 1
-        if column == len(equations):
-            break
-        pivots.append(column)
-    return pivots
+def residues_of_floats(V: NDArray[np.float64], p: int) -> NDArray[np.float64]:
+    """Floats modulo p, in which 2 has an inverse: a mantissa times a power of two."""
+    mantissa, exponent = np.frexp(V)
+    occurring, place = np.unique(exponent, return_inverse=True)
+    powers = np.array([pow(2, e - 53, p) for e in occurring.tolist()], dtype=np.int64)
+    whole = np.ldexp(mantissa, 53).astype(np.int64) % p
+    return (whole * powers[place.reshape(V.shape)] % p).astype(np.float64)
 
 
 def product_sign(row: NDArray[np.float64], a: NDArray[np.float64]) -> int:

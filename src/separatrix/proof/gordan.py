@@ -4,49 +4,71 @@ The second case is proved in rational arithmetic.
 """
 
 from dataclasses import replace
-from typing import NamedTuple
+from math import nextafter
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from separatrix.optimum.least_distance import least_distance
-from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import upper_bound
-from separatrix.proof.exact import LARGEST_SYSTEM, vanishing_combination
+from separatrix.proof.clock import Clock
+from separatrix.proof.exact import BROKEN, LARGEST_SYSTEM, vanishing_weights
 from separatrix.space import Vector
+
+SMALL_SYSTEM = 300  # rows of a combination that is solved without a limit in time
+NEARLY_ZERO = 1e-6  # a combination longer than this part of R is no sign that one vanishes
 
 
 class Gordan(NamedTuple):
-    """Rows and weights >= 0, with sum 1, whose combination of patterns vanishes: no hyperplane separates.
+    """Rows and weights > 0, with sum 1, whose combination of patterns vanishes: no hyperplane separates.
 
-    The weights are the exact ones, rounded to floats; ``norm`` is what rounding leaves of the combination.
+    The weights are the exact ones, rounded to floats, and ``norm`` is what rounding leaves of the combination; a weight
+    that underflows is the smallest float. ``exact``: the exact weights up to a common factor, as integers.
     """
 
     rows: np.ndarray
     weight: Vector
     norm: float
+    exact: tuple[int, ...] = ()
 
 
-def gordan(patterns: Patterns, index: np.ndarray, alpha: Vector) -> Gordan | None:
+def gordan(
+    patterns: Any, index: np.ndarray, alpha: Vector, clock: Clock | None = None, largest: int = SMALL_SYSTEM
+) -> Gordan | None:
     """An exact proof that no hyperplane separates, near approximate multipliers; None if none was found there.
 
     Multipliers that are rounding errors may stand for rows that do not belong: without them it is tried again, and at
-    last with a vertex of what these rows combine to.
+    last with a vertex of what these rows combine to. A clock raises `separatrix.proof.clock.OutOfTimeError`.
     """
+    clock = clock or Clock()
+    if not (len(index) and upper_bound(patterns, index, alpha) <= NEARLY_ZERO * patterns.radius):
+        return None
+    tried = 0
     for smallest in (0.0, 1e-12, 1e-8, None):
-        rows = index[alpha > (smallest or 0.0) * alpha.max(initial=0.0)]
-        if not 0 < len(rows) <= LARGEST_SYSTEM:
+        rows = index[alpha > (smallest or 0.0) * alpha.max()]
+        if not 0 < len(rows) <= min(largest, LARGEST_SYSTEM) or (len(rows) == tried and smallest is not None):
             continue
+        tried = len(rows)
         V, _ = patterns.narrow_rows(rows)
         if smallest is None:
-            u = least_distance(V, max(patterns.radius, 1e-300))[1]
+            try:
+                u = least_distance(V, patterns.radius)[1]
+            except BROKEN:
+                return None
             rows, V = rows[u > 0], V[u > 0]
-        solution = vanishing_combination(V)
-        if solution is not None:
-            weight = np.array([float(x) for x in solution])
-            kept = weight > 0
-            return Gordan(rows[kept], weight[kept], upper_bound(patterns, rows[kept], weight[kept]))
+        weight = vanishing_weights(V, clock)
+        if weight is not None:
+            return witness(patterns, rows, weight)
     return None
+
+
+def witness(patterns: Any, rows: np.ndarray, weight: list[int]) -> Gordan:
+    """From exact weights >= 0, up to a common factor."""
+    kept = [i for i, w in enumerate(weight) if w > 0]
+    rows, exact, total = rows[kept], tuple(weight[i] for i in kept), sum(weight)
+    rounded = np.array([max(w / total, nextafter(0.0, 1.0)) for w in exact])
+    return Gordan(rows, rounded, upper_bound(patterns, rows, rounded), exact)
 
 
 def refuted(certificate: Certificate, witness: Gordan, rows: np.ndarray) -> Certificate:

@@ -1,45 +1,53 @@
 """Is there a hyperplane at all? With a proof either way."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import scipy.linalg as la
 from joblib import effective_n_jobs
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from separatrix.errors import DataError
 from separatrix.geometry import Hyperplane
 from separatrix.optimum import solvers
 from separatrix.optimum.problem import Problem
-from separatrix.patterns.base import PassedPatterns, PatternSet
+from separatrix.patterns.base import PatternSet
 from separatrix.patterns.binary_problems import binary_labels
+from separatrix.patterns.device_patterns import passed
 from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns
+from separatrix.proof.alternative import Alternative, spans_everything
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import certify, separates_exactly, upper_bound
-from separatrix.proof.exact import LARGEST_SYSTEM
+from separatrix.proof.clock import Clock, OutOfTimeError
+from separatrix.proof.exact import BROKEN, LARGEST_SYSTEM
 from separatrix.proof.gordan import Gordan, gordan
 from separatrix.rows.base import Rows
+from separatrix.rows.device import DeviceRows, is_array
 from separatrix.rows.memory import MemoryRows
 from separatrix.rows.scaled import ScaledRows
+from separatrix.rows.validate import check_integers, check_structure
 from separatrix.space import Space, Vector
 
 ENOUGH = 0.5  # gap at which a separating hyperplane is good enough
-TINY = 1e-12  # a bound on the margin below this, as a fraction of R, is as good as 0
-WEAK = 100.0  # rounding errors by which a row may lie beyond a hyperplane that it is meant to lie on
-LARGEST_WEAK = 50_000_000  # values of a dense table up to which, if larger than the data, it is worth its memory
+SMALLEST = float(np.finfo(np.float64).tiny) / float(np.finfo(np.float64).eps)  # R^2 below which squares lose digits
+
+Multipliers = tuple[np.ndarray, Vector]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Separability:
     """The answer of `separability`.
 
-    ``separable``: True, False, or None (undecided). ``kind``: "complete", "quasi" (weakly: a hyperplane has every row
-    on its side or on it, and not all on it), "none" (also where that would take too much memory to find out, as
-    ``explanation`` says), or "undecided". ``hyperplane`` and ``margin`` (geometric) where there is one; ``gordan``, the
-    rows and weights whose combination vanishes, where there is none. ``exact``: the answer is a proof in rational
-    arithmetic or by bounds on rounding errors, not one "at tolerance". For more than
+    ``separable``: True, False, or None (undecided: neither a hyperplane was found nor a proof that there is none;
+    ``certificate`` has the bounds). ``kind``: "complete", "quasi" (weakly: a hyperplane has every row
+    on its side or on it, and not all on it), "none", or "undecided" (also where it is proved that no hyperplane
+    separates, and not decided whether one does weakly). ``hyperplane`` and ``margin`` (geometric) where there is one;
+    ``gordan``, the rows and weights whose combination vanishes, where there is none. ``exact``: the answer is a proof
+    in rational arithmetic or by bounds on rounding errors. ``vector``: the (w, b) of a hyperplane as fractions where
+    no floats were found that hold one (of a machine all its vectors). For more than
     two classes ``separable``, ``certificate`` and ``margin`` speak of one linear machine (``certificate.verify(X, y)``;
     the rows of ``gordan`` are patterns of Kesler's construction), and ``total`` (each class against the rest, DHS
     problem 5) and ``pairwise`` (problem 6) hold the other answers.
@@ -55,6 +63,7 @@ class Separability:
     explanation: str = ""
     total: dict[Any, "Separability"] = field(default_factory=dict)
     pairwise: dict[tuple[Any, Any], "Separability"] = field(default_factory=dict)
+    vector: list[Fraction] | None = None
 
     def __bool__(self) -> bool:
         return self.separable is True
@@ -72,7 +81,6 @@ def separability(
     *,
     fit_intercept: bool = True,
     max_time: float = np.inf,
-    tol: float = TINY,
     n_jobs: int | None = None,
 ) -> Separability:
     """Decide whether a hyperplane separates the classes, with a proof.
@@ -80,16 +88,14 @@ def separability(
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n, d), or a home of rows
-        A home (`separatrix.rows`) holds the labels too, and rows that need not fit into memory.
+        A home (``separatrix.rows``) holds the labels too, and rows that need not fit into memory. Under scikit-learn's
+        ``config_context(array_api_dispatch=True)`` an array on a device (torch, CuPy) stays there.
     y : array-like of shape (n,)
         Labels of two or more classes.
     fit_intercept : bool, default=True
         False: only hyperplanes through the origin.
     max_time : float, default=inf
-        Seconds for each binary question, at most.
-    tol : float, default=1e-12
-        A bound on the margin below ``tol`` R without an exact proof is reported as False "at tolerance",
-        ``exact=False``.
+        Seconds, at most; what is not decided then is undecided.
     n_jobs : int or None, default=None
         Threads over blocks of rows; the answer does not depend on them.
 
@@ -105,16 +111,21 @@ def separability(
     >>> print(separability([[0.0], [2.0], [1.0]], ["a", "a", "b"]))
     Not separable: 3 rows with positive weights combine to exactly 0, so no hyperplane has all of them on their sides.
     """
+    from sklearn import get_config
     from sklearn.utils import check_array, check_consistent_length, column_or_1d
     from sklearn.utils.multiclass import check_classification_targets
 
     if not isinstance(fit_intercept, (bool, np.bool_)):
         raise ValueError(f"fit_intercept={fit_intercept!r} must be True or False.")
-    if not (max_time > 0 and tol >= 0):
-        raise ValueError(f"max_time={max_time!r} must be positive and tol={tol!r} not negative.")
-    ask = _Question(1.0 if fit_intercept else 0.0, max_time, tol)
+    if not max_time > 0:
+        raise ValueError(f"max_time={max_time!r} must be positive.")
+    ask = _Question(1.0 if fit_intercept else 0.0, max_time)
+    if get_config()["array_api_dispatch"] and is_array(X) and not isinstance(X, np.ndarray):
+        X = DeviceRows.of(X, y)
     if isinstance(X, Rows):
         return ask.about_home(X)
+    check_structure(X)
+    check_integers(X)
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
     y = column_or_1d(y)
     check_consistent_length(X, y)
@@ -139,9 +150,9 @@ def _one_class(classes: np.ndarray) -> DataError:
     return DataError(f"Separability is a question about at least 2 classes; these data have 1 class: {classes[0]!r}.")
 
 
-def decide(patterns: PatternSet) -> Separability:
-    """`separability` for patterns that are already there."""
-    return _Question(patterns.space.rho, np.inf, TINY).decide(patterns)
+def decide(patterns: PatternSet, max_time: float = np.inf, near: Multipliers | None = None) -> Separability:
+    """`separability` for patterns that are already there. ``near``: rows and multipliers that combine to nearly 0."""
+    return _Question(patterns.space.rho, max_time).decide(patterns, near)
 
 
 def _joint(linear: Separability, total: dict, pairwise: dict) -> Separability:
@@ -169,12 +180,13 @@ def _joint(linear: Separability, total: dict, pairwise: dict) -> Separability:
         text,
         total,
         pairwise,
+        linear.vector,
     )
 
 
 class _Question:
-    def __init__(self, rho: float, max_time: float, tol: float):
-        self.space, self.max_time, self.tol = Space(rho), max_time, tol
+    def __init__(self, rho: float, max_time: float):
+        self.space, self.clock = Space(rho), Clock(max_time)
 
     def binary(self, X: Any, labels: Vector) -> Separability:
         return self.decide(Patterns(X, labels, self.space))
@@ -183,44 +195,50 @@ class _Question:
         """Of rows that live elsewhere: two classes, or one linear machine."""
         if len(home.classes) < 2:
             raise _one_class(home.classes)
-        return self.decide(PassedPatterns(home, 1 if len(home.classes) == 2 else None, self.space))
+        return self.decide(passed(home, 1 if len(home.classes) == 2 else None, self.space))
 
     def linear_machine(self, X: Any, codes: np.ndarray, c: int) -> Separability:
         """One vector in Kesler's space; its certificate speaks of X and y as they are."""
         return self.decide(KeslerPatterns(X, codes, c, self.space))
 
-    def decide(self, patterns: Any) -> Separability:
-        if not np.isfinite(patterns.radius2):
+    def decide(self, patterns: Any, near: Multipliers | None = None) -> Separability:
+        """Floats first, where their squares neither overflow nor vanish; then integers, where they are few enough."""
+        in_range = SMALLEST <= patterns.radius2 < np.inf
+        affordable = Alternative.affordable(patterns)
+        if not np.isfinite(patterns.radius2) and not affordable:
             row = patterns.shape.bad * patterns.rows_in_all // patterns.n
-            raise DataError(f"The squared norm of row {row} overflows float64. Scale your features.")
-        support, bound = 0, np.inf
-        for attempt in (self._solve, self._solve_scaled):
-            problem = attempt(patterns)
-            certificate = certify(patterns, problem.a, None)
-            if certificate.separable or separates_exactly(patterns, problem.a):
-                return self._yes(patterns, problem)
-            witness = gordan(patterns, problem.alpha_index, problem.alpha)
-            if witness is not None:
-                return self._no(patterns, witness)
-            support, bound = len(problem.alpha_index), problem.upper / max(problem.patterns.radius, 1e-300)
-        certificate = _certificate(patterns, problem)
-        if support > LARGEST_SYSTEM and bound <= self.tol:
-            text = (
-                f"Not separable at tolerance {self.tol:g} R: {support} rows combine to nearly 0, too many for an exact "
-                "proof."
+            raise DataError(
+                f"Row {row} is not finite, or its squared norm overflows float64. Mend it, or scale your features."
             )
-            return Separability(False, "none", False, certificate, explanation=text)
+        best = _Best(patterns)
+        try:
+            if in_range and near is not None:
+                found = gordan(patterns, *near, self.clock, LARGEST_SYSTEM)
+                if found is not None:
+                    return self._no(patterns, found)
+            attempts = [self._solve] if affordable else [self._solve, self._solve_scaled]
+            for attempt in attempts if in_range else []:
+                problem = attempt(patterns)
+                if certify(patterns, problem.a, None).separable or separates_exactly(patterns, problem.a):
+                    return self._yes(patterns, problem.a, problem, patterns.distance(problem.a))
+                best.look(problem)
+                found = gordan(patterns, problem.alpha_index, problem.alpha, self.clock, LARGEST_SYSTEM)
+                if found is not None:
+                    return self._no(patterns, found)
+            if affordable:
+                return self._exactly(patterns, best)
+        except OutOfTimeError:
+            pass
         text = (
             "Undecided: no separating hyperplane was found, and no exact proof that there is none. No margin above "
-            f"{certificate.upper:.3g} exists."
+            f"{best.certificate.upper:.3g} exists."
         )
-        return Separability(None, "undecided", False, certificate, explanation=text)
+        return Separability(None, "undecided", False, best.certificate, explanation=text)
 
     def _solve(self, patterns: Any) -> Problem:
-        problem = Problem(patterns, np.inf, None, tol=ENOUGH, max_time=self.max_time)
-        if not patterns.radius2 > 0:
-            return problem
-        solvers.solve(problem, solvers.choose(problem)[0])
+        problem = Problem(patterns, np.inf, None, tol=ENOUGH, max_time=self.clock.left)
+        with suppress(*BROKEN), np.errstate(all="ignore"):
+            solvers.solve(problem, solvers.choose(problem)[0])  # where arithmetic breaks down, what was found counts
         return problem
 
     def _solve_scaled(self, patterns: Any) -> Problem:
@@ -242,28 +260,42 @@ class _Question:
                     a[-1] -= a[:-1] @ centre / patterns.space.rho
         return problem
 
-    def _yes(self, patterns: Any, problem: Problem) -> Separability:
-        certificate = replace(_certificate(patterns, problem), separable=True)
+    def _exactly(self, patterns: Any, best: "_Best") -> Separability:
+        exact = Alternative(patterns, self.clock)
+        if exact.gordan is not None:
+            return self._no(patterns, exact.gordan, exact)
+        if exact.near is not None:
+            distance = exact.distance(self.clock) if patterns.categories == 2 else patterns.distance(exact.near)
+            return self._yes(patterns, exact.near, best.problem, distance, exact.radius)
+        text = (
+            "Separable: exact arithmetic finds a vector that has every row on its side, and no vector of floats that "
+            "does. Scale your features, and subtract what they have in common."
+        )
+        return Separability(True, "complete", True, best.certificate, explanation=text, vector=exact.vector)
+
+    def _yes(
+        self, patterns: Any, a: Vector, problem: Problem | None, distance: float, radius: float | None = None
+    ) -> Separability:
+        certificate = _certificate(patterns, a, problem, radius)
         if patterns.categories > 2:
-            nearest = patterns.distance(problem.a)
             text = (
-                f"Separable: a linear machine has every row in its category, the nearest {nearest:.6g} from a border."
+                f"Separable: a linear machine has every row in its category, the nearest {distance:.6g} from a border."
             )
-            return Separability(True, "complete", True, certificate, None, nearest, None, text)
-        w, b = patterns.space.split(problem.a)
+            return Separability(True, "complete", True, certificate, None, distance, None, text)
+        w, b = patterns.space.split(a)
         plane = Hyperplane(w, b) if np.any(w) else None
-        margin = patterns.distance(problem.a) if plane is not None else None
+        margin = distance if plane is not None else None
         text = "Separable: a hyperplane has every row on its side"
         text += f", the nearest at a distance of {margin:.6g}." if margin is not None else "."
         return Separability(True, "complete", True, certificate, plane, margin, None, text)
 
-    def _no(self, patterns: Any, witness: Gordan) -> Separability:
+    def _no(self, patterns: Any, witness: Gordan, exact: Alternative | None = None) -> Separability:
         certificate = Certificate(
             lower=None,
             upper=witness.norm,
             separable=False,
             space=patterns.space,
-            radius=patterns.radius,
+            radius=patterns.radius if exact is None else exact.radius,
             alpha_index=witness.rows,
             alpha=witness.weight,
             categories=patterns.categories,
@@ -277,55 +309,61 @@ class _Question:
                 f"Not separable: {len(witness.rows)} patterns of Kesler's construction with positive weights combine "
                 "to exactly 0, so no linear machine has all rows in their categories."
             )
-        height, width = max(patterns.n, patterns.d + 1), patterns.d + 1
-        if not patterns.here or height * width > max(LARGEST_WEAK, 2 * patterns.home.stored):
-            text += f" Weak separability was not looked for: that takes a dense table of {height:,} x {width:,}."
-            return Separability(False, "none", True, certificate, None, None, witness, text)
-        weak = self._weak(patterns, witness)
-        if weak is not None:
+        kind, weak = self._kind(patterns, witness, exact)
+        if kind == "undecided":
+            text += " Whether a hyperplane has every row on its side or on itself (weakly separable) was not decided."
+        if kind == "quasi":
             text += " It is weakly separable: a hyperplane has every row on its side or on itself."
+        plane, vector = None, None
+        if isinstance(weak, list):
+            vector = weak
+        elif weak is not None and patterns.categories == 2:
             w, b = patterns.space.split(weak)
-            plane = Hyperplane(w, b) if np.any(w) and patterns.categories == 2 else None
-            return Separability(False, "quasi", True, certificate, plane, 0.0, witness, text)
-        return Separability(False, "none", True, certificate, None, None, witness, text)
+            plane = Hyperplane(w, b) if np.any(w) else None
+        margin = 0.0 if kind == "quasi" else None
+        return Separability(False, kind, True, certificate, plane, margin, witness, text, vector=vector)
 
-    def _weak(self, patterns: Any, witness: Gordan) -> Vector | None:
-        """A vector with a.y_k >= 0 for all k and > 0 for some, None if there is none: facial reduction.
-
-        sum lambda_k a.y_k = 0 with lambda > 0 forces a.y_k = 0 on the witness's rows. In what is left of the space
-        the rows that do not vanish are asked again.
-        """
-        basis: NDArray[np.float64] = np.eye(patterns.d + 1)
-        if not patterns.space.rho:
-            basis = basis[:, :-1]
-        rows = np.arange(patterns.n)
-        tight = witness.rows
-        while True:
-            orthogonal = la.null_space(patterns.dense_rows(tight) @ basis, rcond=1e-10)
-            if orthogonal.shape[1] == 0:
-                return None
-            basis = basis @ orthogonal
-            products = np.column_stack([patterns.margins(_padded(b, patterns.d)) for b in basis.T])
-            rows = np.flatnonzero(np.linalg.norm(products, axis=1) > 1e-9 * np.sqrt(patterns.norms2))
-            if len(rows) == 0:
-                return None
-            rest = Patterns(np.ascontiguousarray(products[rows]), np.ones(len(rows)), Space(0.0))
-            problem = self._solve(rest)
-            if problem.lower > 0:
-                a = _padded(basis @ problem.a[:-1], patterns.d)
-                return a if patterns.margins(a).min() >= -patterns.margin_error(a) * WEAK else None
-            if problem.upper > 1e-9 * rest.radius or len(problem.alpha_index) == 0:
-                return None
-            tight = rows[problem.alpha_index]
+    def _kind(
+        self, patterns: Any, witness: Gordan, exact: Alternative | None
+    ) -> tuple[str, Vector | list[Fraction] | None]:
+        """ "quasi" with a vector, "none", or "undecided" where time or memory do not allow more."""
+        try:
+            if spans_everything(patterns, witness.rows, self.clock):
+                return "none", None
+            if not Alternative.affordable(patterns):
+                return "undecided", None
+            weak = (exact or Alternative(patterns, self.clock)).weak(self.clock)
+        except OutOfTimeError:
+            return "undecided", None
+        return ("none" if weak is None else "quasi"), weak
 
 
-def _padded(vector: Vector, d: int) -> Vector:
-    return vector if len(vector) == d + 1 else np.append(vector, 0.0)
+class _Best:
+    """The bounds that floats found, for an answer that is undecided."""
+
+    def __init__(self, patterns: Any):
+        self.patterns = patterns
+        self.problem: Problem | None = None
+        self.certificate = Certificate(
+            None, np.inf, None, patterns.space, patterns.radius, categories=patterns.categories
+        )
+
+    def look(self, problem: Problem) -> None:
+        certificate = _certificate(self.patterns, problem.a, problem)
+        if certificate.upper <= self.certificate.upper:
+            self.certificate, self.problem = certificate, problem
 
 
-def _certificate(patterns: Any, problem: Problem) -> Certificate:
-    """Of the vector and the multipliers that a solver found, perhaps on scaled rows."""
-    certificate = certify(patterns, problem.a, None)
+def _certificate(patterns: Any, a: Vector, problem: Problem | None, radius: float | None = None) -> Certificate:
+    """Of a vector, and of the multipliers that a solver found, perhaps on scaled rows. ``radius``: the vector separates
+    by an exact proof, and squares of the data may be out of range."""
+    if radius is not None and not SMALLEST <= patterns.radius2 < np.inf:
+        return Certificate(None, np.inf, True, patterns.space, radius, direction=a, categories=patterns.categories)
+    certificate = certify(patterns, a, None)
+    if radius is not None or separates_exactly(patterns, a):
+        certificate = replace(certificate, separable=True, direction=a)
+    if problem is None:
+        return certificate
     upper = upper_bound(patterns, problem.alpha_index, problem.alpha)
     if not np.isfinite(upper):
         return certificate

@@ -1,131 +1,241 @@
-"""Every claim of a certificate, recomputed from the data alone."""
+"""Every claim of a certificate, from the data alone: what `separatrix.proof.checker` is given, and kernels.
 
+The values of a kernel are not rational in general, so claims in its space are checked in floating point, with bounds on
+rounding errors; the outcome says so.
+"""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from math import lcm
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from separatrix.errors import DataError
+from separatrix.patterns.base import PassedPatterns
 from separatrix.patterns.kernel_patterns import KernelPatterns
 from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns
+from separatrix.proof import checker
 from separatrix.proof.certificate import Certificate, Verification
-from separatrix.proof.certify import lower_bound, plain_margin, separates_exactly, upper_bound
+from separatrix.proof.certify import lower_bound, plain_margin, separates_exactly, slack_bound, upper_bound
 from separatrix.proof.exact import LARGEST_SYSTEM, vanishing_combination
+from separatrix.rows.base import Rows
 from separatrix.rows.memory import as_rows
 from separatrix.rows.validate import check_structure
-from separatrix.space import signs
+from separatrix.space import Vector, signs
+
+IN_FLOATS = "Claims in a kernel's space are checked in floating point, with bounds on rounding errors, not exactly"
+ELSEWHERE = "Claims about rows that live elsewhere are checked in floating point, with bounds on rounding errors"
 
 
-def verify(claim: Certificate, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, exact: bool) -> Verification:
+def verify(claim: Certificate, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Verification:
     """The outcome of `Certificate.verify`."""
-    patterns, kept = _patterns_of(claim, X, y, sample_weight)
-    judge = _Judge()
-    _check_lower(judge, claim, patterns)
-    _check_upper(judge, claim, patterns, kept)
-    _check_separable(judge, claim, patterns, kept, exact)
-    if claim.lower is not None and claim.lower > claim.upper:
-        judge.settle("lower <= upper", False, f"{claim.lower:.6g} > {claim.upper:.6g}")
-    radius_holds = abs(claim.radius - patterns.radius) <= 1e-12 * patterns.radius
-    judge.settle("radius", radius_holds, f"R = {patterns.radius:.6g}, claimed {claim.radius:.6g}")
-    return Verification(tuple(judge.checked), tuple(judge.failed), tuple(judge.unchecked))
+    if isinstance(X, Rows):
+        return _verify_elsewhere(claim, X, y, sample_weight)
+    if y is None:
+        raise DataError("The labels are missing: call verify(X, y).")
+    X, y, weight, kept = _data(claim, X, y, sample_weight)
+    if claim.kernel is not None:
+        return _verify_kernel(claim, X[kept], y[kept], weight, kept)
+    found = checker.check(_plain_rows(X), y, {**claim.as_plain(), **_exact(claim, X, y, kept)}, sample_weight)
+    return _outcome(found)
 
 
-class _Judge:
-    def __init__(self) -> None:
-        self.checked: list[str] = []
-        self.failed: list[str] = []
-        self.unchecked: list[str] = []
-
-    def settle(self, name: str, holds: bool | None, why: str) -> None:
-        place = {True: self.checked, False: self.failed, None: self.unchecked}[None if holds is None else bool(holds)]
-        place.append(f"{name} ({why})")
+def _outcome(found: dict[str, list[str]]) -> Verification:
+    return Verification(**{name: tuple(said) for name, said in found.items()})
 
 
-def _patterns_of(
+def verify_apart(claim: Certificate, X: Any, y: ArrayLike) -> Verification:
+    """The same by a process of its own that runs checker.py on two files and has nothing else of this library.
+
+    Labels are written as their numbers in order, so that they may be of any type.
+    """
+    X, y, _, _ = _data(claim, X, y, None)
+    classes, codes = np.unique(y, return_inverse=True)
+    named = None if claim.between is None else tuple(np.searchsorted(classes, list(claim.between)).tolist())
+    rows = _plain_rows(X)
+    arrays = {"X": rows} if rows is X else {"data": rows[0], "indices": rows[1], "indptr": rows[2], "shape": X.shape}
+    with TemporaryDirectory() as folder:
+        data, text = Path(folder, "data.npz"), Path(folder, "certificate.json")
+        np.savez(data, y=codes, **arrays)
+        text.write_text(replace(claim, between=named).to_json(X, codes), encoding="utf-8")
+        command = [sys.executable, "-I", checker.__file__, str(data), str(text)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 1) or not done.stdout:
+        raise DataError(f"The checker ended with an error: {done.stderr[-500:]}")
+    return _outcome(json.loads(done.stdout)[0])
+
+
+def exact_weights(claim: Certificate, X: Any, y: ArrayLike) -> dict[str, list[str]]:
+    """The field ``alpha_exact`` of the plain form, where the claim needs one and it is found."""
+    X, y, _, kept = _data(claim, X, y, None)
+    return _exact(claim, X, y, kept)
+
+
+def _data(
     claim: Certificate, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
-) -> tuple[Patterns, np.ndarray]:
-    """The patterns that take part, and their numbers in X."""
+) -> tuple[Any, np.ndarray, Vector | None, np.ndarray]:
+    """X as a matrix of numbers, y, the weights, and the numbers of the rows that take part."""
     check_structure(X)
-    X = X if hasattr(X, "tocsr") else np.asarray(X)
-    if X.dtype not in (np.float32, np.float64):
-        X = X.astype(np.float64)
+    X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
     y = np.asarray(y)
+    if X.dtype.kind not in "fiub":
+        X = X.astype(np.float64)
     if X.ndim != 2 or X.shape[0] != len(y):
         raise DataError(f"X has shape {X.shape} and y has {len(y)} labels: they do not belong together.")
-    weight = claim.sample_weight if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    if weight is not None and len(weight) != len(y):
-        raise DataError(f"There are {len(y)} rows and {len(weight)} weights: this is not the data of the certificate.")
+    given = claim.sample_weight if sample_weight is None else sample_weight
+    weight = None if given is None else np.asarray(given, dtype=np.float64)
+    if weight is not None and weight.shape != y.shape:
+        raise DataError(f"There are {len(y)} rows and {weight.size} weights: this is not the data of the certificate.")
     vectors = claim.categories if claim.categories > 2 else 1
-    if claim.direction is not None and claim.kernel is None and len(claim.direction) != vectors * (X.shape[1] + 1):
-        raise DataError(f"The certificate is about {len(claim.direction) // vectors - 1} features, X has {X.shape[1]}.")
+    if claim.direction is not None and claim.kernel is None and np.size(claim.direction) != vectors * (X.shape[1] + 1):
+        about = np.size(claim.direction) // vectors - 1
+        raise DataError(f"The certificate is about {about} features, X has {X.shape[1]}.")
     takes_part = np.ones(len(y), dtype=bool) if weight is None else weight > 0
     if claim.between is not None:
         takes_part &= (y == claim.between[0]) | (y == claim.between[1])
     kept = np.flatnonzero(takes_part)
-    rows, labels = X if len(kept) == len(y) else X[kept], y[kept]
-    weight = None if weight is None else weight[kept]
-    if claim.kernel is not None:
-        if claim.direction is not None and len(claim.direction) != len(kept) + 1:
-            raise DataError(f"The certificate is about {len(claim.direction) - 1} rows, here {len(kept)} take part.")
-        return KernelPatterns(as_rows(rows), signs(labels), claim.space, claim.kernel, weight, kept), kept
     if claim.categories == 2:
-        return Patterns(rows, signs(labels), claim.space, weight), kept
-    classes, codes = np.unique(labels, return_inverse=True)
-    if len(classes) != claim.categories:
+        signs(y[kept])  # an error, where there are not two classes
+    elif len(classes := np.unique(y[kept])) != claim.categories:
         raise DataError(f"The certificate is about {claim.categories} categories, y has {len(classes)}.")
-    machine = KeslerPatterns(rows, codes, claim.categories, claim.space, weight)
-    return machine, machine.numbering(kept)
+    return X, y, None if weight is None else weight[kept], kept
 
 
-def _check_lower(judge: _Judge, claim: Certificate, patterns: Patterns) -> None:
-    if claim.lower is None:
-        return
-    if claim.direction is None:
-        judge.settle("lower", None, f"{claim.lower:.6g} comes without a direction")
-        return
-    found = lower_bound(patterns, claim.direction, slack=1.0)
-    judge.settle("lower", claim.lower <= found, f"{claim.lower:.6g}, the direction reaches {found:.6g}")
+def _plain_rows(X: Any) -> Any:
+    if not hasattr(X, "indptr"):
+        return X
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X.data, X.indices, X.indptr, X.shape[1]
 
 
-def _check_upper(judge: _Judge, claim: Certificate, patterns: Patterns, kept: np.ndarray) -> None:
-    if claim.upper == np.inf:
-        return
-    if claim.alpha is None or claim.alpha_index is None:
-        judge.settle("upper", None, f"{claim.upper:.6g} comes without multipliers")
-        return
-    index, alpha = np.asarray(claim.alpha_index), np.asarray(claim.alpha, dtype=np.float64)
-    if len(index) != len(alpha) or len(np.unique(index)) != len(index) or not np.all(np.isin(index, kept)):
-        judge.settle("upper", False, "the multipliers do not belong to distinct rows that take part")
-        return
-    if not (np.all(np.isfinite(alpha)) and np.all(alpha >= 0) and alpha.sum() > 0):
-        judge.settle("upper", False, "the multipliers are not non-negative numbers with a positive sum")
-        return
-    if not patterns.definite:
-        judge.settle("upper", patterns.definite, "the kernel is not known to be positive semi-definite on these rows")
-        return
-    found = upper_bound(patterns, np.searchsorted(kept, index), alpha, slack=1.0)
-    judge.settle("upper", found <= claim.upper, f"{claim.upper:.6g}, the multipliers give {found:.6g}")
+def _exact(claim: Certificate, X: Any, y: np.ndarray, kept: np.ndarray) -> dict[str, list[str]]:
+    """Integers in the ratio of the exact multipliers that combine the listed patterns to 0.
 
-
-def _check_separable(judge: _Judge, claim: Certificate, patterns: Patterns, kept: np.ndarray, exact: bool) -> None:
-    if claim.separable is None:
-        return
-    found = -np.inf if claim.direction is None else plain_margin(patterns, claim.direction, slack=1.0)
-    if claim.separable is False and found > 0:
-        judge.settle("not separable", False, f"the direction separates, with margin {found:.6g}")
-    elif claim.separable and claim.direction is not None:
-        holds = found > 0 or (exact and separates_exactly(patterns, claim.direction))
-        judge.settle("separable", holds, f"the direction has margin {found:.6g}")
-    elif claim.separable is False and claim.alpha_index is not None:
-        index = np.asarray(claim.alpha_index)
-        if len(index) > LARGEST_SYSTEM:
-            judge.settle("not separable", None, f"{len(index)} rows are too many for rational arithmetic")
-            return
-        solution = None
-        if np.all(np.isin(index, kept)):
-            solution = vanishing_combination(patterns.dense_rows(np.searchsorted(kept, index)))
-        why = "a combination of these rows" if solution is not None else "no combination of these rows"
-        judge.settle("not separable", solution is not None, f"{why} with non-negative weights vanishes, exactly")
+    Nothing of it is trusted: the checker multiplies and adds them up.
+    """
+    if claim.separable is not False or claim.alpha_index is None:
+        return {}
+    rows = X[kept].astype(np.float64)
+    patterns: Patterns
+    if claim.categories > 2:
+        codes = np.unique(y[kept], return_inverse=True)[1]
+        patterns = KeslerPatterns(rows, codes, claim.categories, claim.space._replace(free=False))
     else:
-        judge.settle("separable", None, f"{claim.separable} comes without a witness")
+        patterns = Patterns(rows, signs(y[kept]), claim.space)
+    numbers, index = patterns.numbering(kept), np.asarray(claim.alpha_index)
+    if index.ndim != 1 or not np.all(np.isin(index, numbers)):
+        return {}
+    solution = vanishing_combination(patterns.narrow_rows(np.searchsorted(numbers, index))[0])
+    if solution is None:
+        return {}
+    common = lcm(*(x.denominator for x in solution))
+    return {"alpha_exact": [hex(int(x * common)) for x in solution]}
+
+
+def _verify_kernel(claim: Certificate, X: Any, y: np.ndarray, weight: Vector | None, kept: np.ndarray) -> Verification:
+    """The claims of a kernel's certificate, of the rows that take part."""
+    assert claim.kernel is not None
+    if claim.direction is not None and len(claim.direction) != len(kept) + 1:
+        raise DataError(f"The certificate is about {len(claim.direction) - 1} rows, here {len(kept)} take part.")
+    numbers = [claim.lower, claim.radius, claim.direction, claim.alpha, claim.sample_weight, claim.space]
+    finite = all(np.all(np.isfinite(np.asarray(v, dtype=np.float64))) for v in numbers if v is not None)
+    if not finite or min(claim.space.rho, claim.space.delta) < 0:
+        return Verification((), ("refused: a number of the certificate is not finite, or rho or delta < 0",), ())
+    if claim.direction is not None and claim.direction[-1] != 0 and not claim.space.free:
+        return Verification((), ("refused: the direction has a bias, which its space has not",), ())
+    patterns = KernelPatterns(as_rows(X), signs(y), claim.space, claim.kernel, weight, kept)
+    return _in_floats(claim, patterns, kept, IN_FLOATS)
+
+
+def _verify_elsewhere(claim: Certificate, home: Rows, y: Any, sample_weight: Any) -> Verification:
+    """The claims about rows that live elsewhere, by passes over them."""
+    if y is not None or sample_weight is not None:
+        raise DataError("A home of rows holds its labels and weights: call verify(rows) without them.")
+    if claim.kernel is not None or claim.between is not None or len(home.classes) != claim.categories:
+        raise DataError(
+            f"The certificate is about {claim.categories} categories, the rows have {len(home.classes)} classes."
+        )
+    vectors = claim.categories if claim.categories > 2 else 1
+    for vector in (claim.direction, claim.slack_vector):
+        if vector is not None and np.size(vector) != vectors * (home.width + 1):
+            about = np.size(vector) // vectors - 1
+            raise DataError(f"The certificate is about {about} features, the rows have {home.width}.")
+    patterns = PassedPatterns(home, 1 if claim.categories == 2 else None, claim.space)
+    return _in_floats(claim, patterns, None, ELSEWHERE)
+
+
+def _in_floats(claim: Certificate, patterns: Any, kept: np.ndarray | None, note: str) -> Verification:
+    """The claims, with bounds on rounding errors. ``kept``: the numbers of the rows that take part, None for all."""
+    found: dict[bool | None, list[str]] = {True: [], False: [], None: []}
+
+    def settle(name: str, holds: bool | None, why: str) -> None:
+        found[None if holds is None else bool(holds)].append(f"{name} ({why})")
+
+    a = None if claim.direction is None else np.asarray(claim.direction, dtype=np.float64)
+    if claim.lower is not None and a is None:
+        settle("lower", None, f"{claim.lower:.6g} comes without a direction")
+    elif claim.lower is not None and a is not None:
+        reached = lower_bound(patterns, a, slack=1.0)
+        settle("lower", claim.lower <= reached, f"{claim.lower:.6g}, the direction reaches {reached:.6g}")
+    if claim.upper != np.inf:
+        settle("upper", *_upper_in_floats(claim, patterns, kept))
+    if claim.separable is not None:
+        margin = -np.inf if a is None else plain_margin(patterns, a, slack=1.0)
+        holds = margin > 0 if claim.separable and a is not None else (False if margin > 0 else None)
+        why = f"{claim.separable}, the direction has margin {margin:.6g}"
+        if claim.separable and not holds and a is not None and patterns.explicit:
+            holds, why = separates_exactly(patterns, a), "in rational arithmetic"
+        if claim.separable is False and holds is None and patterns.explicit and claim.alpha_index is not None:
+            holds = _vanishes(np.asarray(claim.alpha_index), patterns, kept)
+            why = "False, the listed patterns combine to exactly 0" if holds else "no combination of 0 was found"
+        settle("separable", holds, why)
+    R = patterns.radius
+    settle("radius", abs(claim.radius - R) <= 1e-12 * R, f"R = {R:.6g}, claimed {claim.radius:.6g}")
+    return Verification(tuple(found[True]), tuple(found[False]), tuple(found[None]), (note,))
+
+
+def _vanishes(index: np.ndarray, patterns: Any, kept: np.ndarray | None) -> bool | None:
+    """Do these patterns combine to 0, exactly? None where they are too many to tell."""
+    if len(index) > LARGEST_SYSTEM:
+        return None
+    if not _take_part(index, patterns, kept):
+        return False
+    return vanishing_combination(patterns.dense_rows(_places(index, kept))) is not None
+
+
+def _take_part(index: np.ndarray, patterns: Any, kept: np.ndarray | None) -> bool:
+    """Are these numbers of distinct patterns that take part?"""
+    if index.dtype.kind not in "iu" or len(np.unique(index)) != len(index):
+        return False
+    return bool(np.all((index >= 0) & (index < patterns.n) if kept is None else np.isin(index, kept)))
+
+
+def _places(index: np.ndarray, kept: np.ndarray | None) -> np.ndarray:
+    """The numbers of patterns among those that take part."""
+    return index if kept is None else np.searchsorted(kept, index)
+
+
+def _upper_in_floats(claim: Certificate, patterns: Any, kept: np.ndarray | None) -> tuple[bool | None, str]:
+    if claim.slack_vector is not None and not patterns.here:
+        found = slack_bound(patterns, np.asarray(claim.slack_vector, dtype=np.float64), slack=1.0)
+        return found <= claim.upper, f"{claim.upper:.6g}, the slacks of a vector give {found:.6g}"
+    if claim.alpha is None or claim.alpha_index is None:
+        return None, f"{claim.upper:.6g} comes without multipliers"
+    index, alpha = np.asarray(claim.alpha_index), np.asarray(claim.alpha, dtype=np.float64)
+    if len(index) != len(alpha) or not _take_part(index, patterns, kept):
+        return False, "the multipliers do not belong to distinct rows that take part"
+    if not (np.all(alpha >= 0) and 0 < alpha.sum() < np.inf):
+        return False, "the multipliers are not non-negative numbers with a positive sum"
+    if not patterns.definite:
+        return patterns.definite, "the kernel is not known to be positive semi-definite on these rows"
+    found = upper_bound(patterns, _places(index, kept), alpha, slack=1.0)
+    return found <= claim.upper, f"{claim.upper:.6g}, the multipliers give {found:.6g}"

@@ -7,9 +7,12 @@ or workers there are, bit for bit.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
+
+from separatrix.errors import DataError
 
 if TYPE_CHECKING:
     from separatrix.rows.memory import MemoryRows
@@ -44,12 +47,30 @@ class Rows(ABC):
     def take(self, index: np.ndarray) -> "MemoryRows":
         """A few rows, brought here, in the order of their numbers in ``index``."""
 
+    def blocks_from(self, number: int) -> Iterator["MemoryRows"]:
+        """The blocks behind the first ``number`` ones."""
+        return islice(self.blocks(), number, None)
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest that tells these rows from others; what a checkpoint is guarded by."""
+        raise DataError(f"{type(self).__name__} have no fingerprint, so that no checkpoint of them can be kept.")
+
     def run(self, work: Callable[["MemoryRows"], S]) -> S:
         """Call ``work`` on every block and merge the summaries in the order of the blocks."""
-        whole: S | None = None
-        for block in self.blocks():
-            part = work(block)
-            whole = part if whole is None else whole.merge(part)
+        whole = None
+        for _, whole in self.merged(work):  # noqa: B007
+            pass
         if whole is None:
             raise ValueError("These rows have no blocks.")
         return whole
+
+    def merged(
+        self, work: Callable[["MemoryRows"], S], done: int = 0, whole: S | None = None
+    ) -> Iterator[tuple[int, S]]:
+        """A pass on its way: after a block the number of blocks that are done, and the summary of all these. A pass
+        that was broken off behind ``done`` blocks goes on from its ``whole``, bit for bit."""
+        for block in self.blocks_from(done):
+            part = work(block)
+            done, whole = done + 1, part if whole is None else whole.merge(part)
+            yield done, whole

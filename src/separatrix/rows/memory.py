@@ -55,8 +55,7 @@ class MemoryRows(Rows):
     @cached_property
     def borders(self) -> list[tuple[int, int]]:
         """First row and end of each block: they depend on the data alone."""
-        per_row = max(self.stored / max(self.n, 1), 1.0)
-        step = max(int(BLOCK_VALUES / per_row) // BLOCK_ROWS, 1) * BLOCK_ROWS
+        step = rows_of_block(self.stored / max(self.n, 1))
         return [(first, min(first + step, self.n)) for first in range(0, self.n, step)] or [(0, 0)]
 
     def part(self, first: int, end: int) -> "MemoryRows":
@@ -133,6 +132,20 @@ class MemoryRows(Rows):
         weight = None if self.weight is None else self.weight[index]
         return MemoryRows(take_rows(self.storage, index), codes, weight)
 
+    def here(self) -> "MemoryRows":
+        """All of these rows, in the memory of this process: where they are."""
+        return self
+
+    def scaled(self, centre: np.ndarray, size: np.ndarray) -> "MemoryRows":
+        """``(x - centre) / size``; a centre other than 0 writes sparse rows out."""
+        everything = np.arange(self.n)
+        if self.sparse and not np.any(centre):
+            X = self.matrix(everything)
+            X.data /= size[X.indices]
+        else:
+            X = (self.dense(everything) - centre) / size
+        return MemoryRows(X, self.codes, self.weight, first=self.first)
+
     def values(self, index: np.ndarray) -> Any:
         """Some rows as they are; sparse ones as a float64 matrix."""
         return self.matrix(index) if isinstance(self.storage, CSR) else np.array(self.storage.data[index])
@@ -147,6 +160,11 @@ class MemoryRows(Rows):
         """Some rows of CSR data as a float64 matrix."""
         assert isinstance(self.storage, CSR)
         return _scipy(self.storage)[index].astype(np.float64)
+
+
+def rows_of_block(values_of_row: float) -> int:
+    """How many rows make a block."""
+    return max(int(BLOCK_VALUES / max(values_of_row, 1.0)) // BLOCK_ROWS, 1) * BLOCK_ROWS
 
 
 def as_rows(X: Any) -> Storage:

@@ -1,10 +1,11 @@
 """Rows of another home with every column moved and scaled, block by block as a pass comes to them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
-from separatrix.rows.base import Rows
+from separatrix.rows.base import Rows, S
 from separatrix.rows.memory import MemoryRows
 
 
@@ -16,16 +17,15 @@ class ScaledRows(Rows):
         self.n, self.width, self.classes = home.n, home.width, home.classes
 
     def blocks(self) -> Iterator[MemoryRows]:
-        return map(self._scaled, self.home.blocks())
+        return (block.scaled(self.centre, self.size) for block in self.home.blocks())
 
     def take(self, index: np.ndarray) -> MemoryRows:
-        return self._scaled(self.home.take(index))
+        return self.home.take(index).scaled(self.centre, self.size)
 
-    def _scaled(self, block: MemoryRows) -> MemoryRows:
-        everything = np.arange(block.n)
-        if block.sparse and not np.any(self.centre):
-            X = block.matrix(everything)
-            X.data /= self.size[X.indices]
-        else:
-            X = (block.dense(everything) - self.centre) / self.size
-        return MemoryRows(X, block.codes, block.weight, first=block.first)
+    def run(self, work: Callable[[MemoryRows], S]) -> S:
+        """The scaling travels with the work."""
+        return self.home.run(partial(_on_scaled, work, self.centre, self.size))
+
+
+def _on_scaled(work: Callable[[MemoryRows], S], centre: np.ndarray, size: np.ndarray, block: MemoryRows) -> S:
+    return work(block.scaled(centre, size))

@@ -27,3 +27,34 @@ def check_structure(X: Any) -> None:
         return
     if broken:
         raise DataError(f"X is not a valid {X.format.upper()} matrix: its indices point outside of it.")
+
+
+def check_integers(X: Any) -> None:
+    """Refuse integers that float64 cannot hold: rounded, they would be other data, and proofs would be about these."""
+    values = X.data if sp.issparse(X) else X
+    if isinstance(values, (list, tuple)):
+        try:
+            values = np.asarray(values)
+        except ValueError:
+            return  # ragged: another check says so
+    if not isinstance(values, np.ndarray) or values.dtype.kind not in "iuO" or values.dtype.itemsize < 8:
+        return
+    if values.dtype.kind == "O":
+        wrong = np.array([isinstance(v, int) and int(float(v)) != v if _finite(v) else False for v in values.flat])
+        wrong = wrong.reshape(values.shape)
+    else:
+        large = values > 2**53 if values.dtype.kind == "u" else (values > 2**53) | (values < -(2**53))
+        if not large.any():
+            return
+        wrong = large & (values.astype(np.float64).astype(object) != values.astype(object))
+    if wrong.any():
+        place = np.argwhere(wrong)[0]
+        where = f"row {place[0]}, column {place[1]}" if len(place) == 2 else f"stored value {place[0]}"
+        raise DataError(
+            f"X holds an integer that float64 cannot hold: {where} is {values[tuple(place)]}. Subtract what the column "
+            "has in common, or leave it out if it only names the rows."
+        )
+
+
+def _finite(v: Any) -> bool:
+    return not isinstance(v, int) or abs(v) < 2**1023

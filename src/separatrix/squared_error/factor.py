@@ -6,12 +6,14 @@ the matrix Z^t Z, which costs less and squares the condition number.
 """
 
 import copy
+from functools import partial
 
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from separatrix.aside import aside
 from separatrix.errors import DataError
 from separatrix.patterns.plain_patterns import CHUNK, EPS, Patterns
 from separatrix.space import Vector
@@ -47,8 +49,12 @@ def triangle(patterns: Patterns, weight: Vector, target: Vector | None = None) -
         if target is not None:
             block = np.column_stack([block, target[rows]])
         block *= root[rows, None]
-        R = la.qr(np.vstack([R, block]), mode="r", overwrite_a=True, check_finite=False)[0][:columns]
+        R = aside(partial(_upper, np.vstack([R, block])))[:columns]
     return R
+
+
+def _upper(A: Matrix) -> Matrix:
+    return la.qr(A, mode="r", overwrite_a=True, check_finite=False)[0]
 
 
 class PseudoInverse:
@@ -76,12 +82,12 @@ class PseudoInverse:
         patterns, width = self.patterns, width_of(self.patterns)
         if worth_a_triangle(patterns):
             R = triangle(patterns, self.weight)
-            _, s, Vt = la.svd(R, full_matrices=False)
+            _, s, Vt = aside(lambda: la.svd(R, full_matrices=False))
             half, empty = _scaled(Vt.T, s, EPS * max(patterns.n, width)), ~np.any(R, axis=0)
             half[empty] = 0.0  # a column of zeros gets a coefficient of exactly 0
             return half
         lower = patterns.outer_products(np.arange(patterns.n), self.weight)[:width, :width]
-        squares, V = la.eigh(lower)
+        squares, V = aside(lambda: la.eigh(lower))
         half = _scaled(V, np.sqrt(np.maximum(squares, 0.0)), np.sqrt(EPS * width))
         half[np.diag(lower) == 0] = 0.0
         return half
@@ -90,12 +96,12 @@ class PseudoInverse:
         patterns, everything = self.patterns, np.arange(self.patterns.n)
         if worth_a_triangle(patterns):
             Z = self.root[:, None] * patterns.dense_rows(everything)
-            U, s, _ = la.svd(Z, full_matrices=False)
+            U, s, _ = aside(lambda: la.svd(Z, full_matrices=False))
             return _scaled(U, s, EPS * max(Z.shape))
         signed = self.root * patterns.labels
         Z = sp.diags(signed) @ patterns.sparse_rows(everything)
         gram = (Z @ Z.T).toarray() + patterns.space.rho**2 * np.outer(signed, signed)
-        squares, U = la.eigh(gram)
+        squares, U = aside(lambda: la.eigh(gram))
         return _scaled(U, np.sqrt(np.maximum(squares, 0.0)), np.sqrt(EPS * patterns.n))
 
     def solve(self, residual: Vector, gradient: Vector | None = None) -> Vector:

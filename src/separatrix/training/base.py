@@ -214,8 +214,8 @@ class Training:
 
     def running_upper(self) -> float:
         """|a| / sum alpha from what the loop keeps at hand: free, and not rounded outwards."""
-        total = self.state.real[FACTOR] * self.state.real[TOTAL]
-        if total <= 0 or not self.from_zero or not attribute(self.rule, "additive"):
+        total = float(self.state.real[FACTOR]) * float(self.state.real[TOTAL])
+        if not 0 < total < np.inf or not self.from_zero or not attribute(self.rule, "additive"):
             return float("inf")
         return float(np.sqrt(max(self.state.real[NORM2], 0.0)) / (total * self.frame.scale))
 

@@ -1,5 +1,6 @@
 """The proof again, from the data alone: the claims that a fitted separator makes, each with what it is about."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,8 @@ import numpy as np
 from separatrix.errors import DataError
 from separatrix.io.data.table import Table
 from separatrix.io.model.apply import classifier_of, prepared, read_classifier, read_for, used
-from separatrix.proof.certificate import Verification
+from separatrix.proof.certificate import Certificate, Verification
+from separatrix.proof.verification import verify_apart
 
 
 @dataclass(frozen=True)
@@ -23,11 +25,14 @@ class Verified:
 
     @property
     def holds(self) -> bool:
-        return all(bool(v) for v in self.claims.values())
+        return bool(self.claims) and all(bool(v) for v in self.claims.values())
 
 
-def verify(model: str | Path, data: Any, **reading: Any) -> Verified:
-    """Prove the certificate of a model file again; options as in `read_table`."""
+def verify(model: str | Path, data: Any, independent: bool = False, **reading: Any) -> Verified:
+    """Prove the certificate of a model file again; options as in `read_table`.
+
+    ``independent``: by a process that runs proof/checker.py and has nothing else of this library.
+    """
     file = read_classifier(model, certified=True)
     with used(model):
         table = read_for(file, data, labels="optional", **reading)
@@ -43,7 +48,8 @@ def verify(model: str | Path, data: Any, **reading: Any) -> Verified:
             raise DataError(
                 f"{table.source} has no rows of the class {absent[0]}: the certificate is about all classes."
             )
-        claims = verified(separator, prepared(file.model, table.X), known_labels(separator.classes_, table.y))
+        X, y = prepared(file.model, table.X), known_labels(separator.classes_, table.y)
+        claims = verified(separator, X, y, verify_apart if independent else Certificate.verify)
         if not _about_its_own(separator):
             claims["the model"] = Verification((), ("its hyperplane is another than that of the certificate",), ())
         weights = [c.sample_weight for c in separator.certificates_ if c.sample_weight is not None]
@@ -101,10 +107,12 @@ def known_labels(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
     return classes[order[np.searchsorted(words, label_words(y), sorter=order)]]
 
 
-def verified(separator: Any, X: Any, y: np.ndarray) -> dict[str, Verification]:
+def verified(
+    separator: Any, X: Any, y: np.ndarray, judge: Callable[..., Verification] = Certificate.verify
+) -> dict[str, Verification]:
     """Every claim, recomputed from the data alone: that of one class against the rest is about two labels."""
     found = {}
     for k, (name, certificate) in enumerate(zip(problem_names(separator), separator.certificates_, strict=True)):
         labels = y == separator.classes_[k] if name.endswith(" against the rest") else y
-        found[name] = certificate.verify(X, labels, exact=True)
+        found[name] = judge(certificate, X, labels)
     return found

@@ -41,6 +41,7 @@ class Outcome(NamedTuple):
     solver: Any
     a: Vector
     reason: str
+    stopped: bool = False  # by a callback or Ctrl-C, which want an answer now
 
 
 @estimator
@@ -89,7 +90,13 @@ class BatchClassifier(LinearSeparator):
             reasons[k] = self._run(k, solvers, watch)
 
         watch.run_each(task, len(solvers), self.n_jobs)
-        self._finish([Outcome(s, s.a, r or watch.stop.reason) for s, r in zip(solvers, reasons, strict=True)], data)
+        self._finish(
+            [
+                Outcome(s, s.a, r or watch.stop.reason, bool(watch.stop.reason))
+                for s, r in zip(solvers, reasons, strict=True)
+            ],
+            data,
+        )
 
     def _run(self, k: int, solvers: list[Solver], watch: Watch) -> str:
         limit, solver = self._epoch_limit(), solvers[k]
@@ -109,15 +116,17 @@ class BatchClassifier(LinearSeparator):
     def _finish(self, outcomes: list[Outcome], data: Data) -> None:
         """Set the attributes. After an interruption bounds are measured, and not looked for."""
         patterns, vectors = [o.solver.patterns for o in outcomes], [o.a for o in outcomes]
-        interrupted = any(o.reason == "interrupted" for o in outcomes)
         self._set(self._planes(vectors))
-        proved = self._has_multipliers()
-        self._set_margins(
-            [
-                self._certificate(o, data, thorough=not interrupted and (o.reason == "stationary" or not proved))
-                for o in outcomes
-            ]
-        )
+        proved, late = self._has_multipliers(), None
+        thorough = [
+            not o.stopped and o.reason != "max_time" and (o.reason == "stationary" or not proved) for o in outcomes
+        ]
+        try:
+            certificates = [self._certificate(o, data, more) for o, more in zip(outcomes, thorough, strict=True)]
+        except KeyboardInterrupt as interrupt:  # while bounds were looked for
+            late, outcomes = interrupt, [o._replace(reason="interrupted") for o in outcomes]
+            certificates = [self._certificate(o, data, False) for o in outcomes]
+        self._set_margins(certificates)
         self._measure_margins(patterns, vectors)
         self.n_updates_ = int(sum(o.solver.updates for o in outcomes))
         self.n_visits_ = int(sum(o.solver.epochs * o.solver.patterns.n for o in outcomes))
@@ -125,6 +134,8 @@ class BatchClassifier(LinearSeparator):
         values = [np.array(o.solver.values) for o in outcomes]
         self.criterion_values_: Any = values[0] if len(values) == 1 else values
         self._set_ends([self._ended(o.reason, c) for o, c in zip(outcomes, self.certificates_, strict=True)])
+        if late is not None:
+            raise late
 
     def _set_ends(self, reasons: list[str]) -> None:
         self.converged_: bool = all(r == "converged" for r in reasons)

@@ -143,7 +143,8 @@ def _variance(X: Any, weight: Vector) -> float:
         sums = np.asarray(X.sum(axis=1)).ravel()
         squares = np.asarray((X.multiply(X) if sp.issparse(X) else X * X).sum(axis=1)).ravel()
         size = float(weight.sum()) * X.shape[1]
-        variance = float(weight @ squares) / size - (float(weight @ sums) / size) ** 2
+        mean = weight @ sums / size
+        variance = float(weight @ squares / size - mean * mean)
     if not np.isfinite(variance):
         raise DataError('The variance of X overflows float64, so gamma="scale" has no value. Scale your features.')
     return variance

@@ -1,6 +1,6 @@
 """What the maximum margins with and without a kernel share: class weight, a fit by solvers, bounds, the gap."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Integral
 from typing import Any
@@ -22,13 +22,15 @@ REACHED = 1e-9  # rounding outwards may cost the last digits of a gap that was r
 
 @dataclass
 class Solution:
-    """One problem, solved: its vector, the patterns with multipliers and these, and by what it was solved."""
+    """One problem, solved: its vector, the patterns with multipliers and these, and by what it was solved. ``exact``: a
+    vector that separates by less than floats can tell, where needed."""
 
     problem: Any
     a: Vector
     index: np.ndarray
     alpha: Vector
     how: str
+    exact: Vector | None = None
 
 
 @estimator
@@ -90,7 +92,7 @@ class MarginClassifier(LinearSeparator):
         Parameters
         ----------
         X : array-like or CSR matrix of shape (n, d), or a home of rows
-            A home (`separatrix.rows`) holds the labels too, and rows that need not fit into memory.
+            A home (``separatrix.rows``) holds the labels too, and rows that need not fit into memory.
         y : array-like of shape (n,)
             Labels of any type, of two or more classes.
         sample_weight : array-like of shape (n,), default=None
@@ -150,26 +152,29 @@ class MarginClassifier(LinearSeparator):
 
     def _finish(self, solutions: list[Solution], data: Data) -> None:
         patterns: list[Patterns] = [s.problem.patterns for s in solutions]
-        vectors = [s.a for s in solutions]
-        self._set(self._fitted(patterns, vectors, data))
+        self._set(self._fitted(patterns, [s.a for s in solutions], data))
+        # rows that live elsewhere were passed with the vector of the problem, of which this one may be a multiple
+        vectors = [s.a if data.here else s.problem.a for s in solutions]
         self._set_support(solutions, data)
         margins: Any = None
         if patterns[0].explicit and patterns[0].here:
             margins = [p.margins(p.unit(a)) for p, a in zip(patterns, vectors, strict=True)]
-        self._set_margins(
-            [
-                certify(
-                    p,
-                    s.a,
-                    (s.index, s.alpha),
-                    slack_vector=getattr(s.problem, "slack_vector", None),
-                    kept=data.kept,
-                    sample_weight=data.given_weight,
-                    margins=m,
-                )
-                for p, s, m in zip(patterns, solutions, margins or [None] * len(patterns), strict=True)
-            ]
-        )
+        certificates = [
+            certify(
+                p,
+                a,
+                (s.index, s.alpha),
+                slack_vector=getattr(s.problem, "slack_vector", None),
+                kept=data.kept,
+                sample_weight=data.given_weight,
+                margins=m,
+            )
+            for p, s, a, m in zip(patterns, solutions, vectors, margins or [None] * len(patterns), strict=True)
+        ]
+        for k, s in enumerate(solutions):
+            if s.exact is not None and certificates[k].separable is None:
+                certificates[k] = replace(certificates[k], separable=True, direction=s.exact)
+        self._set_margins(certificates)
         self._measure_margins(patterns, vectors, margins)
         self._set_converged()
 

@@ -95,7 +95,7 @@ class PartialFitMixin(LinearSeparator):
         trainings = self._trainings(patterns, data.weight, recipe, records, block=True)
         for training, record in zip(trainings, records, strict=True):
             record.radius = max(record.radius, training.patterns.radius)
-            record.reason = training.train(training.patterns.n, self._update_limit(recipe))
+            record.reason = training.train(training.rows, self._update_limit(recipe))
         vectors = [self._vector(t, recipe) for t in trainings]
         self.classes_, self._mark_, self._records_ = data.classes, None, records
         self._set(self._fitted(trainings, recipe, data))

@@ -23,7 +23,7 @@ from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import joint_certificate
 from separatrix.rows.base import Rows
 from separatrix.rows.memory import MemoryRows, as_rows, take_rows
-from separatrix.rows.validate import check_structure
+from separatrix.rows.validate import check_integers, check_structure
 from separatrix.space import Space, Vector, norm
 
 
@@ -135,6 +135,7 @@ class LinearSeparator(LinearPredictor):
         if isinstance(X, Rows):
             return self._check_home(X, y, sample_weight)
         check_structure(X)  # before anything reads it
+        check_integers(X)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=DTYPES, order="C", reset=reset)
         check_classification_targets(y)
         given = None
@@ -180,8 +181,7 @@ class LinearSeparator(LinearPredictor):
         if not data.here:
             positives = [None] if machine else [1] if data.planes == 1 else range(data.planes)
             elsewhere: list[Any] = [PassedPatterns(data.rows, k, space) for k in positives]
-            self._check_scale(elsewhere[0], None)
-            return elsewhere
+            return elsewhere  # their scale is checked by `_solve`, when a pass has brought it
         # one problem: its passes are shared by threads; several: each has its thread
         threads = effective_n_jobs(getattr(self, "n_jobs", None)) if machine or data.planes == 1 else 1
         rows = MemoryRows(data.rows, n_jobs=threads)
@@ -206,7 +206,7 @@ class LinearSeparator(LinearPredictor):
             row = row if kept is None else int(kept[row])
             raise DataError(f"The squared norm of row {row} overflows float64. Scale your features.")
         if patterns.radius2 < np.finfo(np.float64).tiny:
-            nothing = not patterns.largest_square > 0
+            nothing = patterns.here and not np.any(patterns.rows.data)
             what = "All rows are zero" if nothing else "The largest squared norm of a row underflows"
             raise DataError(f"{what}, and there is no bias that could tell them apart. Scale your features.")
 
@@ -232,7 +232,7 @@ class LinearSeparator(LinearPredictor):
 
         ``margins``: those of their unit vectors, where they are at hand.
         """
-        units = [p.unit(a) for p, a in zip(patterns, vectors, strict=True)]
+        units = [p.unit(a) if p.here else a for p, a in zip(patterns, vectors, strict=True)]
         if margins is None and patterns[0].here:
             margins = [p.margins(a) for p, a in zip(patterns, units, strict=True)]
         measured: list[Any] = [None] * len(units) if margins is None else list(margins)

@@ -1,0 +1,215 @@
+"""Linear systems of integers, solved exactly, in steps short enough to be interrupted.
+
+Small ones are left to FLINT. Large ones are lifted p-adically (J. D. Dixon, Exact solution of linear equations using
+p-adic expansions, 1982): with C = A^-1 modulo p the digits of x = sum x_i p^i are
+
+    x_i = C r_i mod p,    r_{i+1} = (r_i - A x_i) / p,    r_0 = b,
+
+and x is a vector of fractions with one small denominator as soon as enough digits are known. p is so small that dot
+products modulo p are exact in float64, where they run at the speed of BLAS.
+"""
+
+from math import gcd, isqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.proof.clock import Clock
+
+PRIMES = (2097143, 2097133, 2097131)  # below 2^21: 2,048 products of residues sum to less than 2^53
+BITS = 21
+LARGEST = 2000  # unknowns
+PANEL = 32
+SHORT = 2e7  # unknowns^3 times bits of what FLINT solves in a tenth of a second
+
+Integers = list[int]
+
+
+def solve(A: list[Integers], b: Integers, clock: Clock) -> tuple[Integers, int] | None:
+    """x and a denominator > 0 with ``A x = b denominator``, for a square A; None where A is singular.
+
+    The caller checks the result, as proofs are checked: what is returned holds unless A is singular modulo three
+    primes at once.
+    """
+    k = len(A)
+    if k > LARGEST:
+        return None
+    bits = max(max(abs(x).bit_length() for x in row) for row in A)
+    clock.look()
+    if float(k) ** 3 * bits <= SHORT:
+        return _by_flint(A, b)
+    return _by_lifting(A, b, clock)
+
+
+def _by_lifting(A: list[Integers], b: Integers, clock: Clock) -> tuple[Integers, int] | None:
+    table = limbs(A)
+    for p in PRIMES:
+        columns, _, inverse = independent(residues(table, p), p, clock)
+        if len(columns) == len(A):
+            return _lift(table, b, inverse, p, _hadamard(A, b), clock)
+    return None
+
+
+def _by_flint(A: list[Integers], b: Integers) -> tuple[Integers, int] | None:
+    from flint import fmpz_mat
+
+    try:
+        x: Any = fmpz_mat(A).solve(fmpz_mat([[v] for v in b]))
+    except ZeroDivisionError:
+        return None
+    values = [x[i, 0] for i in range(len(A))]
+    denominator = 1
+    for v in values:
+        q = int(v.q)
+        denominator = denominator // gcd(denominator, q) * q
+    return [int(v.p) * (denominator // int(v.q)) for v in values], denominator
+
+
+def limbs(A: list[Integers]) -> list[NDArray[np.float64]]:
+    """A in pieces of `BITS` bits with the sign of the entry: ``A = sum L_i 2^(BITS i)``."""
+    table = np.array(A, dtype=object)
+    sign, table, pieces = np.where(table < 0, -1.0, 1.0), abs(table), []
+    while True:
+        pieces.append(sign * (table & (1 << BITS) - 1).astype(np.float64))
+        table = table >> BITS
+        if not np.any(table != 0):
+            return pieces
+
+
+def residues(pieces: list[NDArray[np.float64]], p: int) -> NDArray[np.float64]:
+    total = np.zeros_like(pieces[0])
+    for i, piece in enumerate(pieces):
+        total = _mod(total + float(pow(2, BITS * i, p)) * piece, p)
+    return total
+
+
+def _mod(x: NDArray[np.float64], p: int) -> NDArray[np.float64]:
+    """x modulo p for integers below 2^53; several times faster than numpy's, whose remainder is right for all floats.
+
+    The quotient is rounded, so that it may be wrong by 1.
+    """
+    x = x - np.floor(x * (1.0 / p)) * p
+    x += p * (x < 0)
+    x -= p * (x >= p)
+    return x
+
+
+def independent(A: NDArray[np.float64], p: int, clock: Clock) -> tuple[list[int], list[int], NDArray[np.float64]]:
+    """The first columns of A that are a basis of all modulo p, as many independent rows, and T with
+    ``T A[:, columns] = I``: Gauss and Jordan.
+
+    What is independent modulo p is independent. T is square: its first rows belong to the columns.
+    """
+    k, width = A.shape
+    T = np.eye(k)
+    pivots: list[int] = []
+    order = np.arange(k)
+    for first in range(0, width, PANEL):
+        rank = len(pivots)
+        if rank == k:
+            break
+        panel = _mod(T @ A[:, first : first + PANEL], p)
+        E = np.zeros((k, panel.shape[1]))  # what is done to T: T + E T[rank:], the pivots' own rows being replaced
+        for j in range(panel.shape[1]):
+            clock.look()
+            row = len(pivots)
+            candidates = np.flatnonzero(panel[row:, j])
+            if not len(candidates):
+                continue
+            other = row + int(candidates[0])
+            if other != row:
+                for M in (T, panel, E, order):
+                    M[[row, other]] = M[[other, row]]
+            scale, factor = float(pow(int(panel[row, j]), -1, p)), panel[:, j].copy()
+            factor[row] = 0.0
+            E[row, row - rank] += 1.0
+            for M in (panel, E):
+                M[row] = _mod(M[row] * scale, p)
+                M[:] = _mod(M - factor[:, None] * M[row], p)
+            pivots.append(first + j)
+            if len(pivots) == k:
+                break
+        chosen = T[rank : len(pivots)].copy()
+        T[rank : len(pivots)] = 0.0
+        for begin in range(0, k, 512):
+            clock.look()
+            part = slice(begin, begin + 512)
+            T[:, part] = _mod(T[:, part] + E[:, : len(chosen)] @ chosen[:, part], p)
+    return pivots, order[: len(pivots)].tolist(), T
+
+
+def _hadamard(A: list[Integers], b: Integers) -> int:
+    """Bits of a bound on every determinant of Cramer's rule."""
+    rows = sum((sum(x * x for x in row) + v * v).bit_length() for row, v in zip(A, b, strict=True))
+    return rows // 2 + len(A) // 2 + 2
+
+
+def _lift(
+    table: list[NDArray[np.float64]], b: Integers, inverse: NDArray[np.float64], p: int, bits: int, clock: Clock
+) -> tuple[Integers, int] | None:
+    enough = 2 * (bits + 1) // (p.bit_length() - 1) + 2
+    residual: Any = np.array(b, dtype=object)
+    digits: list[NDArray[np.float64]] = []
+    attempt = 32
+    while True:
+        clock.look()
+        x = _mod(inverse @ (residual % p).astype(np.float64), p)
+        digits.append(x)
+        product: Any = 0
+        for i, piece in enumerate(table):
+            product = product + ((piece @ x).astype(np.int64).astype(object) << BITS * i)
+        residual = (residual - product) // p
+        if len(digits) >= min(attempt, enough):
+            found = _fractions(_joined(digits, p, clock), p ** len(digits), clock)
+            if found is not None or len(digits) >= enough:
+                return found
+            attempt *= 2
+
+
+def _joined(digits: list[NDArray[np.float64]], p: int, clock: Clock) -> Integers:
+    """sum x_i p^i, neighbours first."""
+    parts: list[Any] = [x.astype(np.int64).astype(object) for x in digits]
+    base = p
+    while len(parts) > 1:
+        clock.look()
+        pairs = [parts[i] + parts[i + 1] * base for i in range(0, len(parts) - 1, 2)]
+        parts, base = pairs + parts[len(pairs) * 2 :], base * base
+    return parts[0].tolist()
+
+
+def _fractions(x: Integers, modulus: int, clock: Clock) -> tuple[Integers, int] | None:
+    """Integers n and one denominator with ``n = x denominator`` modulo ``modulus``, all below its root; or None."""
+    limit, denominator = isqrt(modulus // 2), 1
+    numerators: Integers = []
+    for v in x:
+        clock.look()
+        n = _balanced(v * denominator, modulus)
+        if abs(n) > limit:
+            more = _denominator(n % modulus, modulus, limit, clock)
+            denominator *= more
+            if denominator > limit:
+                return None
+            numerators = [m * more for m in numerators]
+            n = _balanced(v * denominator, modulus)
+        numerators.append(n)
+    if max(map(abs, numerators)) > limit:
+        return None
+    return numerators, denominator
+
+
+def _balanced(v: int, modulus: int) -> int:
+    v %= modulus
+    return v - modulus if 2 * v > modulus else v
+
+
+def _denominator(v: int, modulus: int, limit: int, clock: Clock) -> int:
+    """The q of v = n/q modulo ``modulus`` with |n| <= limit (Wang's rational reconstruction)."""
+    r0, r1, t0, t1, steps = modulus, v, 0, 1, 0
+    while r1 > limit:
+        q, r = divmod(r0, r1)
+        r0, r1, t0, t1 = r1, r, t1, t0 - q * t1
+        steps += 1
+        if not steps % 1000:
+            clock.look()
+    return abs(t1)

@@ -1,0 +1,141 @@
+"""What the claims of a certificate mean, word for word, in fractions: slow, for small data, and without any float."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+
+def fraction(value):
+    """Refuses what is not a finite float64."""
+    if isinstance(value, Fraction):
+        return value
+    if type(value) not in (int, float) or not math.isfinite(value) or float(value) != value:
+        raise ValueError(value)
+    return Fraction(value)
+
+
+def vector(values, length):
+    values = values.tolist() if isinstance(values, np.ndarray) else values
+    if not isinstance(values, list) or len(values) != length:
+        raise ValueError(values)
+    return [fraction(v) for v in values]
+
+
+class Meaning:
+    """``rows``: lists of numbers; ``claim``: the plain form. Every method: is that claim true?"""
+
+    def __init__(self, rows, y, claim):
+        self.claim, n, d = claim, len(rows), len(rows[0])
+        self.rho, self.delta = fraction(claim.get("rho", 1)), fraction(claim.get("delta", 0))
+        self.free, c, weight = claim.get("free", False), claim.get("categories", 2), claim.get("sample_weight")
+        weight = [Fraction(1)] * n if weight is None else vector(weight, n)
+        between = claim.get("between")
+        part = [k for k in range(n) if weight[k] > 0 and (between is None or y[k] in between)]
+        classes = sorted({y[k] for k in part})
+        if len(classes) != c or type(c) is not int or c < 2 or min(weight) < 0 or self.rho < 0 or self.delta < 0:
+            raise ValueError(claim)
+        if type(self.free) is not bool or type(claim.get("weighted", False)) is not bool or (self.free and c > 2):
+            raise ValueError(claim)
+        if between is not None and (not isinstance(between, list) or len(between) != 2):
+            raise ValueError(claim)
+        self.width, self.y, self.price, self.l, self.weight = (d + 1) * (c if c > 2 else 1), {}, {}, {}, {}
+        for k in part:
+            x, i = [*map(Fraction, rows[k]), self.rho], classes.index(y[k])
+            for r, j in enumerate(j for j in range(c) if j != i):
+                zero = [Fraction(0)] * (d + 1)
+                sign = {i: 1, j: -1}
+                blocks = [[sign[b] * v for v in x] if b in sign else zero for b in range(c)]
+                p = k * (c - 1) + r
+                self.y[p] = blocks[1] if c == 2 else [v for block in blocks for v in block]
+                self.price[p] = weight[k] if claim.get("weighted", False) else Fraction(1)
+                self.weight[p], self.l[p] = weight[k], 2 * i - 1
+
+    def square(self, v):
+        return sum(x * x for x in (v[:-1] if self.free else v))
+
+    def margins(self, name):
+        a = vector(self.claim[name], self.width)
+        return a, {p: sum(v * w for v, w in zip(y, a, strict=True)) for p, y in self.y.items()}
+
+    def lower(self):
+        t, (a, m) = fraction(self.claim["lower"]), self.margins("direction")
+        square = self.square(a)
+        if self.delta == 0 and square == 0:
+            return t < 0 and t * t >= max(map(self.square, self.y.values()))
+        if self.delta == 0:
+            return all(
+                (v >= 0 and v * v >= t * t * square) if t >= 0 else (v >= 0 or v * v <= t * t * square)
+                for v in m.values()
+            )
+
+        def objective(v):
+            return v * v * square + sum(max(0, 1 - v * m[p]) ** 2 * self.price[p] for p in m) / self.delta**2
+
+        ends = [Fraction(0), *sorted(1 / v for v in m.values() if v > 0)]  # between them J is a parabola
+        best = min(map(objective, ends))
+        for low, high in zip(ends, [*ends[1:], None], strict=True):
+            inside = [p for p in m if (low if high is None else (low + high) / 2) * m[p] < 1]
+            bend = square + sum(m[p] ** 2 * self.price[p] for p in inside) / self.delta**2
+            v = sum(m[p] * self.price[p] for p in inside) / self.delta**2 / bend if bend else low
+            if v >= low and (high is None or v <= high):
+                best = min(best, objective(v))
+        return t <= 0 or t * t * best <= 1
+
+    def multipliers(self, name):
+        index = self.claim["alpha_index"]
+        if not isinstance(index, list) or any(type(i) is not int or i not in self.y for i in index):
+            raise ValueError(index)
+        if len(set(index)) < len(index):
+            raise ValueError(index)
+        if name == "alpha_exact":
+            alpha = [Fraction(int(text, 16)) for text in self.claim[name]]
+        else:
+            alpha = vector(self.claim[name], len(index))
+        if len(alpha) != len(index) or min(alpha, default=-1) < 0 or max(alpha) == 0:
+            raise ValueError(alpha)
+        return dict(zip(index, alpha, strict=True))
+
+    def combination(self, alpha):
+        return [sum(alpha[p] * self.y[p][i] for p in alpha) for i in range(self.width)]
+
+    def upper(self):
+        """None: the bias is free and the multipliers are out of balance, so that a rounded radius decides."""
+        bound = fraction(self.claim["upper"])
+        if self.claim.get("slack_vector") is None:
+            alpha = self.multipliers("alpha")
+        else:
+            m = self.margins("slack_vector")[1]
+            alpha = {p: self.weight[p] * max(0, 1 - m[p]) for p in m}
+        if self.free and sum(alpha[p] * self.l[p] for p in alpha) != 0:
+            return None
+        square = self.square(self.combination(alpha)) + sum(
+            v * v * self.delta**2 / self.price[p] for p, v in alpha.items()
+        )
+        return bound >= 0 and sum(alpha.values()) > 0 and square <= (bound * sum(alpha.values())) ** 2
+
+    def separable(self):
+        if self.claim["separable"] is True:
+            return min(self.margins("direction")[1].values()) > 0
+        if self.claim["separable"] is not False:
+            raise ValueError(self.claim["separable"])
+        return not any(
+            self.combination(self.multipliers("alpha_exact" if self.claim.get("alpha_exact") is not None else "alpha"))
+        )
+
+    def weak(self):
+        m = self.margins("weak")[1].values()
+        return min(m) >= 0 and max(m) > 0
+
+    def radius(self):
+        r, small = fraction(self.claim["radius"]), Fraction(1, 10**12)
+        R2 = max(self.square(y) + self.delta**2 / self.price[p] for p, y in self.y.items())
+        return r >= 0 and (r * (1 - small)) ** 2 <= R2 <= (r * (1 + small)) ** 2
+
+
+def meaning(rows, y, claim, name):
+    """True, False, or None where only one side is decided; what is not well-formed is not true."""
+    try:
+        return getattr(Meaning(rows, y, claim), name)()
+    except (ValueError, TypeError, KeyError, OverflowError):
+        return False

@@ -1,0 +1,264 @@
+"""Rows on Dask: the result of memory for any cut, with and without a cluster, and with workers that are killed."""
+
+import os
+import pickle
+import signal
+import threading
+import time
+from functools import partial
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import separatrix
+from separatrix.errors import DataError, SeparatrixError
+from separatrix.optimum import solvers
+from separatrix.optimum.problem import Problem
+from separatrix.patterns.base import PassedPatterns, Seen
+from separatrix.proof.certify import certify
+from separatrix.rows.memory import MemoryRows
+from separatrix.space import Space
+
+da = pytest.importorskip("dask.array", reason="dask is not installed")
+dd = pytest.importorskip("dask.dataframe", reason="dask's data frames are not installed")
+pd = pytest.importorskip("pandas", reason="pandas is not installed")
+distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+
+N, D = 3000, 5
+
+
+def table(flipped=0, classes=2, seed=0):
+    rng = np.random.default_rng(seed)
+    W = rng.normal(size=(classes, D))
+    X = rng.normal(size=(N, D))
+    y = (X @ W.T).argmax(axis=1)
+    X += 0.2 * W[y]
+    y = (X @ W.T).argmax(axis=1)
+    y[:flipped] = (y[:flipped] + 1) % classes
+    return X, y
+
+
+def solved(home, C=np.inf):
+    space = Space(1.0) if np.isinf(C) else Space(1.0, (2 * C) ** -0.5, weighted=True)
+    problem = Problem(PassedPatterns(home, 1 if len(home.classes) == 2 else None, space), C, None, tol=1e-9)
+    solvers.solve(problem, solvers.choose(problem)[0])
+    certificate = certify(problem.patterns, problem.a, None, slack_vector=problem.slack_vector)
+    return problem, certificate
+
+
+def same(one, other):
+    """Two solutions, bit for bit."""
+    np.testing.assert_array_equal(one[0].a, other[0].a)
+    assert (one[0].lower, one[0].upper, one[1].lower) == (other[0].lower, other[0].upper, other[1].lower)
+
+
+def unknown(array):
+    """The same array without sizes."""
+    array._chunks = ((np.nan,) * len(array.chunks[0]), *array.chunks[1:])
+    return array
+
+
+CUTS = {
+    "even": (750,) * 4,
+    "uneven": (1, 1999, 1000),
+    "empty": (0, 1500, 0, 1500, 0),
+    "many": (100,) * 30,
+    "one": (3000,),
+}
+
+
+@pytest.mark.parametrize("C", [1.0, np.inf])
+@pytest.mark.parametrize("name", CUTS)
+def test_any_cut_gives_the_margin_of_memory(name, C):
+    X, y = table(0 if np.isinf(C) else 50)
+    here, certificate = solved(MemoryRows(X, y, classes=np.arange(2)), C)
+    home = separatrix.rows.dask(da.from_array(X, (CUTS[name], (D,))), da.from_array(y, (CUTS[name],)))
+    there, other = solved(home, C)
+    assert (home.n, home.width) == (N, D)
+    assert there.lower == pytest.approx(here.lower, rel=1e-8)
+    assert other.lower == pytest.approx(certificate.lower, rel=1e-8)
+    assert other.separable == certificate.separable
+
+
+def blocks_of(kind, X, y):
+    cuts = (1000, 0, 1999, 1)
+    if kind == "columns":
+        return da.from_array(X, (cuts, (2, 3))), da.from_array(y, (500,))
+    if kind == "unknown":
+        return unknown(da.from_array(X, (cuts, (D,)))), unknown(da.from_array(y, (cuts,)))
+    if kind == "sparse":
+        return da.from_array(X, (cuts, (D,))).map_blocks(sp.csr_matrix), y
+    if kind == "float32":
+        return da.from_array(X.astype(np.float32), (cuts, (D,))), y
+    frame = pd.DataFrame(X, columns=list("abcde")).assign(y=np.array(["no", "yes"])[y])
+    if kind == "categories":
+        frame["y"] = frame["y"].astype("category")
+    if kind == "series":
+        return dd.from_pandas(frame.drop(columns="y"), 4), dd.from_pandas(frame["y"], 4)
+    return dd.from_pandas(frame, 4), "y"
+
+
+@pytest.mark.parametrize("kind", ["columns", "unknown", "sparse", "float32", "frame", "categories", "series"])
+def test_collections_of_every_kind(kind):
+    X, y = table()
+    home = separatrix.rows.dask(*blocks_of(kind, X, y))
+    assert (home.n, home.width, len(home.classes)) == (N, D, 2)
+    kept = X.astype(np.float32).astype(float) if kind == "float32" else X
+    few = home.take(np.array([2999, 0, 1500, 0]))
+    np.testing.assert_array_equal(few.dense(np.arange(4)), kept[[2999, 0, 1500, 0]])
+    np.testing.assert_array_equal(few.codes, y[[2999, 0, 1500, 0]])
+    np.testing.assert_array_equal(np.concatenate([b.codes for b in home.blocks()]), y)
+    assert few.sparse == (kind == "sparse")
+    assert separatrix.separability(home)
+
+
+def test_a_class_that_a_block_lacks():
+    X, y = table(classes=3)
+    order = np.argsort(y, kind="stable")
+    home = separatrix.rows.dask(da.from_array(X[order], (300, D)), da.from_array(y[order], 300))
+    assert home.classes.tolist() == [0, 1, 2]
+    assert separatrix.separability(home).separable
+
+
+def test_weights_travel():
+    X, y = table(50)
+    weight = np.random.default_rng(1).random(N) + 0.5
+    here, _ = solved(MemoryRows(X, y, weight, classes=np.arange(2)), 1.0)
+    home = separatrix.rows.dask(da.from_array(X, (700, D)), y, weight=weight)
+    assert solved(home, 1.0)[0].lower == pytest.approx(here.lower, rel=1e-8)
+
+
+def test_a_flipped_label_is_proved():
+    X, y = table(1)
+    answer = separatrix.separability(separatrix.rows.dask(da.from_array(X, (700, D)), y))
+    assert (answer.separable, answer.exact) == (False, True)
+    assert answer.certificate.verify(X, y)
+
+
+def test_bad_collections():
+    X, y = table()
+    good = da.from_array(X, (1000, D))
+    with pytest.raises(DataError, match="give y"):
+        separatrix.rows.dask(good)
+    with pytest.raises(DataError, match="Dask array of two dimensions"):
+        separatrix.rows.dask(X, y)
+    with pytest.raises(DataError, match="3 blocks and its labels 2"):
+        separatrix.rows.dask(unknown(da.from_array(X, (1000, D))), da.from_array(y, 1500))
+    with pytest.raises(DataError, match="cannot be matched"):
+        separatrix.rows.dask(good, y[:-1])
+    with pytest.raises(DataError, match="'a' holds"):
+        separatrix.rows.dask(dd.from_pandas(pd.DataFrame({"a": ["x", "z"], "y": [1, 2]}), 1), "y")
+    X[1500, 2] = np.nan
+    with pytest.raises(DataError, match=r"Block 1, row 500 .*column 2 holds nan"):
+        separatrix.rows.dask(da.from_array(X, (1000, D)), y)
+    with pytest.raises(DataError, match="every block is empty"):
+        separatrix.rows.dask(da.from_array(X[:0], (1, D)), da.from_array(y[:0], 1))
+
+
+def test_work_is_small_and_names_compiled_code():
+    work = partial(Seen(Space(1.0), 1).work, "extremes_of_block", (np.zeros(D + 1), 20), 2)
+    content = pickle.dumps(work)
+    assert len(content) < 1000
+    assert b"numba" not in content
+
+
+# A cluster of two processes
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield cluster, client
+
+
+def slow_block(k, seconds, rows):
+    """Block k of a table whose blocks take their time."""
+    time.sleep(seconds)
+    return table()[0][rows * k : rows * (k + 1)]
+
+
+def slow(seconds, rows=250):
+    from dask import delayed
+
+    parts = [da.from_delayed(delayed(slow_block)(k, seconds, rows), (rows, D), float) for k in range(N // rows)]
+    return da.concatenate(parts), da.from_array(table()[1], rows)
+
+
+def test_a_cluster_gives_the_bits_of_one_process(cluster):
+    import dask
+
+    X, y = table()
+    rows = da.from_array(X, (250, D)), da.from_array(y, 250)
+    there = solved(separatrix.rows.dask(*rows))
+    with dask.config.set(scheduler="synchronous"):
+        same(solved(separatrix.rows.dask(*rows)), there)
+    with dask.config.set(scheduler="threads"):
+        same(solved(separatrix.rows.dask(*rows)), there)
+
+
+def traffic(client, pass_):
+    """Bytes that went over the wires of scheduler and workers during a pass."""
+
+    def outgoing(dask_worker):
+        return dask_worker.transfer_outgoing_bytes_total
+
+    before = sum(client.run(outgoing).values())
+    pass_()
+    return sum(client.run(outgoing).values()) - before
+
+
+def test_the_traffic_of_a_pass_does_not_depend_on_the_rows(cluster):
+    _, client = cluster
+    sent = []
+    for times in (1, 20):
+        X, y = (np.concatenate([part] * times) for part in table())
+        rows = len(X) // 8
+        rows = client.persist([da.from_array(X, (rows, D)), da.from_array(y, rows)])
+        distributed.wait(rows)
+        home = separatrix.rows.dask(*rows)
+        patterns = PassedPatterns(home, 1, Space(1.0))
+        pass_ = partial(patterns.extremes, np.ones(D + 1), 100)
+        pass_()
+        sent.append(max(traffic(client, pass_) for _ in range(3)))
+        data = X.nbytes
+    assert max(sent) < 50_000 < data / 40
+
+
+def test_a_killed_worker_costs_time_and_nothing_else(cluster):
+    scheduler, client = cluster
+    expected = solved(separatrix.rows.dask(*slow(0.0)))
+    home = separatrix.rows.dask(*slow(0.02))
+    victims = client.run(os.getpid)
+    threading.Timer(0.15, os.kill, (next(iter(victims.values())), signal.SIGKILL)).start()
+    same(solved(home), expected)
+    client.wait_for_workers(2, timeout=30)
+    assert set(client.run(os.getpid).values()) != set(victims.values())
+    del scheduler
+
+
+def deadly_block(k, poison):
+    """Block k of a table; it takes its worker with it once the file is there."""
+    if os.path.exists(poison):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return slow_block(k, 0.0, 250)
+
+
+def test_rows_that_kill_their_workers_are_told(cluster, tmp_path):
+    from dask import delayed
+
+    poison = tmp_path / "poison"
+    blocks = [da.from_delayed(delayed(deadly_block)(k, str(poison)), (250, D), float) for k in range(4)]
+    home = separatrix.rows.dask(da.concatenate(blocks), table()[1][:1000])
+    allowed, cluster[0].scheduler.allowed_failures = cluster[0].scheduler.allowed_failures, 0
+    poison.touch()
+    try:
+        with pytest.raises(SeparatrixError, match="cluster lost this pass"):
+            home.run(partial(Seen(Space(1.0), 1).work, "extremes_of_block", (np.ones(D + 1), 10), 2))
+    finally:
+        cluster[0].scheduler.allowed_failures = allowed

@@ -1,0 +1,210 @@
+"""Limits that hold: max_time, max_passes, Ctrl-C and a callback's stop are answered within half a second.
+
+Every estimator and solver on a problem that would keep it busy for longer, after a small fit that compiles what it
+needs. Time is that of this process, so that a busy machine is no failure.
+"""
+
+import signal
+import time
+import warnings
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from cases import EVERYONE
+from sklearn.base import clone
+from sklearn.callback import CallbackSupportMixin
+
+import separatrix
+from separatrix import HoKashyap, KernelMaxMargin, KernelPerceptron, LeastSquares, LinearProgram, MaxMargin, Perceptron
+from separatrix import separability as decide
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.skipif(not hasattr(signal, "SIGPROF"), reason="no timer of processor time here"),
+]
+
+SOON = 0.5
+AFTER = 0.3
+INF = float("inf")
+
+
+def noise(n, d, c=2):
+    """Labels that no hyperplane explains."""
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(n, d)), rng.integers(0, c, n)
+
+
+def narrow(n, d):
+    """Separable by little: exact solves on large working sets."""
+    rng = np.random.default_rng(0)
+    X, w = rng.normal(size=(n, d)), rng.normal(size=d)
+    s = X @ w
+    return X + 1e-4 * np.outer(np.sign(s), w), (s > 0).astype(int)
+
+
+def hidden(n, d):
+    """A margin below what floats resolve: exact arithmetic has to decide."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n, d)), rng.random(n) < 0.5
+    X[:, 0] = np.where(y, 1e-13, -1e-13)
+    return X @ np.linalg.qr(rng.normal(size=(d, d)))[0], y
+
+
+class Separability:
+    """`separability` as something with a fit."""
+
+    def __repr__(self):
+        return "separability"
+
+    def __init__(self, max_time=INF):
+        self.max_time = max_time
+
+    def fit(self, X, y):
+        return decide(X, y, fit_intercept=False, max_time=self.max_time)
+
+    def set_params(self, **params):
+        vars(self).update(params)
+        return self
+
+
+class Slow(NamedTuple):
+    model: Any
+    data: Any
+    size: tuple[int, ...]
+
+    def __str__(self):
+        return f"{self.model}-{self.data.__name__}{self.size}".replace("separatrix.", "")[:90]
+
+
+def endless(cls):
+    known = cls().get_params()
+    never = {"max_epochs": 10**9, "tol": 0.0}
+    return cls(**{k: v for k, v in never.items() if k in known and not (k == "tol" and cls in (LeastSquares,))})
+
+
+RUNS_FOR_EVER = [
+    cls for cls in EVERYONE if "max_epochs" in cls().get_params() and cls not in (HoKashyap, KernelPerceptron)
+]
+CASES = [
+    *(Slow(endless(cls), noise, (3000, 40)) for cls in RUNS_FOR_EVER),
+    Slow(Perceptron(max_epochs=10**9, multi_class="kesler"), noise, (20000, 60, 6)),
+    Slow(Perceptron(max_epochs=10**9, multi_class="ovo"), noise, (3000, 40, 6)),
+    Slow(KernelPerceptron(max_epochs=10**9), noise, (6000, 40)),
+    Slow(KernelMaxMargin(C=1e6, tol=1e-14), noise, (3000, 20)),
+    Slow(KernelMaxMargin(C=INF, kernel="linear"), noise, (3000, 20)),
+    Slow(MaxMargin(C=INF), narrow, (4000, 400)),
+    Slow(MaxMargin(C=INF, fit_intercept="free"), narrow, (4000, 300)),
+    Slow(MaxMargin(C=INF, multi_class="kesler"), noise, (3000, 100, 10)),
+    Slow(MaxMargin(C=1e4, tol=0.0, solver="dual-coordinates"), noise, (20000, 60, 10)),
+    Slow(MaxMargin(C=1e4, tol=0.0, solver="dual-coordinates", n_jobs=2), noise, (20000, 60, 10)),
+    Slow(MaxMargin(C=INF, n_jobs=2), narrow, (4000, 400)),
+    Slow(LinearProgram(), noise, (8000, 60)),
+    Slow(LeastSquares(), noise, (12000, 900)),
+    Slow(HoKashyap(), noise, (20000, 100)),
+    Slow(Separability(), hidden, (1000, 100)),
+    Slow(Separability(), noise, (3000, 330)),
+]
+each = pytest.mark.parametrize("case", CASES, ids=str)
+
+
+def warmed_up(case):
+    """Compile what the fit needs, on few rows of the same kind."""
+    X, y = case.data(*case.size)
+    small = case.model if isinstance(case.model, Separability) else clone(case.model)
+    if hasattr(small, "max_epochs"):
+        small.set_params(max_epochs=2)
+    if hasattr(small, "max_time"):
+        small.set_params(max_time=0.05)
+    with suppress(separatrix.SeparatrixError), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        small.fit(X[:400], y[:400])
+    if isinstance(small, Separability):
+        small.max_time = INF
+    return X, y
+
+
+class Interrupt:
+    """Ctrl-C after so many seconds of this process's time; ``since``: how long ago that was."""
+
+    def __init__(self, after):
+        self.after = after
+
+    def __enter__(self):
+        def handler(*_):
+            raise KeyboardInterrupt
+
+        self.former, self.start = signal.signal(signal.SIGPROF, handler), time.process_time()
+        signal.setitimer(signal.ITIMER_PROF, self.after)
+        return self
+
+    def __exit__(self, *_):
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, self.former)
+
+    @property
+    def since(self):
+        return time.process_time() - self.start - self.after
+
+
+@each
+def test_ctrl_c(case):
+    X, y = warmed_up(case)
+    with Interrupt(AFTER) as interrupt, pytest.raises(KeyboardInterrupt):
+        case.model.fit(X, y)
+    assert interrupt.since <= SOON
+
+
+def run_for(model, X, y):
+    """The smaller of the seconds that passed and those that this process used."""
+    wall, own = time.perf_counter(), time.process_time()
+    with suppress(separatrix.NotSeparableError):
+        model.fit(X, y)
+    return min(time.perf_counter() - wall, time.process_time() - own)
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if hasattr(c.model, "max_time")], ids=str)
+def test_max_time(case):
+    X, y = warmed_up(case)
+    model = (
+        Separability(AFTER) if isinstance(case.model, Separability) else clone(case.model).set_params(max_time=AFTER)
+    )
+    assert run_for(model, X, y) <= AFTER + SOON
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if hasattr(c.model, "max_passes")], ids=str)
+def test_max_passes(case):
+    X, y = warmed_up(case)
+    assert run_for(clone(case.model).set_params(max_passes=1), X, y) <= SOON + 0.5
+
+
+class Stop:
+    """A callback that asks to stop, and when it did."""
+
+    def __init__(self):
+        self.first = time.process_time()
+        self.asked = None
+
+    def setup(self, estimator, context): ...
+
+    def teardown(self, estimator, context): ...
+
+    def on_fit_task_begin(self, estimator, context, **kwargs): ...
+
+    def on_fit_task_end(self, estimator, context, **kwargs):
+        if time.process_time() - self.first < AFTER:
+            return False
+        self.asked = self.asked or time.process_time()
+        return True
+
+
+@pytest.mark.parametrize(
+    "case", [c for c in CASES if isinstance(c.model, CallbackSupportMixin) and c.model.__class__ in EVERYONE], ids=str
+)
+def test_a_callback_that_stops(case):
+    X, y = warmed_up(case)
+    stop = Stop()
+    clone(case.model).set_callbacks(stop).fit(X, y)
+    assert stop.asked is not None
+    assert time.process_time() - stop.asked <= SOON

@@ -1,0 +1,97 @@
+"""The site in a real browser: at the width of a telephone and of a desk, light and dark, without an error."""
+
+import re
+import shutil
+
+import pytest
+from site_pages import NOT_BUILT, SITE, needs
+
+SAMPLES = [  # one of each kind: words, formulas, wide tables, pictures, code, long lists
+    "index.html",
+    "benchmarks.html",
+    "gallery/index.html",
+    "gallery/optimum/plot_kernels.html",
+    "learn/taxonomy.html",
+    "reference/command_line.html",
+    "reference/comparison.html",
+    "reference/generated/separatrix.MaxMargin.html",
+    "reference/generated/separatrix.bounds.cramma.html",
+    "start/first_fit.html",
+]
+
+
+def written():
+    """Every page that somebody wrote."""
+    folders = (".", "start", "learn", "reference", "reference/api")
+    return sorted(path for folder in folders for path in (SITE / folder).glob("*.html"))
+
+
+@pytest.fixture(scope="module")
+def browser():
+    needs((SITE / "index.html").exists(), NOT_BUILT)
+    api = pytest.importorskip("playwright.sync_api", reason="playwright comes with the docs extra")
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if program is None:
+        pytest.skip("there is no chromium: apt-get install chromium")
+    with api.sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+def opened(browser):
+    """A page that may not reach the network, and the list of what went wrong on it."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True)
+    page, troubles = context.new_page(), []
+    page.on("console", lambda message: troubles.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    return page, troubles
+
+
+def walk(browser, paths):
+    """Load each page once, then turn it from light to dark and from a telephone to a desk."""
+    page, troubles = opened(browser)
+    for path in paths:
+        page.goto(path.as_uri())
+        for width in (390, 1280):
+            page.set_viewport_size({"width": width, "height": 900})
+            for scheme in ("light", "dark"):
+                page.emulate_media(color_scheme=scheme)
+                page.wait_for_function(f"document.documentElement.dataset.theme == '{scheme}'", timeout=30_000)
+                wide = page.evaluate("document.documentElement.scrollWidth")
+                assert wide <= width, f"{path.name} is {wide} px wide at {width}, {scheme}"
+        assert not troubles, (path.name, troubles)
+    page.context.close()
+
+
+def test_pages_fit_and_do_not_complain(browser):
+    walk(browser, [SITE / name for name in SAMPLES])
+
+
+@pytest.mark.slow
+def test_all_written_pages_fit_and_do_not_complain(browser):
+    walk(browser, written())
+
+
+def test_dark_pages_are_dark(browser):
+    page, _ = opened(browser)
+    lightness = {}
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.goto((SITE / "index.html").as_uri())
+        colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        lightness[scheme] = sum(map(int, re.findall(r"\d+", colour)[:3]))
+    assert lightness["dark"] < 150 < 600 < lightness["light"]
+    page.context.close()
+
+
+def test_formulas_are_set_and_search_finds(browser):
+    page, troubles = opened(browser)
+    page.goto((SITE / "learn" / "perceptron.html").as_uri())
+    page.wait_for_selector("mjx-container", timeout=20_000)
+    page.goto((SITE / "search.html").as_uri() + "?q=Novikoff")
+    page.wait_for_selector("#search-results li a", timeout=20_000)
+    results = page.eval_on_selector_all("#search-results li a", "links => links.map(link => link.getAttribute('href'))")
+    assert any("learn/perceptron" in link for link in results)
+    assert not troubles
+    page.context.close()
