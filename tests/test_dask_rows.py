@@ -230,6 +230,7 @@ def test_the_traffic_of_a_pass_does_not_depend_on_the_rows(cluster):
     assert max(sent) < 50_000 < data / 40
 
 
+@pytest.mark.slow
 def test_a_killed_worker_costs_time_and_nothing_else(cluster):
     scheduler, client = cluster
     expected = solved(separatrix.rows.dask(*slow(0.0)))
@@ -249,6 +250,7 @@ def deadly_block(k, poison):
     return slow_block(k, 0.0, 250)
 
 
+@pytest.mark.slow
 def test_rows_that_kill_their_workers_are_told(cluster, tmp_path):
     from dask import delayed
 

@@ -136,7 +136,7 @@ class Interrupt:
             raise KeyboardInterrupt
 
         self.former, self.start = signal.signal(signal.SIGPROF, handler), time.process_time()
-        signal.setitimer(signal.ITIMER_PROF, self.after)
+        signal.setitimer(signal.ITIMER_PROF, self.after, 0.3)  # and again: one in a destructor is lost
         return self
 
     def __exit__(self, *_):

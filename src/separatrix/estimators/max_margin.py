@@ -61,7 +61,8 @@ class MaxMargin(MarginClassifier):
         Every rival has a slack of its own, squared; ``LinearSVC(multi_class="crammer_singer")`` has one per row, not
         squared, so the two differ unless C is inf. The machine has no "free" bias.
     n_jobs : int or None, default=None
-        Threads over the problems of "ovr" and "ovo". With callbacks there is one.
+        Threads: they share the passes over one problem, or take the problems of "ovr" and "ovo" one by one; with
+        callbacks each problem has its turn.
 
     checkpoint : str or path, default=None
         A file in which the passes over rows that live elsewhere (`separatrix.rows`) are kept. A fit that was killed
