@@ -176,7 +176,8 @@ def test_max_time(case):
 @pytest.mark.parametrize("case", [c for c in CASES if hasattr(c.model, "max_passes")], ids=str)
 def test_max_passes(case):
     X, y = warmed_up(case)
-    assert run_for(clone(case.model).set_params(max_passes=1), X, y) <= SOON + 0.5
+    # a pass, and the exact solve of what it brought, which a limit in passes does not cut short
+    assert run_for(clone(case.model).set_params(max_passes=1), X, y) <= SOON + 2.0
 
 
 class Stop:
