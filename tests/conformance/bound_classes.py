@@ -1,7 +1,7 @@
 """A pytest plugin: scikit-learn's test files meet the drop-in classes, and what touches these is noted.
 
-``SEPARATRIX_CONFORMANCE`` names the file that gets the results: a JSON object of test ids with an outcome each, "passed",
-"failed" or "skipped", and whether the test made or fitted one of the classes.
+``SEPARATRIX_CONFORMANCE`` names the file that gets the results: a JSON object of test ids, each with its outcome,
+"passed", "failed" or "skipped", and whether the test made or fitted one of the classes.
 """
 
 import functools

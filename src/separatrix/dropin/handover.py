@@ -9,7 +9,7 @@ from separatrix.proof.certify import joint_certificate
 PROVED = ("certificate_", "certificates_", "dual_gap_")
 
 
-class Beyond(Exception):
+class BeyondError(Exception):
     """This combination is not one that separatrix solves; the message says why."""
 
 
@@ -30,7 +30,7 @@ class HandoverMixin:
         self.dual_gap_ = max(gaps) if len(gaps) == len(self.certificates_) else float("nan")
         self.solver_ = f"separatrix: {solver}"
 
-    def _leave(self, fit: Callable[[], Any], why: Beyond) -> Any:
+    def _leave(self, fit: Callable[[], Any], why: BeyondError) -> Any:
         """scikit-learn's own fit."""
         self._forget()
         result = fit()

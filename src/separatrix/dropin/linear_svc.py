@@ -10,7 +10,7 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from separatrix.dropin.handover import Beyond, HandoverMixin
+from separatrix.dropin.handover import BeyondError, HandoverMixin
 from separatrix.errors import SeparatrixError
 from separatrix.estimators.max_margin import MaxMargin
 from separatrix.estimators.sklearn_api import check_sample_weight, validated
@@ -25,9 +25,9 @@ class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
     the intercept as part of w, as LIBLINEAR has it. ``penalty="l1"``, ``multi_class="crammer_singer"``,
     ``loss="hinge"``, ``verbose`` and negative weights are left to scikit-learn.
 
-    Parameters are those of `sklearn.svm.LinearSVC`. ``tol`` is the certified relative gap ``(P - D)/P`` at which
-    the fit may stop, ``max_iter`` the passes over the data that it may take; ``dual`` and ``random_state`` change nothing,
-    because the answer does not depend on them.
+    Parameters are those of ``sklearn.svm.LinearSVC``. ``tol`` is the certified relative gap ``(P - D)/P`` at which
+    the fit may stop, ``max_iter`` the passes over the data that it may take; ``dual`` and ``random_state`` change
+    nothing, because the answer does not depend on them.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
     >>> model = LinearSVC(C=10).fit(X, y)
     >>> model.dual_gap_ < 1e-9, model.coef_.shape
     (True, (3, 4))
-    >>> LinearSVC(penalty="l1").fit(X, y).solver_
+    >>> LinearSVC(penalty="l1", tol=0.01).fit(X, y).solver_
     'scikit-learn: penalty="l1"'
     """
 
@@ -76,7 +76,7 @@ class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
         """
         try:
             return self._fit_here(X, y, sample_weight)
-        except Beyond as why:
+        except BeyondError as why:
             return self._leave(lambda: super(LinearSVC, self).fit(X, y, sample_weight=sample_weight), why)
 
     def _fit_here(self, X: Any, y: Any, sample_weight: Any) -> Any:
@@ -88,13 +88,13 @@ class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
         check_classification_targets(y)
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
-            raise Beyond("one class")  # its error is scikit-learn's
+            raise BeyondError("one class")  # its error is scikit-learn's
         factors = compute_class_weight(
             self.class_weight, classes=self.classes_, y=y, sample_weight=sample_weight
         )  # fmt: skip
         weight = check_sample_weight(sample_weight, X, dtype=np.float64)
         if not (weight >= 0).all() or not (factors > 0).all():
-            raise Beyond("a weight that is negative, or a class without any")
+            raise BeyondError("a weight that is negative, or a class without any")
         models = self._models(X, np.searchsorted(self.classes_, y), weight, factors)
         self.coef_ = np.vstack([m.coef_ for m in models])
         self.intercept_ = np.concatenate([m.intercept_ for m in models]) if self.fit_intercept else 0.0
@@ -107,13 +107,13 @@ class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
 
     def _check_settings(self) -> None:
         if self.penalty != "l2":
-            raise Beyond(f'penalty="{self.penalty}"')
+            raise BeyondError(f'penalty="{self.penalty}"')
         if self.multi_class != "ovr":
-            raise Beyond(f'multi_class="{self.multi_class}"')
+            raise BeyondError(f'multi_class="{self.multi_class}"')
         if self.loss != "squared_hinge":
-            raise Beyond(f'loss="{self.loss}"')
+            raise BeyondError(f'loss="{self.loss}"')
         if self.verbose or not self.max_iter:
-            raise Beyond("LIBLINEAR's own output is asked for" if self.verbose else "max_iter=0")
+            raise BeyondError("LIBLINEAR's own output is asked for" if self.verbose else "max_iter=0")
 
     def _models(self, X: Any, codes: np.ndarray, weight: np.ndarray, factors: np.ndarray) -> list[MaxMargin]:
         """One model of all classes, or one for each: LIBLINEAR multiplies the weights of the class alone by its factor,
@@ -133,7 +133,7 @@ class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
                 for k, factor in enumerate(factors)
             ]
         except SeparatrixError as why:
-            raise Beyond(str(why)) from why
+            raise BeyondError(str(why)) from why
 
 
 class _Quiet(MaxMargin):

@@ -11,7 +11,10 @@ from separatrix.dropin.linear_svc import LinearSVC
 from separatrix.dropin.sequential import PassiveAggressiveClassifier, Perceptron
 from separatrix.dropin.svc import SVC
 
-REPLACED: dict[type, type] = {cls.__mro__[2]: cls for cls in (LinearSVC, SVC, Perceptron, PassiveAggressiveClassifier)}
+REPLACED: dict[type, type] = {
+    next(base for base in cls.__mro__ if base.__module__.startswith("sklearn.")): cls
+    for cls in (LinearSVC, SVC, Perceptron, PassiveAggressiveClassifier)
+}
 PUBLIC = ("sklearn.svm", "sklearn.linear_model")
 _lock = threading.Lock()
 _places: list[tuple[ModuleType, str, type]] = []  # where a class of scikit-learn stood
@@ -20,9 +23,9 @@ _places: list[tuple[ModuleType, str, type]] = []  # where a class of scikit-lear
 def patch() -> None:
     """Put the drop-in classes in the place of scikit-learn's, until `unpatch`.
 
-    The names in ``sklearn.svm`` and ``sklearn.linear_model``, and in every module of scikit-learn that has imported them,
-    mean the drop-in classes afterwards. Call it before your own modules import these names: what they hold already
-    stays what it was. A second call changes nothing.
+    The names in ``sklearn.svm`` and ``sklearn.linear_model``, and in every module of scikit-learn that has imported
+    them, mean the drop-in classes afterwards. Call it before your own modules import these names: what they hold
+    already stays what it was. A second call changes nothing.
 
     Examples
     --------

@@ -8,7 +8,7 @@ from joblib import Parallel, delayed
 from scipy import sparse as sp
 from sklearn.utils import check_random_state
 
-from separatrix.dropin.handover import Beyond, HandoverMixin
+from separatrix.dropin.handover import BeyondError, HandoverMixin
 from separatrix.loops import sgd_loop
 from separatrix.loops.sgd_loop import Steps
 from separatrix.patterns.plain_patterns import Patterns
@@ -26,6 +26,18 @@ class SequentialMixin(HandoverMixin):
     """A fit that visits rows one by one; scikit-learn's ``_fit_binary`` and ``_fit_multiclass`` are its two steps."""
 
     _proving = False  # whether all data of the fit are at hand
+    # what scikit-learn's class has
+    penalty: Any
+    early_stopping: Any
+    average: Any
+    verbose: Any
+    random_state: Any
+    n_jobs: Any
+    classes_: Any
+    coef_: Any
+    intercept_: Any
+    t_: Any
+    _expanded_class_weight: Any
 
     def _fit(self, *args: Any, **kwargs: Any) -> Any:
         self._forget()
@@ -42,7 +54,7 @@ class SequentialMixin(HandoverMixin):
     def _fit_binary(self, X, y, alpha, sample_weight, learning_rate, max_iter):
         try:
             self._check_settings()
-        except Beyond as why:
+        except BeyondError as why:
             ask = super()._fit_binary  # type: ignore[misc]
             self._leave(lambda: ask(X, y, alpha, sample_weight, learning_rate, max_iter), why)
             return
@@ -56,7 +68,7 @@ class SequentialMixin(HandoverMixin):
     def _fit_multiclass(self, X, y, alpha, learning_rate, sample_weight, max_iter):
         try:
             self._check_settings()
-        except Beyond as why:
+        except BeyondError as why:
             ask = super()._fit_multiclass  # type: ignore[misc]
             self._leave(lambda: ask(X, y, alpha, learning_rate, sample_weight, max_iter), why)
             return
@@ -75,13 +87,13 @@ class SequentialMixin(HandoverMixin):
 
     def _check_settings(self) -> None:
         if self.penalty is not None:
-            raise Beyond(f'penalty="{self.penalty}"')
+            raise BeyondError(f'penalty="{self.penalty}"')
         if self.early_stopping:
-            raise Beyond("early_stopping=True")
+            raise BeyondError("early_stopping=True")
         if self.average:
-            raise Beyond(f"average={self.average}")
+            raise BeyondError(f"average={self.average}")
         if self.verbose:
-            raise Beyond("scikit-learn's own output is asked for")
+            raise BeyondError("scikit-learn's own output is asked for")
 
     def _take(self, runs: list["_Run"], X: Any, max_iter: int) -> None:
         """The attributes of a fit; scikit-learn's warning about ``max_iter`` comes after it."""
@@ -104,8 +116,10 @@ class _Run:
         self.model, self.kind = model, KINDS[learning_rate]
         self.X, self.sparse = X, sp.issparse(X)
 
-    def train(self, positive: np.ndarray, weight: Vector, coef: Vector, intercept: float, max_iter: int, rng: Any) -> None:
-        model, (n, d) = self.model, self.X.shape
+    def train(
+        self, positive: np.ndarray, weight: Vector, coef: Vector, intercept: float, max_iter: int, rng: Any
+    ) -> None:
+        model, n = self.model, self.X.shape[0]
         decay = (SPARSE_DECAY if self.sparse else 1.0) if model.fit_intercept else 0.0
         eta = model.C if self.kind != sgd_loop.CONSTANT else model.eta0
         seed = int(rng.randint(LARGEST_SEED)) if model.shuffle else -1
@@ -148,7 +162,7 @@ class Perceptron(SequentialMixin, sklearn.linear_model.Perceptron):
     The same rows are visited in the same order, so the result is scikit-learn's but for rounding; sums are taken in
     float64 also where X is float32. A ``penalty``, ``early_stopping`` and ``verbose`` are left to scikit-learn.
 
-    Parameters are those of `sklearn.linear_model.Perceptron`.
+    Parameters are those of ``sklearn.linear_model.Perceptron``.
 
     Attributes
     ----------
@@ -173,19 +187,19 @@ class Perceptron(SequentialMixin, sklearn.linear_model.Perceptron):
     >>> X, y = load_iris(return_X_y=True)
     >>> model = Perceptron().fit(X, y == 0)
     >>> model.n_iter_, model.certificate_.separable
-    (6, True)
+    (7, True)
     """
 
 
 if hasattr(sklearn.linear_model, "PassiveAggressiveClassifier"):  # scikit-learn 1.10 has none
 
     class PassiveAggressiveClassifier(SequentialMixin, sklearn.linear_model.PassiveAggressiveClassifier):
-        """scikit-learn's ``PassiveAggressiveClassifier`` with the same parameters, attributes and result, and a certificate.
+        """scikit-learn's ``PassiveAggressiveClassifier``: the same parameters and result, and a certificate.
 
         The same rows are visited in the same order. ``average``, ``early_stopping`` and ``verbose`` are left to
         scikit-learn, which warns that it will remove this class in 1.10; so does this one.
 
-        Parameters are those of `sklearn.linear_model.PassiveAggressiveClassifier`.
+        Parameters are those of ``sklearn.linear_model.PassiveAggressiveClassifier``.
 
         Attributes
         ----------
