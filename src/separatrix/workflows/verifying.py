@@ -110,8 +110,13 @@ def known_labels(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
 def verified(
     separator: Any, X: Any, y: np.ndarray, judge: Callable[..., Verification] = Certificate.verify
 ) -> dict[str, Verification]:
-    """Every claim, recomputed from the data alone: that of one class against the rest is about two labels."""
-    found = {}
+    """Every claim, recomputed from the data alone: that of one class against the rest is about two labels.
+
+    None where there is no certificate, as of a machine whose problem is not convex.
+    """
+    found: dict[str, Verification] = {}
+    if separator is None or not hasattr(separator, "certificates_"):
+        return found
     for k, (name, certificate) in enumerate(zip(problem_names(separator), separator.certificates_, strict=True)):
         labels = y == separator.classes_[k] if name.endswith(" against the rest") else y
         found[name] = judge(certificate, X, labels)
