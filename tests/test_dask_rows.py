@@ -3,6 +3,8 @@
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import threading
 import time
 from functools import partial
@@ -28,6 +30,13 @@ distributed = pytest.importorskip("distributed", reason="distributed is not inst
 N, D = 3000, 5
 
 
+def travelling(function):
+    """Workers cannot import this file, and would ask for it for ever; a function of __main__ is sent as it stands."""
+    function.__module__ = "__main__"
+    return function
+
+
+@travelling
 def table(flipped=0, classes=2, seed=0):
     rng = np.random.default_rng(seed)
     W = rng.normal(size=(classes, D))
@@ -180,6 +189,7 @@ def cluster():
         yield cluster, client
 
 
+@travelling
 def slow_block(k, seconds, rows):
     """Block k of a table whose blocks take their time."""
     time.sleep(seconds)
@@ -233,7 +243,6 @@ def test_the_traffic_of_a_pass_does_not_depend_on_the_rows(cluster):
     assert max(sent) < 50_000 < data / 40
 
 
-@pytest.mark.slow
 def test_a_killed_worker_costs_time_and_nothing_else(cluster):
     scheduler, client = cluster
     expected = solved(separatrix.rows.dask(*slow(0.0)))
@@ -246,6 +255,7 @@ def test_a_killed_worker_costs_time_and_nothing_else(cluster):
     del scheduler
 
 
+@travelling
 def deadly_block(k, poison):
     """Block k of a table; it takes its worker with it once the file is there."""
     if os.path.exists(poison):
@@ -253,7 +263,6 @@ def deadly_block(k, poison):
     return slow_block(k, 0.0, 250)
 
 
-@pytest.mark.slow
 def test_rows_that_kill_their_workers_are_told(cluster, tmp_path):
     from dask import delayed
 
@@ -267,3 +276,48 @@ def test_rows_that_kill_their_workers_are_told(cluster, tmp_path):
             home.run(partial(Seen(Space(1.0), 1).work, "extremes_of_block", (np.ones(D + 1), 10), 2))
     finally:
         cluster[0].scheduler.allowed_failures = allowed
+
+
+def cluster_of_processes(folder):
+    """A scheduler and its worker as processes of their own, and the file that tells where they are."""
+    place = folder / "scheduler.json"
+    common = ["--scheduler-file", str(place), "--no-dashboard"]
+    commands = (["scheduler", "--port", "0", *common], ["worker", "--nthreads", "1", "--no-nanny", *common])
+    return place, [
+        subprocess.Popen(
+            [sys.executable, "-m", "dask", *command],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        for command in commands
+    ]
+
+
+@pytest.mark.slow
+def test_a_lost_scheduler_is_told_and_a_checkpoint_goes_on(tmp_path):
+    """The passes that were done are not made again on another cluster."""
+    import dask
+
+    place, processes = cluster_of_processes(tmp_path)
+    rows = partial(separatrix.rows.dask, *slow(0.05))
+    model = separatrix.MaxMargin(np.inf, checkpoint=tmp_path / "run")
+    try:
+        with (
+            dask.config.set({"distributed.comm.timeouts.connect": "2s"}),
+            distributed.Client(scheduler_file=place, timeout=30) as client,
+        ):
+            client.wait_for_workers(1, timeout=30)
+            home = rows()
+            threading.Timer(1.0, processes[0].kill).start()
+            with pytest.raises(SeparatrixError, match="cluster lost this pass"):
+                while True:
+                    model.set_params(tol=model.tol / 2, checkpoint=tmp_path / f"{model.tol}").fit(home)
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+    with dask.config.set(scheduler="synchronous"):
+        again = model.fit(rows())
+        expected = separatrix.MaxMargin(np.inf, tol=model.tol).fit(rows())
+    np.testing.assert_array_equal(again.coef_, expected.coef_)
+    assert again.certificate_.lower == expected.certificate_.lower

@@ -9,10 +9,8 @@ from sklearn.metrics import (
     average_precision_score,
     confusion_matrix,
     f1_score,
-    precision_recall_curve,
     precision_recall_fscore_support,
     roc_auc_score,
-    roc_curve,
 )
 
 from separatrix.workflows.calibration import Calibration, calibrate
@@ -92,23 +90,6 @@ class Answers:
         best = np.sort(decision, axis=1)[:, -2:]
         rival = np.where(decision == best[:, 1:], best[:, :1], best[:, 1:])
         return dict(enumerate((decision - rival).T))
-
-    def curves(self) -> dict[str, dict[str, np.ndarray]]:
-        """Points of the ROC curve and of the curve of precision and recall, by class."""
-        found: dict[str, dict[str, np.ndarray]] = {}
-        if self.decision is None:
-            return found
-        for c, ranking in self.rankings().items():
-            if 0 < np.count_nonzero(self.truth == c) < len(self.truth):
-                false, true, _ = roc_curve(self.truth == c, ranking)
-                precision, recall, _ = precision_recall_curve(self.truth == c, ranking)
-                found[str(self.classes[c])] = {
-                    "false positive rate": false,
-                    "true positive rate": true,
-                    "precision": precision,
-                    "recall": recall,
-                }
-        return found
 
     def _log_loss(self, rows: Any) -> float:
         """Of probabilities that are calibrated on the other rows, so that none judges itself."""
