@@ -164,12 +164,12 @@ class _Patterns:
                 else:
                     out[places] += np.bincount(index, x, len(out[places]))
         if w is None and self.delta:
-            price, delta = self.price[patterns // self.rivals], math.ldexp(self.delta, -self.unit)
+            price, delta = self.price[patterns // self.rivals], np.ldexp(self.delta, -self.unit)
             fine = (delta < 2.0**300) & (price > 2.0**-300) & (price < 2.0**300)
             own = Fraction(self.delta) ** 2 / self.exactly(price) if exact else np.where(fine, delta**2 / price, np.nan)
-            m, A = m - own, A + own + 2.0**-600 * (not exact)
+            m, A = m - own, A + own
         n, depth = (self.terms, self.terms) if across else (len(patterns), self.step + len(patterns) / self.step)
-        error = 0 if exact else (depth + 16) * EPS * A + n * TINY
+        error = 0 if exact else (depth + 16) * EPS * A + (2.0**-700 if w is None else n * TINY)
         return m - error, m + error
 
     def number(self, name: str, least: float = -MAX) -> Fraction:
