@@ -24,16 +24,10 @@ def run(folder: Path) -> dict[str, list]:
     """Outcomes by test id."""
     environment = {**os.environ, "SEPARATRIX_CONFORMANCE": str(folder / "results")}
     environment["PYTHONPATH"] = os.pathsep.join([str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])])
-    command = [sys.executable, "-m", "pytest", "-p", "bound_classes", "-c", str(HERE / "pytest.ini")]
-    command += [
-        "--rootdir",
-        str(HERE),
-        "--pyargs",
-        "-q",
-        "-n",
-        "2",
-        *sys.argv[1:],
-        *(f"sklearn.{f}" for f in KNOWN["files"]),
+    command = [
+        *(sys.executable, "-m", "pytest", "-p", "bound_classes", "-c", str(HERE / "pytest.ini")),
+        *("--rootdir", str(Path(sklearn.__file__).parent), "--pyargs", "-q", "-n", "2", *sys.argv[1:]),
+        *(f"sklearn.{file}" for file in KNOWN["files"]),
     ]
     with open(folder / "log", "w") as log:
         subprocess.run(command, env=environment, stdout=log, stderr=subprocess.STDOUT, check=False, cwd=folder)

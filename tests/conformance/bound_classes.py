@@ -53,9 +53,9 @@ def leads_to_a_class(function, seen):
         value = function.__globals__.get(name)
         if name in NAMES or (not callable(value) and any(known in repr(value) for known in NAMES)):
             return True
-        if isinstance(value, FunctionType) and value.__module__ == function.__module__:
-            if leads_to_a_class(value, seen):
-                return True
+        own = isinstance(value, FunctionType) and value.__module__ == function.__module__
+        if own and leads_to_a_class(value, seen):
+            return True
     return False
 
 
