@@ -148,7 +148,7 @@ class PiecewiseLinearMachine(LinearSeparator):
                 self._run(data, patterns, V, rng, best, watch)
 
         watch.run_each(task, int(self.n_init), n_jobs=1)
-        self.n_errors_ = best.errors
+        self.n_errors_, self.n_iter_ = best.errors, self.n_epochs_
         self.stop_reason_ = watch.stop.reason or ("converged" if self.converged_ else "max_epochs")
         self._set(self._planes([best.machine.ravel()]))
 
