@@ -70,7 +70,7 @@ def test_a_fit_that_breaks_off_again_and_again_ends_with_the_same_bits(folder, m
     while True:
         attempts += 1
         try:
-            model = MaxMargin(C, tol=1e-9, checkpoint=path).fit(broken_after(rows(folder, target), 7))
+            model = MaxMargin(C, tol=1e-9, checkpoint=path).fit(broken_after(rows(folder, target), 5))
             break
         except BrokenOffError:
             assert attempts < 100
@@ -84,7 +84,7 @@ def test_a_fit_that_breaks_off_again_and_again_ends_with_the_same_bits(folder, m
 def test_a_checkpoint_is_guarded(folder):
     path = folder / "run.checkpoint"
     with pytest.raises(BrokenOffError):
-        MaxMargin(checkpoint=path).fit(broken_after(rows(folder), 40))
+        MaxMargin(checkpoint=path).fit(broken_after(rows(folder), 20))
     for model, target in ((MaxMargin(2.0), "y"), (MaxMargin(), "z")):
         with pytest.raises(DataError, match="other data or with other parameters"):
             model.set_params(checkpoint=path).fit(rows(folder, target))
