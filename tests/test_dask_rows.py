@@ -168,7 +168,10 @@ def test_work_is_small_and_names_compiled_code():
 
 @pytest.fixture(scope="module")
 def cluster():
+    import dask
+
     with (
+        dask.config.set({"distributed.comm.timeouts.connect": "2s"}),  # how long a dead worker is waited for
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=None
         ) as cluster,
