@@ -206,6 +206,19 @@ def test_the_last_bit_of_every_bound(seed):
     )
 
 
+def test_entries_far_apart_are_all_there():
+    """The second entry vanishes beside the first in floats of any scale; on the rows with x = 0 it decides."""
+    X, y, claim = np.array([[0.0, 1.0], [-1.0, 0.0]]), [1, 0], {"rho": 0.0}
+    assert verdict(X, y, {**claim, "direction": [1e300, 1e-170, 0.0], "separable": True}) is True
+    for claimed in ({"separable": True}, {"lower": 0.0}, {"lower": -5e-324}):
+        found = verdict(X, y, {**claim, **claimed, "direction": [1e300, -1e-170, 0.0]})
+        assert found is (claimed == {"lower": -5e-324})
+    multipliers = {**claim, "alpha_index": [0, 1], "alpha": [1e-170, 1e300]}
+    rows = np.array([[-1.0, 0.0], [-1.0, 0.0]])
+    assert verdict(rows, y, {**multipliers, "upper": 1.0}) is True
+    assert verdict(rows, y, {**multipliers, "upper": math.nextafter(1.0, 0.0)}) is False
+
+
 def test_a_float16_direction_is_what_its_bits_say():
     a = np.array([1.0, 1e-3, -2.0], dtype=np.float16)
     X = np.array([[3.0, 1.0], [1.0, 1.0]])

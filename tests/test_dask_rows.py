@@ -173,7 +173,7 @@ def cluster():
     with (
         dask.config.set({"distributed.comm.timeouts.connect": "2s"}),  # how long a dead worker is waited for
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=None
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=None
         ) as cluster,
         distributed.Client(cluster) as client,
     ):

@@ -43,6 +43,8 @@ def test_pages_run(path):
     """The blocks of a page share their names. Those with prompts have to print what is shown."""
     names = {"__name__": path.stem}
     for code in blocks(path):
+        if 'device="cuda"' in code and not pytest.importorskip("torch").cuda.is_available():
+            pytest.skip("there is no GPU")
         if ">>>" in code:
             test = doctest.DocTestParser().get_doctest(code, names, path.name, str(path), 0)
             results = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, clear_globs=False)

@@ -30,8 +30,8 @@ from separatrix import (
 )
 from separatrix.optimum import kernel_decomposition as kernelised
 from separatrix.patterns.gram_rows import GramRows
+from separatrix.patterns.kernel_functions import Kernel
 from separatrix.patterns.kernel_patterns import KernelPatterns
-from separatrix.patterns.mercer import Kernel
 from separatrix.rows.memory import as_rows
 from separatrix.space import Space
 

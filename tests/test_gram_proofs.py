@@ -31,8 +31,8 @@ from separatrix.estimators import kernel_max_margin
 from separatrix.optimum import kernel_decomposition as optimum
 from separatrix.patterns import kernel_patterns as gram
 from separatrix.patterns.gram_rows import GramRows
+from separatrix.patterns.kernel_functions import Kernel
 from separatrix.patterns.kernel_patterns import definiteness
-from separatrix.patterns.mercer import Kernel
 from separatrix.training import kernel_training as kernelised
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

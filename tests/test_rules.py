@@ -5,6 +5,7 @@ materialised; the oracles of oracle.py run numpy over materialised patterns.
 """
 
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import oracle
@@ -162,6 +163,24 @@ def test_winnow_survives_large_exponents():
     )
     assert model.n_updates_ == 5
     assert model.coef_[0, 0] < 0
+
+
+class Allocating(NamedTuple):
+    """A formula may do what it likes: here it makes an array."""
+
+    margin: float
+
+    def violates(self, m, s):
+        return m <= np.array([0.0, self.margin]).max()
+
+    def gain(self, m, s):
+        return np.array([0.5, s.weight]).max()
+
+
+def test_a_rule_that_makes_arrays():
+    X, y = overlapping()
+    model = PerceptronLike(Allocating(1.0), shuffle=False, max_epochs=EPOCHS).fit(X, y)
+    np.testing.assert_array_equal(model.coef_, Perceptron(1.0, shuffle=False, max_epochs=EPOCHS).fit(X, y).coef_)
 
 
 # Starts and memories

@@ -2,7 +2,8 @@
 
 A kernel is made by a factory; its closure holds a digest of everything outside the kernel's own file that shapes its
 machine code. Closure cells are part of numba's cache key, so an edit of a rule or of the row functions compiles anew,
-and nothing else does. (Jitted functions as arguments, closures over dispatchers and jitclasses do not cache.)
+and nothing else does. (Jitted functions as arguments, closures over dispatchers and jitclasses do not cache.) A cache
+that is damaged, or cannot be written, costs time and never a fit.
 """
 
 import hashlib

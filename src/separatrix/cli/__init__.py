@@ -8,9 +8,9 @@ import typer
 from separatrix.cli.algorithms import algorithms
 from separatrix.cli.check import check
 from separatrix.cli.compare import compare
+from separatrix.cli.exit_status import INTERRUPTED, Program
 from separatrix.cli.fit import fit
 from separatrix.cli.predict import predict
-from separatrix.cli.program import INTERRUPTED, Program
 from separatrix.cli.reproduce import app as reproduce
 from separatrix.cli.show import show
 from separatrix.cli.verify import verify

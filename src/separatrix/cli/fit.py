@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from separatrix.cli import options, terminal
-from separatrix.cli.program import INTERRUPTED
+from separatrix.cli.exit_status import INTERRUPTED
 
 TOLERANCE = 1e-6
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from separatrix.errors import SeparatrixError
-from separatrix.plot.style import matplotlib
 
 
 class Check(NamedTuple):
@@ -136,9 +135,10 @@ def _markdown_rows(table: Table) -> list[str]:
 
 def blank_figure(size: tuple[float, float]) -> Any:
     """A matplotlib figure without pyplot: no window, no global state."""
-    matplotlib()
-    from matplotlib.figure import Figure as Canvas
-
+    try:
+        from matplotlib.figure import Figure as Canvas
+    except ImportError as error:
+        raise SeparatrixError("Plots need matplotlib: pip install 'separatrix[plot]', or use --no-plots.") from error
     return Canvas(figsize=size, layout="constrained")
 
 

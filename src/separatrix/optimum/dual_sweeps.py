@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from separatrix.loops import dual_sweep as dual
+from separatrix.loops import dual_coordinate_loop as dual
 from separatrix.optimum.problem import Problem
 
 

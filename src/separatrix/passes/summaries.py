@@ -88,7 +88,7 @@ NEAR = 1e-6  # beyond what an error of a margin may be
 class Piece(NamedTuple):
     """The piece of a soft margin's criterion at a vector: over the patterns with slack s = 1 - a.y > 0 the sums of
     c s^2, c s, c s y and c y y^t (its lower triangle; empty where it was not asked for), their number, and the smallest
-    margin. ``near``: the sum of c over all whose slack may be positive, with errors up to NEAR; inf: unknown."""
+    margin. ``near``: the sum of c over all whose slack may be positive, with errors of up to NEAR; inf: unknown."""
 
     squares: float
     slack: float

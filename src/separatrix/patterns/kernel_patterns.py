@@ -17,7 +17,7 @@ import scipy.linalg as la
 from numpy.typing import NDArray
 
 from separatrix.errors import DataError
-from separatrix.patterns.mercer import Kernel, Matrix, squared_lengths
+from separatrix.patterns.kernel_functions import Kernel, Matrix, squared_lengths
 from separatrix.patterns.plain_patterns import EPS, Patterns
 from separatrix.rows.access import Storage
 from separatrix.rows.memory import MemoryRows

@@ -89,7 +89,7 @@ class Certificate:
         )
 
     def as_plain(self) -> dict[str, Any]:
-        """The claims and their proof as numbers, texts and lists: the form that `separatrix.proof.checker` documents.
+        """The claims and their proof as numbers, texts and lists: the form that ``separatrix.proof.checker`` documents.
 
         What is not claimed is left out, as is what the checker has no need of: `theory`, and an infinite upper bound.
         """
@@ -141,7 +141,7 @@ class Certificate:
     def verify(
         self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None, exact: bool = True
     ) -> "Verification":
-        """Decide every claim from the data alone, in exact arithmetic, by `separatrix.proof.checker`.
+        """Decide every claim from the data alone, in exact arithmetic, by ``separatrix.proof.checker``.
 
         X may be a home of rows (`separatrix.rows`), which holds its labels. It is read again, and its claims are
         checked in floating point with bounds on rounding errors; that no hyperplane separates is always proved exactly.

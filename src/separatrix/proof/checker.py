@@ -189,7 +189,7 @@ class _Problem:
         return _fractions(price) if exact else price
 
     def ranges(self, patterns: np.ndarray, exact: bool, a: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Between which numbers every a.y lies, or without an a every |y|^2.
+        """Between which numbers every a.y lies, or without an a every |y|^2; floats take a divided by a power of two.
 
         Proof; u = 2^-53, n = terms. Entries x, w are at most 1 in size. Scaling lost at most 2^-1022 of each, even on a
         processor that takes subnormal numbers for 0; making a float of a 64-bit integer lost u |x|. A product loses
@@ -197,7 +197,8 @@ class _Problem:
         less than 1.01 (n + 6) u s + 4 n 2^-1022, s = sum |x w|; and s < 1.01 A + 2 n 2^-1022 if it is computed as A.
         The error is more than twice that: the other half pays for its own rounding and that of m - error, m + error.
         """
-        low, high, w = [np.zeros(0)], [np.zeros(0)], _fractions(a) if exact and a is not None else a
+        low, high = [np.zeros(0)], [np.zeros(0)]
+        w = None if a is None else _fractions(a) if exact else _scaled(a)[0]
         for values, row, column, part in self.blocks(patterns, exact):
             terms = values * (values * ~(self.free & (column == self.d)) if w is None else w[column])
             m, A = (_sums(row, x, len(patterns[part])) for x in (terms, np.abs(terms)))
@@ -211,32 +212,34 @@ class _Problem:
 
     @cache  # noqa: B019 - the problem lives as long as a call of `check`
     def margins(self, name: str) -> tuple[np.ndarray, int, np.ndarray, np.ndarray]:
-        """A vector divided by 2^u, u, and between which floats a.y lies for all patterns."""
-        a, u = _scaled(_vector(self.claim.get(name), self.width, name))
-        return a, u, *self.ranges(self.all, False, a)
+        """A vector, u, and between which floats a.y / 2^u lies for all patterns, in the unit of the data."""
+        a = _vector(self.claim.get(name), self.width, name)
+        return a, _scaled(a)[1], *self.ranges(self.all, False, a)
 
     def lower(self) -> bool:
-        t, (a, _, low, high) = self.number("lower"), self.margins("direction")
+        t, (a, u, low, high) = self.number("lower"), self.margins("direction")
         square = sum((Fraction(w) ** 2 for w in (a[:-1] if self.free else a).tolist()), Fraction(0))
         if self.delta2:
-            return t <= 0 or self.objective(t, a, low, square)
+            return t <= 0 or self.objective(t, a, u, low, square)
         if not square:  # no direction: what every unit vector reaches
             return bool(t < 0 and np.all(self.ranges(self.all, False)[1] <= self.bound(t * t, False, 2, -INF)))
-        length = [_down(math.sqrt(max(_beyond(square, -INF), 0.0))), _up(math.sqrt(_beyond(square, INF)))]
+        ends = (max(_beyond(square / TWO ** (2 * u), to), 0.0) for to in (-INF, INF))
+        length = [to(math.sqrt(end)) for to, end in zip((_down, _up), ends, strict=True)]  # |a| / 2^u is between these
         if np.any(high < _down(self.bound(t, False, 1, -INF) * length[t < 0])):
             return False
         doubt = ~(low > _up(self.bound(t, False, 1) * length[t > 0]))
         m, s = self.ranges(self.all[doubt], True, a)[0], t * t * square
         return bool(np.all((m >= 0) & (m * m >= s)) if t >= 0 else np.all((m >= 0) | (m * m <= s)))
 
-    def objective(self, t: Fraction, a: np.ndarray, m: np.ndarray, square: Fraction) -> bool:
+    def objective(self, t: Fraction, a: np.ndarray, u: int, m: np.ndarray, square: Fraction) -> bool:
         """Is t^2 J <= 1 for some v >= 0? Newton's steps on the derivative, piecewise linear in v, within brackets."""
         v: Any = 0.0
         for exact in (False, True):
             low, high = 0, INF
             if exact:
-                v, m = Fraction(v) / TWO**self.unit, self.ranges(self.all, True, a)[0]
-            length, q = self.bound(t * t * square, exact, 2), self.bound(t * t / self.delta2, exact, 0)
+                v, m = Fraction(v) / TWO ** (u + self.unit), self.ranges(self.all, True, a)[0]
+            length = self.bound(t * t * square / (1 if exact else TWO ** (2 * u)), exact, 2)
+            q = self.bound(t * t / self.delta2, exact, 0)
             q = _up(q * self.price(self.all, exact))
             for _ in range(100):
                 self.spend(8 * len(m) * exact)
@@ -263,16 +266,16 @@ class _Problem:
         return np.array(index, dtype=np.int64)
 
     def multipliers(self) -> tuple[np.ndarray, np.ndarray]:
-        """Patterns and numbers >= 0, whatever their common factor. Any such numbers prove a bound, rounded ones too."""
+        """Patterns and numbers >= 0; a common factor does not matter. Any such numbers prove a bound, rounded too."""
         if self.claim.get("slack_vector") is None:
             patterns = self.index()
             alpha = _vector(self.claim.get("alpha"), len(patterns), "alpha", 0.0)
         else:
-            patterns, (_, u, m, _) = self.all, self.margins("slack_vector")
-            slack = 1.0 - np.ldexp(m, u + self.unit)
-            alpha = self.weight[patterns // self.rivals] * np.maximum(slack, 0.0)
+            patterns, (_, u, low, high) = self.all, self.margins("slack_vector")
+            slack = 1.0 - np.ldexp((low + high) / 2, u + self.unit)
+            alpha = _scaled(self.weight)[0][patterns // self.rivals] * np.maximum(slack, 0.0)
         _need(0 < alpha.max(initial=0.0) < INF, "the multipliers are 0 or not finite")
-        return patterns, _scaled(alpha)[0]
+        return patterns, alpha
 
     def upper(self) -> bool:
         """|sum alpha y| + R |sum alpha l| <= upper sum alpha, R = max |y|.
@@ -282,7 +285,7 @@ class _Problem:
         """
         most, (patterns, alpha) = self.number("upper", 0.0), self.multipliers()
         for exact in (False, True):
-            a, total, mass = (_fractions(alpha) if exact else alpha), np.array(0), np.array(0)
+            a, total, mass = (_fractions(alpha) if exact else _scaled(alpha)[0]), np.array(0), np.array(0)
             for values, row, column, part in self.blocks(patterns, exact):
                 terms = values * a[part][row]
                 total, mass = total + _sums(column, terms, self.width), mass + _sums(column, np.abs(terms), self.width)

@@ -31,7 +31,7 @@ def check_structure(X: Any) -> None:
 
 def check_integers(X: Any) -> None:
     """Refuse integers that float64 cannot hold: rounded, they would be other data, and proofs would be about these."""
-    values = X.data if sp.issparse(X) else X
+    values = getattr(X, "data", None) if sp.issparse(X) else X  # DOK has no array of values
     if isinstance(values, (list, tuple)):
         try:
             values = np.asarray(values)

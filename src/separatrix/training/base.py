@@ -89,16 +89,21 @@ class Training:
             usable = self.order.sequence[self.norms2[self.order.sequence] > 0]
             if len(usable) == 0:
                 return
-            i = int(usable[0])
-            q = 1.0 / np.sqrt(self.norms2[i])
-            first = self.patterns.numbering(np.array([i]))[:1]
-            state.v[:] = self.patterns.combine(first, np.array([q * self.frame.scale]))
+            q = 1.0 / np.sqrt(self.norms2[usable[0]])
+            first = self.patterns.numbering(usable[:1])[:1]
+            self._add_to_zero(first, q)
             if len(state.alpha):
                 state.alpha[first] = q
             state.real[TOTAL] = q
         if self.frame.delta2 > 0:
             state.real[SPREAD] = state.alpha @ state.alpha
-        state.real[NORM2] = state.v @ state.v + self.frame.delta2 * state.real[SPREAD]
+        state.real[NORM2] = self._length2() + self.frame.delta2 * state.real[SPREAD]
+
+    def _add_to_zero(self, first: np.ndarray, q: float) -> None:
+        self.state.v[:] = self.patterns.combine(first, np.array([q * self.frame.scale]))
+
+    def _length2(self) -> float:
+        return float(self.state.v @ self.state.v)
 
     def _draw(self, epoch: int) -> None:
         with np.errstate(over="ignore"):

@@ -7,10 +7,9 @@ import numpy as np
 
 from separatrix.loops.additive import LACKING
 from separatrix.loops.dual_form import InnerProducts
-from separatrix.loops.state import FACTOR, NORM2, POSITION, SPREAD, TOTAL, VISITS
+from separatrix.loops.state import FACTOR, POSITION, VISITS
 from separatrix.patterns.gram_rows import GramRows
 from separatrix.patterns.kernel_patterns import KernelPatterns
-from separatrix.rules.base import attribute
 from separatrix.training.base import Training
 
 
@@ -36,20 +35,15 @@ class KernelTraining(Training):
     def start(self, a: np.ndarray | None = None) -> None:
         if a is not None:
             raise ValueError("A kernel's vector belongs to its rows: a fit cannot start from another one.")
-        self._draw(0)
-        state = self.state
-        if not attribute(self.rule, "starts_on_first"):
-            return
-        usable = self.order.sequence[self.norms2[self.order.sequence] > 0]
-        if len(usable) == 0:
-            return
-        i = int(usable[0])
-        q = 1.0 / np.sqrt(self.norms2[i])
-        state.v[:-1] = q * GramRows(self.patterns, 0.0, self.frame.scale**2).row(i)
-        state.v[-1] = q * self.patterns.labels[i] * self.frame.scale * self.frame.rho
-        state.alpha[i] = state.real[TOTAL] = q
-        state.real[SPREAD] = q * q if self.frame.delta2 > 0 else 0.0
-        state.real[NORM2] = q * state.v[i] + self.frame.delta2 * state.real[SPREAD]
+        super().start()
+
+    def _add_to_zero(self, first: np.ndarray, q: float) -> None:
+        i, v = int(first[0]), self.state.v
+        v[:-1] = q * GramRows(self.patterns, 0.0, self.frame.scale**2).row(i)
+        v[-1] = q * self.patterns.labels[i] * self.frame.scale * self.frame.rho
+
+    def _length2(self) -> float:
+        return float(self.state.alpha @ self.state.v[:-1])
 
     def _stored(self) -> InnerProducts:
         return InnerProducts(self.gram.rows, self.gram.slot, self.patterns.labels, self.frame)

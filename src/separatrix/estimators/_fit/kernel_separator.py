@@ -10,8 +10,8 @@ from separatrix.estimators._fit.separator import Data, LinearSeparator
 from separatrix.estimators._fit.watch import threads_for
 from separatrix.estimators.sklearn_api import NOT_NEGATIVE, POSITIVE, between, one_of
 from separatrix.patterns.binary_problems import binary_labels, pairs
+from separatrix.patterns.kernel_functions import FORMS, Kernel
 from separatrix.patterns.kernel_patterns import BLOCK, KernelPatterns, as_matrix
-from separatrix.patterns.mercer import FORMS, Kernel
 from separatrix.rows.memory import as_rows
 from separatrix.space import Vector
 

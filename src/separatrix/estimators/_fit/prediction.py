@@ -7,11 +7,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
 
 from separatrix.errors import DataError
-from separatrix.estimators.sklearn_api import CallbackSupportMixin
+from separatrix.estimators.sklearn_api import CallbackSupportMixin, stays_on_device
 from separatrix.patterns.binary_problems import claims_by_pairs, votes
 from separatrix.patterns.kesler_patterns import distances_from_borders
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.rows.base import Rows
+from separatrix.rows.device import device_of, namespace, to_numpy
 from separatrix.rows.validate import check_structure
 from separatrix.space import Space
 
@@ -46,6 +47,8 @@ class LinearPredictor(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         values, a third of the time, is made where a weight is 0 or a score is not finite.
         """
         check_is_fitted(self)
+        if stays_on_device(X):
+            return self._scores_on_device(X)
         if isinstance(X, Rows):
             return np.concatenate([self._scores_of_rows(block.whole) for block in X.blocks()])
         if type(self)._scores is not LinearPredictor._scores or not self.coef_.all():  # scores may not tell
@@ -56,6 +59,15 @@ class LinearPredictor(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         if not np.isfinite(scores).all():
             assert_all_finite(rows, input_name="X", estimator_name=type(self).__name__)
         return scores
+
+    def _scores_on_device(self, X):
+        """The scores of rows of the array API, computed where they are in float64, brought here."""
+        if X.shape[1] != self.coef_.shape[1]:
+            raise DataError(f"X has {X.shape[1]} features, the weights are for {self.coef_.shape[1]}.")
+        xp = namespace(X)
+        W, b = (xp.asarray(v, dtype=xp.float64, device=device_of(X)) for v in (self.coef_.T.copy(), self.intercept_))
+        scores = to_numpy(xp.astype(X, xp.float64) @ W + b)
+        return scores.ravel() if scores.shape[1] == 1 else scores
 
     def _scores(self, X):
         """The scores of the hyperplanes: (n,) for one, else (n, number of hyperplanes)."""

@@ -14,14 +14,15 @@ from separatrix.errors import DataError, UnavailableError
 from separatrix.estimators._fit.one_vs_one import fit_pairs, members_of
 from separatrix.estimators._fit.prediction import DTYPES, LinearPredictor
 from separatrix.estimators._fit.watch import Watch
-from separatrix.estimators.sklearn_api import check_sample_weight
-from separatrix.patterns.base import PassedPatterns
+from separatrix.estimators.sklearn_api import check_sample_weight, stays_on_device
 from separatrix.patterns.binary_problems import binary_labels
+from separatrix.patterns.device_patterns import passed
 from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import joint_certificate
 from separatrix.rows.base import Rows
+from separatrix.rows.device import DeviceRows
 from separatrix.rows.memory import MemoryRows, as_rows, take_rows
 from separatrix.rows.validate import check_integers, check_structure
 from separatrix.space import Space, Vector, norm
@@ -132,6 +133,8 @@ class LinearSeparator(LinearPredictor):
     def _check_training_data(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True, classes: Any = None
     ) -> Data:
+        if self._takes_homes and stays_on_device(X):
+            X, y, sample_weight = DeviceRows.of(X, y, sample_weight), None, None
         if isinstance(X, Rows):
             return self._check_home(X, y, sample_weight)
         check_structure(X)  # before anything reads it
@@ -180,7 +183,7 @@ class LinearSeparator(LinearPredictor):
         space, machine = self._space(), (mode or self._mode(data.classes)) == "kesler"
         if not data.here:
             positives = [None] if machine else [1] if data.planes == 1 else range(data.planes)
-            elsewhere: list[Any] = [PassedPatterns(data.rows, k, space) for k in positives]
+            elsewhere: list[Any] = [passed(data.rows, k, space) for k in positives]
             return elsewhere  # their scale is checked by `_solve`, when a pass has brought it
         # one problem: its passes are shared by threads; several: each has its thread
         threads = effective_n_jobs(getattr(self, "n_jobs", None)) if machine or data.planes == 1 else 1

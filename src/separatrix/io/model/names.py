@@ -12,7 +12,7 @@ import separatrix
 INSIDE = {
     "separatrix.fit.Facts": "separatrix.io.model.former",
     "separatrix.fit.Record": "separatrix.estimators._fit.recipe",
-    "separatrix.patterns.Kernel": "separatrix.patterns.mercer",
+    "separatrix.patterns.Kernel": "separatrix.patterns.kernel_functions",
     "separatrix.state.Margins": "separatrix.loops.greedy_loop",
     "separatrix.state.Mean": "separatrix.loops.averaging",
     "separatrix.state.Nothing": "separatrix.loops.averaging",
