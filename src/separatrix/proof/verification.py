@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from separatrix.errors import DataError
-from separatrix.patterns.base import PassedPatterns
+from separatrix.patterns.device_patterns import passed
 from separatrix.patterns.kernel_patterns import KernelPatterns
 from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns
@@ -26,6 +26,7 @@ from separatrix.proof.certificate import Certificate, Verification
 from separatrix.proof.certify import lower_bound, plain_margin, separates_exactly, slack_bound, upper_bound
 from separatrix.proof.exact import LARGEST_SYSTEM, vanishing_combination
 from separatrix.rows.base import Rows
+from separatrix.rows.device import DeviceRows, stays_there
 from separatrix.rows.memory import as_rows
 from separatrix.rows.validate import check_structure
 from separatrix.space import Vector, signs
@@ -36,6 +37,8 @@ ELSEWHERE = "Claims about rows that live elsewhere are checked in floating point
 
 def verify(claim: Certificate, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Verification:
     """The outcome of `Certificate.verify`."""
+    if stays_there(X) and claim.kernel is None:
+        X, y, sample_weight = DeviceRows.of(X, y, sample_weight), None, None
     if isinstance(X, Rows):
         return _verify_elsewhere(claim, X, y, sample_weight)
     if y is None:
@@ -169,7 +172,7 @@ def _verify_elsewhere(claim: Certificate, home: Rows, y: Any, sample_weight: Any
         if vector is not None and np.size(vector) != vectors * (home.width + 1):
             about = np.size(vector) // vectors - 1
             raise DataError(f"The certificate is about {about} features, the rows have {home.width}.")
-    patterns = PassedPatterns(home, 1 if claim.categories == 2 else None, claim.space)
+    patterns = passed(home, 1 if claim.categories == 2 else None, claim.space)
     return _in_floats(claim, patterns, None, ELSEWHERE)
 
 

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import sklearn
 
 from separatrix.errors import DataError, MissingExtraError
 from separatrix.rows.base import Rows, S
@@ -173,6 +174,11 @@ def is_array(X: Any) -> bool:
     return type(X).__module__.partition(".")[0] in ("torch", "cupy", "jax") and hasattr(X, "shape")
 
 
+def stays_there(X: Any) -> bool:
+    """Is this an array of another library than numpy, and is scikit-learn told to leave such arrays where they are?"""
+    return not isinstance(X, np.ndarray) and is_array(X) and bool(sklearn.get_config()["array_api_dispatch"])
+
+
 def namespace(X: Any) -> Any:
     """The functions of the array API for arrays like this one."""
     if hasattr(X, "__array_namespace__"):
@@ -184,8 +190,15 @@ def device_of(X: Any) -> Any:
     return X.device
 
 
+def beside(v: np.ndarray, X: Any) -> Any:
+    """An array of this process as one of the library and device of X; text, for which there is none, as it is."""
+    if v.dtype.kind not in "biuf":
+        return v
+    return namespace(X).asarray(np.ascontiguousarray(v), device=device_of(X))
+
+
 def to_numpy(X: Any) -> np.ndarray:
-    """A copy in the memory of this process."""
+    """An array in the memory of this process."""
     if isinstance(X, (np.ndarray, np.generic)):
         return np.asarray(X)
     if hasattr(X, "get"):
