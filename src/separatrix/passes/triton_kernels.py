@@ -16,7 +16,7 @@ from separatrix.rows.device import DeviceRows
 from separatrix.space import Vector
 
 ROWS = 128  # of a tile: many small programs keep memory busier than few that fetch ahead
-TILE_VALUES, TILES, WARPS = 2048, 64, 2  # of `_slacks`: values of a tile, tiles and warps of a program, which adds sums
+SLACK_ROWS, TILES = 16, 256  # rows of a tile of `_slacks`, for one warp, and tiles of a program, which adds their sums
 CURVATURE_ROWS, CURVATURE_PROGRAMS = 32, 132 * 16  # of `_curvature`
 ENOUGH = 1 << 22  # rows of which a Hessian is made, at least; every tile of fewer rows than these, else one of several
 WIDEST = 128  # columns up to which a tile and the Hessian's sums stay in registers
@@ -183,12 +183,11 @@ def slacks(rows: DeviceRows, positive: int, a: Vector) -> Sums:
     d, device = rows.width, rows.X.device
     head = 1 << (d.bit_length() - 1)
     tail = triton.next_power_of_2(d - head) if d > head else 0
-    tile = max(16, min(ROWS, TILE_VALUES // triton.next_power_of_2(d)))
-    programs = triton.cdiv(rows.n, tile * TILES)
+    programs = triton.cdiv(rows.n, SLACK_ROWS * TILES)
     sums = torch.empty(programs, 5, dtype=torch.float64, device=device)
     pull = torch.empty(programs, d, dtype=torch.float64, device=device)
     _slacks[(programs,)](rows.X, rows.codes, _price(rows), rows.vector(a), rows.n, positive, sums, pull, d, head, tail,
-                         tile, TILES, rows.weight is not None, num_warps=WARPS)  # fmt: skip
+                         SLACK_ROWS, TILES, rows.weight is not None, num_warps=1)  # fmt: skip
     squares, slack, signed, active, _ = sums.sum(dim=0).tolist()
     return Sums(squares, slack, signed, int(active), float(sums[:, 4].min()), pull.sum(dim=0).cpu().numpy())
 
