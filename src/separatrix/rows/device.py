@@ -5,13 +5,13 @@ float64 on the device, whatever the type of the rows: a pass waits for memory, n
 rounding errors are those of memory.
 """
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-import sklearn
 
 from separatrix.errors import DataError, MissingExtraError
 from separatrix.rows.base import Rows, S
@@ -176,7 +176,9 @@ def is_array(X: Any) -> bool:
 
 def stays_there(X: Any) -> bool:
     """Is this an array of another library than numpy, and is scikit-learn told to leave such arrays where they are?"""
-    return not isinstance(X, np.ndarray) and is_array(X) and bool(sklearn.get_config()["array_api_dispatch"])
+    sklearn = sys.modules.get("sklearn")  # rows do without it; who has not imported it has not told it anything
+    told = sklearn is not None and sklearn.get_config()["array_api_dispatch"]
+    return bool(told) and not isinstance(X, np.ndarray) and is_array(X)
 
 
 def namespace(X: Any) -> Any:
