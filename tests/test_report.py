@@ -111,8 +111,7 @@ def test_it_fits_a_telephone_and_a_desk_in_light_and_dark(browser, rng, tmp_path
         page.set_viewport_size({"width": width, "height": 900})
         for scheme, (low, high) in {"light": (600, 766), "dark": (0, 150)}.items():
             page.emulate_media(color_scheme=scheme)
-            wide = page.evaluate("document.documentElement.scrollWidth")
-            assert wide <= width, f"{wide} px wide at {width}, {scheme}"
+            page.wait_for_function(f"document.documentElement.scrollWidth <= {width}", timeout=10_000)
             colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
             assert low <= sum(map(int, re.findall(r"\d+", colour)[:3])) < high
             axis = "[...window.Bokeh.documents[0].all_models].find(m => m.type == 'LinearAxis').axis_line_color"
