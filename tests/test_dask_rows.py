@@ -138,6 +138,33 @@ def test_weights_travel():
     assert solved(home, 1.0)[0].lower == pytest.approx(here.lower, rel=1e-8)
 
 
+@pytest.mark.parametrize("kind", ["columns", "unknown", "sparse", "frame", "series"])
+def test_a_collection_is_taken_as_it_is(kind):
+    """By fit, predict, separability and verify, without a home being made by hand."""
+    X, y = table()
+    there, labels = blocks_of(kind, X, y)
+    model = separatrix.MaxMargin(np.inf, tol=1e-9).fit(there, labels)
+    assert model.certificate_.lower == pytest.approx(separatrix.MaxMargin(np.inf).fit(X, y).certificate_.lower)
+    assert model.certificate_.verify(there, labels)
+    assert separatrix.separability(there, labels)
+    features = there.drop(columns="y") if kind == "frame" else there
+    found = model.predict(features)
+    assert isinstance(found, da.Array)
+    np.testing.assert_array_equal(found.compute(), model.classes_[y])
+    scores = model.decision_function(features)
+    assert scores.dtype == np.float64
+    np.testing.assert_allclose(scores.compute(), X @ model.coef_[0] + model.intercept_[0])
+    if kind == "frame":
+        assert model.feature_names_in_.tolist() == list("abcde")
+        with pytest.raises(ValueError, match="in the same order"):
+            model.predict(features[list("bacde")]).compute()
+    several = separatrix.MaxMargin().fit(X, (X[:, 0] > 0.5).astype(int) + (X[:, 0] > -0.5))
+    rows = da.from_array(X, (700, 3))
+    np.testing.assert_array_equal(several.claims(rows).compute(), several.claims(X))
+    with pytest.raises(SeparatrixError, match="in the memory of this process"):
+        separatrix.Perceptron().fit(there, labels)
+
+
 def test_a_flipped_label_is_proved():
     X, y = table(1)
     answer = separatrix.separability(separatrix.rows.dask(da.from_array(X, (700, D)), y))
@@ -293,6 +320,12 @@ def cluster_of_processes(folder):
     ]
 
 
+def fit_for_ever(model, home):
+    """Fit after fit, each with a checkpoint of its own."""
+    while True:
+        model.set_params(tol=model.tol / 2, checkpoint=f"{model.checkpoint}-").fit(home)
+
+
 @pytest.mark.slow
 def test_a_lost_scheduler_is_told_and_a_checkpoint_goes_on(tmp_path):
     """The passes that were done are not made again on another cluster."""
@@ -310,8 +343,7 @@ def test_a_lost_scheduler_is_told_and_a_checkpoint_goes_on(tmp_path):
             home = rows()
             threading.Timer(1.0, processes[0].kill).start()
             with pytest.raises(SeparatrixError, match="cluster lost this pass"):
-                while True:
-                    model.set_params(tol=model.tol / 2, checkpoint=tmp_path / f"{model.tol}").fit(home)
+                fit_for_ever(model, home)
     finally:
         for process in processes:
             process.kill()
