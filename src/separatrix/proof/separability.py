@@ -26,7 +26,6 @@ from separatrix.proof.clock import Clock, OutOfTimeError
 from separatrix.proof.exact import BROKEN, LARGEST_SYSTEM
 from separatrix.proof.gordan import Gordan, gordan
 from separatrix.rows.base import Rows
-from separatrix.rows.device import DeviceRows, is_array
 from separatrix.rows.elsewhere import home_of
 from separatrix.rows.memory import MemoryRows
 from separatrix.rows.scaled import ScaledRows
@@ -123,7 +122,6 @@ def separability(
     >>> print(separability([[0.0], [2.0], [1.0]], ["a", "a", "b"]))
     Not separable: 3 rows with positive weights combine to exactly 0, so no hyperplane has all of them on their sides.
     """
-    from sklearn import get_config
     from sklearn.utils import check_array, check_consistent_length, column_or_1d
     from sklearn.utils.multiclass import check_classification_targets
 
@@ -132,8 +130,6 @@ def separability(
     if not max_time > 0:
         raise ValueError(f"max_time={max_time!r} must be positive.")
     ask = _Question(1.0 if fit_intercept else 0.0, max_time, weak)
-    if get_config()["array_api_dispatch"] and is_array(X) and not isinstance(X, np.ndarray):
-        X, y = DeviceRows.of(X, y), None
     home = home_of(X, y)
     if home is not None:
         return ask.about_home(home)
