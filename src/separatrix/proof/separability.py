@@ -3,6 +3,7 @@
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from separatrix.rows.elsewhere import home_of
 from separatrix.rows.memory import MemoryRows
 from separatrix.rows.scaled import ScaledRows
 from separatrix.rows.validate import check_integers, check_structure
+from separatrix.showing import figures_of
 from separatrix.space import Space, Vector
 
 FEW = 3  # answers that are told by their names
@@ -74,6 +76,10 @@ class Separability:
 
     def __repr__(self) -> str:
         return f"Separability({self.kind}: {self.explanation})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the answer in words, and the proof as a figure where Bokeh is installed."""
+        return f"<p>{escape(self.explanation)}</p>{figures_of(self)}"
 
 
 def separability(

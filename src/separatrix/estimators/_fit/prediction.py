@@ -2,6 +2,7 @@
 
 import warnings
 from functools import partial, wraps
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from separatrix.rows.base import Rows
 from separatrix.rows.device import DeviceRows, beside, namespace, stays_there, to_numpy
 from separatrix.rows.elsewhere import block_by_block, is_dask
 from separatrix.rows.validate import check_structure
+from separatrix.showing import figures_of
 from separatrix.space import Space
 
 DTYPES = [np.float64, np.float32]
@@ -47,10 +49,15 @@ def _with_names(call, named, block):
 class LinearPredictor(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """Base of the estimators that predict with hyperplanes."""
 
-    def _html_repr(self):
-        """scikit-learn's diagram for notebooks, and the certificate of a fit below it."""
+    def _get_fitted_attr_html(self, doc_link=""):
+        """scikit-learn's table of a fitted estimator in notebooks, alone or within a Pipeline, and what was proved."""
+        told = super()._get_fitted_attr_html(doc_link)
         certificate = getattr(self, "certificate_", None)
-        return super()._html_repr() + ("" if certificate is None else certificate._repr_html_())
+        if certificate is None:
+            return told
+        table, words = told._repr_html_inner, escape(str(certificate))
+        told._repr_html_inner = lambda: f"{table()}<p>{words}</p>{figures_of(self) or certificate._scale()}"
+        return told
 
     @blockwise
     def decision_function(self, X):
