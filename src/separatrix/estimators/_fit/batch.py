@@ -21,7 +21,7 @@ from separatrix.proof.prove import prove
 from separatrix.space import Vector
 from separatrix.training.base import WINDOW
 
-SMALL_FALL = 1e-3  # of the criterion within a window: more epochs would not change much
+SMALL_FALL = 1e-3 * WINDOW  # of the criterion within a window, a thousandth per epoch: more would not change much
 
 
 class Solver(Protocol):
@@ -236,7 +236,7 @@ def _measures(solver: Solver) -> dict[str, Any]:
 
 
 def settled(values: Sequence[float]) -> bool:
-    """Did the criterion ever fall by less than a thousandth within a window of epochs?"""
+    """Did the criterion ever fall by less than `SMALL_FALL` within a window of epochs?"""
     ends = values[::WINDOW]
     return any(after >= (1.0 - SMALL_FALL) * before for before, after in pairwise(ends))
 

@@ -90,7 +90,8 @@ BATCH_ATTRIBUTES = """classes_ : ndarray
     criterion_values_ : ndarray
         The criterion at each epoch, or at the end of a direct solution; a list of them if there are several problems.
     n_updates_, n_visits_, n_epochs_ : int
-        Corrections of the vector, rows looked at, passes over the data; ``n_iter_``, scikit-learn's name, is the last."""
+        Corrections of the vector, rows looked at, passes over the data; ``n_iter_``, scikit-learn's name, is the
+        last."""
 
 KERNEL = """kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
         The inner product; a function takes two matrices and returns those of their rows. Precomputed: X holds them,

@@ -129,7 +129,7 @@ class KernelMixin(LinearSeparator):
         dual = np.zeros((len(parts), len(rows)))
         for part, line in zip(parts, dual, strict=True):
             line[np.searchsorted(rows, part["support_"])] = part["dual_coef_"][0]
-        vectors = stack([part["support_vectors_"] for part in parts])
+        vectors: Any = stack([part["support_vectors_"] for part in parts])
         return {
             "_kernel_": parts[0]["_kernel_"],
             "support_": rows,

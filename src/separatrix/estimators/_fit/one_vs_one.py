@@ -58,7 +58,9 @@ def _predicting(member: Any) -> dict[str, Any]:
 
 def _silent(part: dict[str, Any]) -> dict[str, Any]:
     """The attributes of a member whose scores are 0."""
-    zeros = {name: np.zeros_like(part[name]) for name in ("coef_", "intercept_", "dual_coef_") if name in part}
+    zeros: dict[str, Any] = {
+        name: np.zeros_like(part[name]) for name in ("coef_", "intercept_", "dual_coef_") if name in part
+    }
     votes = {"votes_": [np.zeros_like(votes) for votes in part["votes_"]]} if "votes_" in part else {}
     return {**part, **zeros, **votes}
 

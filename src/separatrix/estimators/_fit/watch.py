@@ -55,7 +55,8 @@ class Watch:
         """Between two pieces of a problem: tells callbacks where it stands; returns why it is to end, if it is.
 
         ``measures``: values for some of `MEASURES`, which callbacks find as ``context.measures``. They are not the
-        metadata of scikit-learn's API, which are the sample weights: its own callbacks pass those to scorers. ``attributes``: the fitted attributes
+        metadata of scikit-learn's API, which are the sample weights: its own callbacks pass those to scorers.
+        ``attributes``: the fitted attributes
         as they would be now.
         """
         if self.stop.reason or not self.watched:
