@@ -6,8 +6,9 @@ import sys
 import numpy as np
 import pytest
 import sklearn
+from sklearn.base import clone
 
-from separatrix import MaxMargin
+from separatrix import BatchPerceptron, GradientDescent, LeastSquares, MaxMargin
 from separatrix.errors import DataError, MissingExtraError
 from separatrix.optimum import solvers
 from separatrix.optimum.problem import Problem
@@ -375,3 +376,14 @@ def test_the_door_of_an_estimator(monkeypatch, C):
     assert there.certificate_.verify(X, y)
     np.testing.assert_array_equal(there.predict(strict.asarray(X)), y)
     np.testing.assert_allclose(there.decision_function(strict.asarray(X)), there.decision_function(X), rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [LeastSquares("fisher"), BatchPerceptron(margin=0.1), GradientDescent("quadratic", method="newton")],
+)
+def test_batch_procedures_on_a_device_are_those_of_memory(make, model):
+    X, y = data(n=800, gap=0.2)
+    one, other = clone(model).fit(X, y), clone(model).fit(DeviceRows.of(make(X), make(y)))
+    np.testing.assert_allclose(other.coef_, one.coef_, rtol=1e-8)
+    assert other.certificate_.verify(X, y)

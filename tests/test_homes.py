@@ -1,12 +1,28 @@
 """Rows that live elsewhere: a home of thirty lines, on which solvers, certificates and answers are those of memory."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
-from separatrix import DataError, MaxMargin, NotSeparableError, Perceptron, UnavailableError
+import separatrix
+from separatrix import (
+    BatchPerceptron,
+    BatchRelaxation,
+    DataError,
+    GradientDescent,
+    HoKashyap,
+    LeastSquares,
+    MaxMargin,
+    NotSeparableError,
+    Perceptron,
+    UnavailableError,
+)
+from separatrix.descent import SquaredErrorCriterion
 from separatrix.optimum import solvers
 from separatrix.optimum.problem import Problem
 from separatrix.patterns.base import PassedPatterns
@@ -246,3 +262,102 @@ def test_a_proof_that_nothing_separates_is_verified_where_the_rows_live():
         claim.verify(home, y)
     with pytest.raises(DataError, match="3 classes"):
         claim.verify(generated(classes=3)[2])
+
+
+# Batch procedures
+
+
+def alike(one, other, rtol=1e-8):
+    np.testing.assert_allclose(other.coef_, one.coef_, rtol=rtol, atol=rtol * np.abs(one.coef_).max())
+    np.testing.assert_allclose(other.intercept_, one.intercept_, rtol=rtol, atol=rtol * np.abs(one.coef_).max())
+    assert (other.converged_, other.n_updates_, other.n_epochs_) == (one.converged_, one.n_updates_, one.n_epochs_)
+    for mine, theirs in zip(one.certificates_, other.certificates_, strict=True):
+        assert mine.separable in (None, theirs.separable)  # a home has no multipliers of its own: more is looked for
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(
+    ("model", "noise"),
+    [
+        (BatchPerceptron(margin=0.5), 0.0),
+        (BatchPerceptron(eta="1/k", max_epochs=20), 0.1),
+        (BatchRelaxation(eta=1e-3, max_epochs=50), 0.0),
+        (GradientDescent("quadratic", method="newton"), 0.1),
+        (GradientDescent("relaxation", method="optimal-step", max_epochs=30), 0.1),
+        (GradientDescent("squared-error", method="newton"), 0.1),
+    ],
+)
+def test_a_batch_procedure_takes_the_same_steps(model, noise, classes):
+    X, y, home = generated(n=800, noise=noise, classes=classes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        alike(clone(model).fit(X, y), clone(model).fit(home))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("target", ["ones", "indicator", "fisher"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_least_squares_of_a_home(layout, target, classes):
+    X, y, home = generated(n=800, noise=0.1, classes=classes, layout=layout)
+    one, other = LeastSquares(target).fit(X, y), LeastSquares(target).fit(home)
+    np.testing.assert_allclose(other.coef_, one.coef_, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(other.intercept_, one.intercept_, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        [np.ravel(v)[-1] for v in other.criterion_values_], [np.ravel(v)[-1] for v in one.criterion_values_], rtol=1e-9
+    )
+    np.testing.assert_array_equal(other.predict(home), one.predict(X))
+    assert home.passes <= 1 + len(other.coef_) * 10
+
+
+def test_least_squares_of_a_badly_conditioned_home_is_corrected():
+    """Normal equations alone would lose half of the digits."""
+    X, y, _ = generated(n=800, noise=0.1)
+    X = X @ np.diag(10.0 ** np.arange(X.shape[1])) + 1e3 * np.ones(X.shape[1])
+    home = separatrix.rows.blocks([(X[:300], y[:300]), (X[300:], y[300:])])
+    one, other = LeastSquares().fit(X, y), LeastSquares().fit(home)
+    np.testing.assert_allclose(other.coef_, one.coef_, rtol=1e-7)
+
+
+def test_losses_weigh_a_home():
+    X, y, home = generated(n=800, noise=0.1)
+    losses = [[0.0, 1.0], [5.0, 0.0]]
+    one, other = LeastSquares(loss=losses).fit(X, y), LeastSquares(loss=losses).fit(home)
+    np.testing.assert_allclose(other.coef_, one.coef_, rtol=1e-9)
+    np.testing.assert_allclose(other.predict_proba(X), one.predict_proba(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.05])
+def test_ho_kashyap_decides_about_a_home(noise):
+    X, y, home = generated(n=800, gap=0.3, noise=noise)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = HoKashyap("descent", max_epochs=200).fit(home)
+    assert model.outcome_ == ("separable" if noise == 0 else "not separable")
+    assert model.certificate_.verify(X, y)
+    assert model.certificate_.verify(home)
+    assert model.margin_vector_ is None
+    assert (np.diff(model.criterion_values_) <= 1e-9).all()
+    with pytest.raises(DataError, match='variant="descent"'):
+        HoKashyap().fit(home)
+
+
+def test_weights_of_a_home_are_copies():
+    X, y, _ = generated(n=300, noise=0.1)
+    weight = np.random.default_rng(1).integers(1, 4, len(y)).astype(float)
+    home = separatrix.rows.blocks([(X[:100], y[:100], weight[:100]), (X[100:], y[100:], weight[100:])])
+    for model in (LeastSquares("fisher"), BatchPerceptron(max_epochs=10), GradientDescent(eta=1e-3, max_epochs=5)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            one, other = clone(model).fit(X, y, weight), clone(model).fit(home)
+        np.testing.assert_allclose(other.coef_, one.coef_, rtol=1e-9)
+
+
+def test_the_automatic_rate_of_a_home_is_that_of_memory():
+    """There it is exact, in memory the power method finds it to a few digits."""
+    X, y, home = generated(n=800)
+    one, other = BatchRelaxation(max_epochs=50).fit(X, y), BatchRelaxation(max_epochs=50).fit(home)
+    np.testing.assert_allclose(other.coef_, one.coef_, rtol=1e-3)
+    with pytest.raises(DataError, match="A margin for each row"):
+        GradientDescent(SquaredErrorCriterion(np.ones(len(y)))).fit(home)
+    with pytest.raises(DataError, match="A target for each row"):
+        LeastSquares(np.ones(len(y))).fit(home)

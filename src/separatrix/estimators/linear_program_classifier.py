@@ -84,7 +84,7 @@ class LinearProgram(DirectClassifier):
     def _certificate(self, outcome: Outcome, data: Data, thorough: bool) -> Certificate:
         certificate, solver = super()._certificate(outcome, data, thorough), outcome.solver
         proof = gordan(solver.patterns, *solver.witness) if thorough and certificate.separable is None else None
-        return certificate if proof is None else refuted(certificate, proof, data.kept)
+        return certificate if proof is None else refuted(certificate, proof, data.kept[proof.rows])
 
     def _ended(self, reason: str, certificate: Certificate) -> str:
         """A minimum above 0 is believed if there is a proof; where that would be too large, HiGHS is the judge."""

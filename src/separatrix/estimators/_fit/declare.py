@@ -90,6 +90,11 @@ BATCH_ATTRIBUTES = """classes_ : ndarray
     n_updates_, n_visits_, n_epochs_ : int
         Corrections of the vector, rows looked at, passes over the data."""
 
+CHECKPOINT = """checkpoint : str or path, default=None
+        A file in which the passes over rows that live elsewhere (`separatrix.rows`) are kept. A fit that was killed
+        goes on from there when the same call is made again, and ends with the same bits. The file is guarded by the
+        fingerprint of rows and parameters; it may be removed when the fit is done."""
+
 KERNEL = """kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
         The inner product; a function takes two matrices and returns those of their rows. Precomputed: X holds them,
         (n, n) for `fit` and (m, n) for `predict`. Sigmoid, own and precomputed kernels and poly with a negative coef0
@@ -111,6 +116,7 @@ SUPPORT = """support_ : ndarray
         The biases."""
 
 _MARKS = {
+    "{checkpoint}": CHECKPOINT,
     "{kernel}": KERNEL,
     "{support}": SUPPORT,
     "{shared}": SHARED,
