@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 import separatrix
-from separatrix import BatchPerceptron, HoKashyap, LeastSquares, MaxMargin, NotSeparableError
+from separatrix import BatchPerceptron, HoKashyap, LeastSquares, MaxMargin, NotSeparableError, Perceptron
 from separatrix.errors import DataError, SeparatrixError
 from separatrix.passes import journal, summaries
 from separatrix.passes.journal import Journal, JournaledRows
@@ -62,6 +62,7 @@ def broken_after(home, blocks):
     return home
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
     "model",
     [
@@ -70,6 +71,8 @@ def broken_after(home, blocks):
         LeastSquares("fisher"),
         BatchPerceptron(),
         HoKashyap("descent"),
+        Perceptron(average=True, max_epochs=5, n_jobs=1),
+        Perceptron(max_epochs=5, mix=True),
     ],
 )
 def test_a_fit_that_breaks_off_again_and_again_ends_with_the_same_bits(folder, monkeypatch, model):

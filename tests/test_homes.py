@@ -11,16 +11,25 @@ from sklearn.exceptions import ConvergenceWarning
 
 import separatrix
 from separatrix import (
+    ALMA,
+    LMS,
+    MICRA,
+    BalancedWinnow,
     BatchPerceptron,
     BatchRelaxation,
     DataError,
     GradientDescent,
     HoKashyap,
+    KernelPerceptron,
     LeastSquares,
     MaxMargin,
     NotSeparableError,
+    PassiveAggressive,
     Perceptron,
+    Pocket,
+    RecursiveLeastSquares,
     UnavailableError,
+    VotedPerceptron,
 )
 from separatrix.descent import SquaredErrorCriterion
 from separatrix.optimum import solvers
@@ -225,8 +234,13 @@ def test_what_a_home_is_asked_for():
     _, y, home = generated()
     with pytest.raises(DataError, match="holds its labels"):
         MaxMargin().fit(home, y)
-    with pytest.raises(UnavailableError, match="in the memory of this process"):
-        Perceptron().fit(home, None)
+    for model in (Pocket(), Perceptron(delta=1.0), Perceptron(early_stopping=True), KernelPerceptron()):
+        with pytest.raises(UnavailableError, match=r"memory of this process|forbid"):
+            model.fit(home)
+    with pytest.raises(UnavailableError, match="keeps more than a vector"):
+        Perceptron(average=True, mix=True).fit(home)
+    with pytest.raises(UnavailableError, match="ovo"):
+        MaxMargin(multi_class="ovo").fit(generated(classes=3)[2])
     with pytest.raises(ValueError, match="needs the rows in the memory"):
         MaxMargin(solver="newton").fit(home)
 
@@ -361,3 +375,67 @@ def test_the_automatic_rate_of_a_home_is_that_of_memory():
         GradientDescent(SquaredErrorCriterion(np.ones(len(y)))).fit(home)
     with pytest.raises(DataError, match="A target for each row"):
         LeastSquares(np.ones(len(y))).fit(home)
+
+
+# Online rules
+
+
+ONLINE = [
+    Perceptron(margin=0.1),
+    Perceptron(average=True),
+    Perceptron(eta=lambda k: 1.0 / k**0.5),
+    VotedPerceptron(),
+    BalancedWinnow(),
+    MICRA(),
+    ALMA(),
+    PassiveAggressive(),
+    LMS(),
+    RecursiveLeastSquares(),
+]
+
+
+@pytest.mark.parametrize("model", ONLINE, ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_an_online_rule_visits_a_home_as_it_visits_memory(model, classes):
+    """Block after block, with the same bits; convergence is that of an epoch over all of them."""
+    X, y, home = generated(n=800, gap=0.2, classes=classes)
+    model = clone(model).set_params(shuffle=False, max_epochs=7)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        one, other = clone(model).fit(X, y), clone(model).fit(home)
+    for name in ("n_updates_", "n_visits_", "n_epochs_", "converged_", "stop_reason_"):
+        assert getattr(one, name) == getattr(other, name), name
+    np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
+    if one.certificate_.lower is not None:
+        assert other.certificate_.lower == pytest.approx(one.certificate_.lower, rel=1e-9)
+    np.testing.assert_array_equal(other.predict(home), one.predict(X))
+
+
+@pytest.mark.parametrize("options", [{"multi_class": "kesler"}, {"max_updates": 20}, {"shuffle": True}])
+def test_the_ways_of_an_online_rule_over_a_home(options):
+    X, y, home = generated(n=800, gap=0.2, classes=3)
+    model = Perceptron(shuffle=False, max_epochs=5).set_params(**options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        one, other = clone(model).fit(X, y), clone(model).fit(home)
+    if not model.shuffle:
+        np.testing.assert_array_equal(one.coef_, other.coef_)
+    assert other.score(X, y) > (0.3 if model.max_updates else 0.8)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_mixed_vectors_separate_what_is_separable(classes):
+    """McDonald, Hall & Mann (2010): the mistakes, each divided by the blocks, are at most (R/gamma)^2."""
+    X, y, home = generated(n=800, gap=0.2, classes=classes, blocks=(0, 100, 250, 600, 800))
+    mode = "kesler" if classes > 2 else "ovr"
+    model = Perceptron(mix=True, multi_class=mode, max_epochs=3000).fit(home)
+    assert model.converged_
+    assert (model.predict(X) == y).all()
+    assert model.certificate_.separable
+    best = MaxMargin(np.inf, multi_class=mode).fit(X, y).certificate_
+    assert model.certificate_.lower <= best.upper
+    assert model.certificate_.upper >= best.lower
+    blocks = len(home.borders) - 1
+    assert model.n_updates_ / blocks <= (best.radius / best.lower) ** 2
+    again = Perceptron(mix=True, multi_class=mode, max_epochs=3000).fit(home)
+    np.testing.assert_array_equal(again.coef_, model.coef_)

@@ -207,6 +207,8 @@ def _encoded(record: dict[str, Any]) -> bytes:
 def _plain(value: Any, arrays: list[np.ndarray]) -> Any:
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return {"tuple": type(value).__name__, "fields": [_plain(part, arrays) for part in value]}
+    if isinstance(value, list):
+        return {"list": [_plain(part, arrays) for part in value]}
     if isinstance(value, (np.ndarray, np.generic)):
         array = np.asarray(value)
         arrays.append(array)
@@ -238,6 +240,8 @@ class _Reader:
             return told
         if "float" in told:
             return float.fromhex(told["float"])
+        if "list" in told:
+            return [self.value(part) for part in told["list"]]
         if "tuple" in told:
             return getattr(summaries, told["tuple"])(*(self.value(part) for part in told["fields"]))
         dtype = np.dtype(told["dtype"])

@@ -143,6 +143,37 @@ class Moments(NamedTuple):
         return Moments(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
 
 
+class Mixture(NamedTuple):
+    """Of runs of a rule over blocks, for each problem: the sums of their vectors and of their multipliers, corrections,
+    and the blocks that needed one; rows and blocks in all."""
+
+    vectors: NDArray[np.float64]
+    totals: Vector
+    updates: np.ndarray
+    fresh: np.ndarray
+    rows: int
+    blocks: int
+
+    def merge(self, other: "Mixture") -> "Mixture":
+        return Mixture(
+            self.vectors + other.vectors,
+            self.totals + other.totals,
+            self.updates + other.updates,
+            self.fresh + other.fresh,
+            self.rows + other.rows,
+            self.blocks + other.blocks,
+        )
+
+
+class Standing(NamedTuple):
+    """Where a run over blocks in order stands: of each problem whether this epoch has corrected it, how it ended, and
+    the arrays of its state."""
+
+    fresh: np.ndarray
+    reasons: list[str]
+    arrays: list[np.ndarray]
+
+
 class Spread(NamedTuple):
     """Of columns: number of rows, means, and sums of squared differences from these (Chan, Golub & LeVeque 1979)."""
 

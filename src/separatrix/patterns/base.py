@@ -336,6 +336,11 @@ class PassedPatterns(PatternSet):
         told = [k[-1].minimum for k in known if k is not None and k[0] == a.tobytes()]
         return told[0] if told else self.extremes(a, 1).minimum
 
+    def peak(self) -> float:
+        """max |y_ki|, the radius that matters to Winnow."""
+        columns = self.column_range()
+        return max(float(np.abs([columns.smallest, columns.largest]).max(initial=0.0)), self.space.rho)
+
     def sample(self, rows: np.ndarray) -> "Patterns":
         return self.seen.patterns(self.home.take(rows), self.categories)
 

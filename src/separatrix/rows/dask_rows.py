@@ -35,6 +35,8 @@ class DaskRows(FetchedRows):
     """The rows of a Dask array or data frame, as `separatrix.rows.dask` makes them. Nothing is computed in advance but
     the sizes of blocks and the classes; a collection that is dear to compute should be persisted before."""
 
+    prefers_mixing = True  # visits in order would bring every block here
+
     def __init__(self, parts: list[tuple[Any, Any, Any]], token: str, names: list[str] | None = None):
         self.token, self.names = token, names
         # A byte per row stays where the features are: labels that live elsewhere would have to travel in every pass.

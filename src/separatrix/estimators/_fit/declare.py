@@ -38,7 +38,14 @@ SHARED = """fit_intercept : bool, default=True
     rivals : {"strongest", "all"}, default="strongest"
         What a visit of the machine corrects: the strongest wrong class, or every one that violates the rule.
     n_jobs : int or None, default=None
-        Threads over the problems of "ovr" and "ovo"; -1 takes all cores. With callbacks there is one."""
+        Threads over the problems of "ovr" and "ovo"; -1 takes all cores. With callbacks there is one.
+    mix : bool or None, default=None
+        For rows that live elsewhere (`separatrix.rows`). False: they are visited block after block, as one run over all
+        of them would; ``shuffle`` then draws an order within each block. True: in every epoch each block runs the rule
+        from the same vector, and the mean of what they come to is the next one (McDonald 2010). None mixes on Dask.
+    checkpoint : str or path, default=None
+        A file in which a fit to rows that live elsewhere is kept while it runs. A fit that was killed goes on from
+        there when the same call is made again, and ends with the same bits."""
 
 DELTA = """delta : float, default=0.0
         Soft margin: the extension of the space by ``delta`` per pattern, which makes all data separable there
