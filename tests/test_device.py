@@ -21,8 +21,8 @@ from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certify import certify
 from separatrix.proof.separability import decide, separability
 from separatrix.rows import device
+from separatrix.rows.changed_rows import ScaledRows
 from separatrix.rows.device import DeviceRows
-from separatrix.rows.scaled import ScaledRows
 from separatrix.space import Space
 
 INTERPRETED = os.environ.setdefault("TRITON_INTERPRET", "1") == "1"  # Triton asks when it is imported

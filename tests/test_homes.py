@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import StandardScaler
 
 import separatrix
 from separatrix import (
@@ -439,3 +440,37 @@ def test_mixed_vectors_separate_what_is_separable(classes):
     assert model.n_updates_ / blocks <= (best.radius / best.lower) ** 2
     again = Perceptron(mix=True, multi_class=mode, max_epochs=3000).fit(home)
     np.testing.assert_array_equal(again.coef_, model.coef_)
+
+
+# Preparation
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_columns_are_standardised_in_one_pass(layout):
+    X, y, home = generated(layout=lambda X: layout(X * [1.0, 10.0, 0.0, 1.0, 1e-3] + [0.0, 1e3, 7.0, 0.0, 0.0]))
+    home.sparse = sp.issparse(X)
+    scaler = StandardScaler(with_mean=not sp.issparse(X)).fit(X.astype(np.float64))
+    scaled = separatrix.rows.standardized(home)
+    assert home.passes == 1
+    np.testing.assert_allclose(scaled.size, scaler.scale_, rtol=1e-9)
+    expected = scaler.transform(X.astype(np.float64))
+    few = np.array([5, 1, 5])
+    np.testing.assert_allclose(
+        scaled.take(few).dense(np.arange(3)), expected[few].toarray() if sp.issparse(X) else expected[few], atol=1e-9
+    )
+    one, other = MaxMargin(tol=1e-6).fit(expected, y), MaxMargin(tol=1e-6).fit(scaled)
+    assert other.certificate_.lower == pytest.approx(one.certificate_.lower, rel=1e-5)
+    again = separatrix.rows.standardized(home, like=scaled)
+    np.testing.assert_array_equal(again.centre, scaled.centre)
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", {0: 3.0}])
+def test_classes_are_weighted_where_they_live(class_weight):
+    X, y, home = generated(noise=0.05)
+    one, other = (MaxMargin(class_weight=class_weight, tol=1e-9).fit(*data) for data in ((X, y), (home,)))
+    np.testing.assert_allclose(other.coef_, one.coef_, rtol=1e-4, atol=1e-6)
+    assert other.certificate_.lower == pytest.approx(one.certificate_.lower, rel=1e-8)
+    assert other.certificate_.verify(separatrix.rows.weighted(home, class_weight))
+    assert not other.certificate_.verify(home)
+    with pytest.raises(DataError, match="no class"):
+        MaxMargin(class_weight={"x": 1.0}).fit(home)

@@ -52,7 +52,8 @@ class MaxMargin(MarginClassifier):
     max_time : float or None, default=None
         Seconds, at most.
     class_weight : dict, "balanced" or None, default=None
-        Factors on the price of slack by class; they multiply ``sample_weight``.
+        Factors on the price of slack by class; they multiply ``sample_weight``. Where rows live elsewhere the
+        certificate speaks of `separatrix.rows.weighted`.
     multi_class : {"ovr", "ovo", "kesler"}, default="ovr"
         More than two classes: each against the rest, each pair, or one linear machine, whose margin is that of
         Kesler's space: the smallest ``(a_i - a_j).y`` over rows and rivals, all vectors together being of length 1.

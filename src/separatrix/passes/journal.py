@@ -37,6 +37,7 @@ class JournaledRows(Rows):
     def __init__(self, home: Rows, path: str | Path, guard: str = ""):
         self.home = home
         self.n, self.width, self.classes, self.names = home.n, home.width, home.classes, home.names
+        self.block_count, self.prefers_mixing = home.block_count, home.prefers_mixing
         self.journal = Journal(Path(path), hashlib.sha256(f"{home.fingerprint} {guard}".encode()).hexdigest())
 
     @property

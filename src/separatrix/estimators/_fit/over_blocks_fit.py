@@ -78,8 +78,7 @@ def _mixes(owner: Any, data: "Data", recipe: Recipe) -> bool:
             f"mix=True takes the mean of vectors that a rule reaches on its own: {type(owner).__name__} with these "
             "parameters keeps more than a vector. Use mix=False."
         )
-    home = getattr(data.rows, "home", data.rows)
-    return bool(can and (owner.mix or (owner.mix is None and getattr(home, "prefers_mixing", False))))
+    return bool(can and (owner.mix or (owner.mix is None and data.rows.prefers_mixing)))
 
 
 class _InOrder:
