@@ -10,6 +10,7 @@ import numpy as np
 
 from separatrix.passes.compiled import BLOCK
 from separatrix.passes.summaries import (
+    NEAR,
     Columns,
     Combination,
     Extremes,
@@ -127,8 +128,8 @@ class Block:
         s, c = xp.clip(1.0 - m, min=0.0), self.prices
         active = xp.astype(s > 0.0, xp.float64)
         matrix = self.outer_products(c * active) if hessian else np.zeros((0, 0))
-        count = int(xp.count_nonzero(active))
-        return Piece(self.sum(c * s * s), self.sum(c * s), self.combine(c * s), matrix, count, float(xp.min(m)))
+        count, near = int(xp.count_nonzero(active)), self.sum(xp.where(m < 1.0 + NEAR, c, xp.zeros_like(c)))
+        return Piece(self.sum(c * s * s), self.sum(c * s), self.combine(c * s), matrix, count, float(xp.min(m)), near)
 
     def slope_of_block(self, first: int, a: Vector, criterion: Any, hessian: bool) -> Slope:
         """The formulas of a criterion are numpy's: a number per row comes here, and one goes back."""
