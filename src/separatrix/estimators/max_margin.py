@@ -213,11 +213,6 @@ class MaxMargin(MarginClassifier):
             certificate,
         )
 
-    def _doubt(self, n: int) -> tuple[str, str]:
-        reason, advice = super()._doubt(n)
-        undecided = np.isinf(self.C) and any(c.separable is None for c in self.certificates_)
-        return reason + (", and whether a hyperplane separates is undecided" if undecided else ""), advice
-
     def _finish(self, solutions: list[Solution], data: Data) -> None:
         super()._finish(solutions, data)
         self.n_passes_ = float(sum(s.problem.passes for s in solutions))

@@ -251,4 +251,5 @@ def refutation(
         alpha=weight,
         sample_weight=sample_weight,
         categories=patterns.categories,
+        kernel=getattr(patterns, "kernel", None),
     )

@@ -107,7 +107,12 @@ class MarginClassifier(LinearSeparator):
         return self._fit(X, y, sample_weight, coef_init=coef_init, intercept_init=intercept_init)
 
     def _doubt(self, n: int) -> tuple[str, str]:
-        return f"a gap of {self.certificate_.gap:.1e} > tol={self.tol:g}", self._advice(n)
+        undecided = np.isinf(self.C) and any(c.separable is None for c in self.certificates_)
+        return (
+            f"a gap of {self.certificate_.gap:.1e} > tol={self.tol:g}"
+            + (", and whether a hyperplane separates is undecided" if undecided else ""),
+            self._advice(n),
+        )
 
     def _check_training_data(self, *given: Any, **options: Any) -> Data:
         """The data with weights times the factors of their classes."""
