@@ -152,7 +152,7 @@ class _Patterns:
         additions, g u / (1 - g u) times the sum of the sizes: g = n in any order, here at most a block's and one for
         each block. Together less than 1.01 (g + 6) u s + 4 n 2^-1022, s = sum |x w|; and s < 1.01 A + 2 n 2^-1022 if it
         is computed as A. The error is more than twice that: the other half pays for its own rounding and that of m -
-        error, m + error. delta_k^2 loses 4 u of itself and 2^-720; NaN stands for one of numbers too far apart.
+        error, m + error. delta_k^2 loses 4 u of itself and 2^-720 if the weight exceeds 2^-300, else it is NaN.
         """
         m, A = (np.zeros(len(patterns) if across else self.width, object if exact else np.float64) for _ in range(2))
         for values, row, column, part in self.blocks(patterns, exact):
@@ -165,8 +165,8 @@ class _Patterns:
                     out[places] += np.bincount(index, x, len(out[places]))
         if w is None and self.delta:
             price, delta = self.price[patterns // self.rivals], np.ldexp(self.delta, -self.unit)
-            fine = (delta < 2.0**300) & (price > 2.0**-300) & (price < 2.0**300)
-            own = Fraction(self.delta) ** 2 / self.exactly(price) if exact else np.where(fine, delta**2 / price, np.nan)
+            own = delta**2 / np.where(price > 2.0**-300, price, np.nan)
+            own = Fraction(self.delta) ** 2 / self.exactly(price) if exact else own
             m, A = m - own, A + own
         n, depth = (self.terms, self.terms) if across else (len(patterns), self.step + len(patterns) / self.step)
         error = 0 if exact else (depth + 16) * EPS * A + (2.0**-700 if w is None else n * TINY)
