@@ -84,7 +84,12 @@ class _Patterns:
         )
         csr, y, self.claim, self.left = isinstance(X, tuple), np.asarray(y), claim, 0
         self.values = values = np.asarray(X[0] if csr else X)
-        fits: Any = values.dtype.kind in "fiub" and values.dtype.itemsize <= 8 and values.ndim == 2 - csr
+        fits: Any = (
+            not isinstance(X, np.ma.MaskedArray)
+            and values.dtype.kind in "fiub"
+            and values.dtype.itemsize <= 8
+            and values.ndim == 2 - csr
+        )
         _need(fits, "X is no matrix of numbers of at most 64 bits")
         n, self.d = (len(X[2]) - 1, int(X[3])) if csr else values.shape
         self.start, self.column = np.arange(n + 1) * self.d, None
@@ -299,7 +304,7 @@ def check(X: Any, y: Any, claim: Any, sample_weight: Any = None, all_rows: bool 
     found: dict[str, list[str]] = {"checked": [], "failed": [], "unchecked": [], "notes": []}
     try:
         patterns = _Patterns(X, y, claim, sample_weight)
-    except (_StopError, TypeError, ValueError, OverflowError) as error:
+    except (_StopError, TypeError, ValueError, OverflowError, LookupError) as error:
         return {**found, "failed": [f"refused: {error.args[-1]}"]}
     n, kept = patterns.rows
     if kept < n:
