@@ -23,14 +23,13 @@ FOREIGN = {
     b"%PDF": "a PDF document",
     b"\x89PNG": "a picture",
     b"\xff\xd8\xff": "a picture",
-    b"\x89HDF": "HDF5, which is not read: convert it to Parquet",
+    b"\x89HDF": "HDF5, which polars does not read: convert it to Parquet, in pandas by read_hdf(...).to_parquet(...)",
     b"SQLite format": "an SQLite database: export the table as CSV",
     b"BZh": "bzip2: unpack it, or compress with gzip",
     b"\xfd7zXZ": "xz: unpack it, or compress with gzip",
     b"(\xb5/\xfd": "zstandard: unpack it, or compress with gzip",
     b"\x80\x04\x95": "a pickle, which is never read: it could run anything",
     b"\x80\x05\x95": "a pickle, which is never read: it could run anything",
-    b"\xd0\xcf\x11\xe0": "an old Excel workbook: export the sheet as CSV",
 }
 
 
