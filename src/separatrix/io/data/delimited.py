@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.errors import DataError
-from separatrix.io.data.source import Source
+from separatrix.io.data.source import MARK, Source
 from separatrix.io.data.table import Asked, Format, Table
 
 SEPARATORS = (",", "\t", ";", "|")
@@ -19,7 +19,6 @@ MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
 NUMBER = re.compile(r"^\s*[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?\s*$|^\s*[-+]?inf(inity)?\s*$", re.I)
 DECIMAL_COMMA = re.compile(r"^\s*[-+]?\d+,\d+\s*$")
 UNNAMED = "unnamed column "
-MARK = b"\xef\xbb\xbf"  # of UTF-8, at the beginning
 SEP = re.compile(rb"^sep=(.)$", re.I)
 RECORD = [("line", np.int64), ("missing", np.bool_)]
 SURE = 10_000  # rows from which polars takes the types, before it looks at all

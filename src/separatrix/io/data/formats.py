@@ -14,7 +14,7 @@ from separatrix.io.data.delimited import CSV, TSV
 from separatrix.io.data.excel import EXCEL
 from separatrix.io.data.libsvm import LIBSVM
 from separatrix.io.data.prepare import normalised, without_empty
-from separatrix.io.data.source import Source
+from separatrix.io.data.source import MARK, Source
 from separatrix.io.data.table import (
     Asked,
     Format,
@@ -102,7 +102,7 @@ def read_table(
     if format is not None and format not in FORMATS:
         raise DataError(f"The format {format!r} is not known; known are {', '.join(FORMATS)}.")
     source = Source.of(where)
-    if not source.head.strip():
+    if not source.head.removeprefix(MARK).strip():
         raise DataError(f"{source.name} is empty.")
     kind = FORMATS[format] if format else format_of(source)
     table = kind.read(source, Asked(target, format, separator, header, base))

@@ -13,6 +13,7 @@ from typing import Any
 from separatrix.errors import DataError
 from separatrix.io.data.limits import check_unpacked
 
+MARK = b"\xef\xbb\xbf"  # of UTF-8, at the beginning of a file
 HEAD = 1 << 16  # bytes that tell the format, and more where lines are longer
 TELLING = 2  # lines that are read whole, however long: names, and a row
 LONGEST = 1 << 28  # bytes in which they have to end
