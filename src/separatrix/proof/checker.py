@@ -11,6 +11,9 @@ its negative in block j. |a| leaves the last entry out if the bias is free. A ce
                     delta_k = delta, or delta / sqrt(weight) if weighted
     direction       a vector a. lower: a.y_k >= lower |a| for all k; if delta > 0: some v >= 0 has the objective
                     J = v^2 |a|^2 + sum max(0, 1 - v a.y_k)^2 / delta_k^2 <= lower^-2. separable true: all a.y_k > 0
+    hinge           C > 0: plain slack of a hyperplane, c_k the weight if weighted, else 1. lower: J = |a|^2 +
+                    2 C sum c_k max(0, 1 - a.y_k) <= lower^-2. upper: every vector has J >= upper^-2, since
+                    J >= 2 sum alpha_k - |sum alpha_k y_k|^2 if all alpha_k <= C c_k
     alpha_index, alpha   multipliers >= 0 of distinct patterns. upper: no unit vector has a larger margin, for it has
                     at most |sum alpha_k y_k| / sum alpha_k. Or slack_vector a: they are weight_k max(0, 1 - a.y_k)
     alpha_exact     integers as text ("0x1f"), else alpha. separable false: they combine the patterns to 0 (Gordan)
@@ -34,7 +37,8 @@ INF, MAX, EPS, FLOOR, TWO = math.inf, sys.float_info.max, 2.0**-52, 2.0**-1018, 
 TOLERANCE = Fraction(1, 10**12)
 MOST_EXACT = 1_000_000  # values of a claim that may become fractions, four times as many of separable false: 10-60 s
 CLAIMS = ["lower", "upper", "separable", "weak", "radius"]
-GIVEN = "rho delta free weighted categories between sample_weight direction alpha_index alpha alpha_exact slack_vector"
+GIVEN = "rho delta hinge free weighted categories between sample_weight direction alpha_index alpha alpha_exact"
+GIVEN += " slack_vector"
 
 
 class _StopError(Exception):
@@ -127,7 +131,8 @@ class _Problem:
         _need(y.shape == (n,) and (y.dtype.kind != "f" or np.all(np.isfinite(y))), f"y does not hold {n} labels")
         given = claim.get("sample_weight") if weight is None else np.asarray(weight, dtype=np.float64)
         self.weight = np.ones(n) if given is None else _vector(given, n, "sample_weight", 0.0)
-        self.rho, delta = _vector([claim.get("rho", 1.0), claim.get("delta", 0.0)], 2, "rho or delta", 0.0).tolist()
+        given = [claim.get("rho", 1.0), claim.get("delta", 0.0), claim.get("hinge", 0.0)]
+        self.rho, delta, hinge = _vector(given, 3, "rho, delta or hinge", 0.0).tolist()
         self.c, self.free, pair = claim.get("categories", 2), claim.get("free", False), claim.get("between")
         self.weighted = claim.get("weighted", False)
         _need(type(self.free) is type(self.weighted) is bool, "free or weighted is neither true nor false")
@@ -139,7 +144,9 @@ class _Problem:
         kept, present = np.flatnonzero(part), np.unique(code[part])
         fits = type(self.c) is int and self.c == len(present) >= 2
         _need(fits, f"it is about {self.c!r} categories, the rows that take part have {len(present)}")
-        _need(self.c == 2 or not self.free, "a free bias is for two categories")
+        _need(self.c == 2 or not (self.free or hinge), "a free bias and a hinge are for two categories")
+        _need(not (hinge and delta), "slack is either plain or squared")
+        self.hinge = Fraction(hinge)
         self.code, self.rivals, self.delta2 = np.searchsorted(present, code), self.c - 1, Fraction(delta) ** 2
         self.all = (kept[:, None] * self.rivals + np.arange(self.rivals)).ravel()
         self.rows, self.width = (n, len(kept)), (self.d + 1) * (self.c if self.c > 2 else 1)
@@ -219,6 +226,8 @@ class _Problem:
     def lower(self) -> bool:
         t, (a, u, low, high) = self.number("lower"), self.margins("direction")
         square = sum((Fraction(w) ** 2 for w in (a[:-1] if self.free else a).tolist()), Fraction(0))
+        if self.hinge:
+            return t <= 0 or self.hinge_objective(t, a, u, low, square)
         if self.delta2:
             return t <= 0 or self.objective(t, a, u, low, square)
         if not square:  # no direction: what every unit vector reaches
@@ -257,6 +266,37 @@ class _Problem:
             raise _StopError(None, "no end was found of Newton's steps")
         return False  # v is the minimum, exactly
 
+    def hinge_objective(self, t: Fraction, a: np.ndarray, u: int, m: np.ndarray, square: Fraction) -> bool:
+        """Is t^2 J <= 1? Floats know that a.y >= m 2^(u + unit)."""
+        for exact in (False, True):
+            m = self.ranges(self.all, True, a)[0] if exact else _down(np.ldexp(m, u + self.unit))
+            q = _up(self.bound(2 * t * t * self.hinge, exact, 0) * self.price(self.all, exact))
+            slack = _total(_up(q * np.maximum(_up(1 - m), 0)))
+            if _up(slack + self.bound(t * t * square, exact, 0)) <= 1:
+                return True
+        return False
+
+    def within_caps(self, patterns: np.ndarray, alpha: np.ndarray) -> bool:
+        """Is alpha_k <= C c_k for all of them?"""
+        doubt = ~(alpha <= _down(float(self.hinge) * self.price(patterns, False)))
+        self.spend(int(doubt.sum()))
+        return bool(np.all(_fractions(alpha[doubt]) <= self.hinge * self.price(patterns[doubt], True)))
+
+    def hinge_bound(self, most: Fraction, exact: bool, power: int, square: Any, mass: Any, lean: Any, R: Any) -> bool:
+        """Is 1 + 2 e (upper^2 + R upper) <= upper^2 (2 sum alpha - |sum alpha y|^2), e = |sum alpha l| of a free bias?
+
+        The best bias is where some row has a margin of 1, for rows of both classes take part: |b| <= 1 + R |w|. So
+        J + 2 e (1 + R |w|) >= 2 sum alpha - |sum alpha y|^2, and |w|^2 <= J: J cannot be less than upper^-2. Floats
+        see alpha divided by 2^power.
+        """
+        s, unit = (Fraction(1), Fraction(1)) if exact else (TWO**power, TWO**self.unit)
+        factors = most**2 * s, most * s * unit, (most * s * unit) ** 2
+        one, two, three = factors if exact else (_beyond(x, INF) for x in factors)
+        left = _up(1 + _up(three * square))
+        left = _up(left + _up(2 * lean * _up(one + _up(two * R))))
+        least = 2 * most**2 * s if exact else _beyond(2 * most**2 * s, -INF)
+        return bool(left <= _down(least * mass))
+
     def index(self) -> np.ndarray:
         """The patterns of the multipliers: distinct ones of those that take part."""
         index = _plain(self.claim.get("alpha_index"), "alpha_index")
@@ -266,11 +306,12 @@ class _Problem:
         return np.array(index, dtype=np.int64)
 
     def multipliers(self) -> tuple[np.ndarray, np.ndarray]:
-        """Patterns and numbers >= 0; a common factor does not matter. Any such numbers prove a bound, rounded too."""
+        """Patterns and numbers >= 0; a common factor matters to a hinge only. Any such numbers prove a bound."""
         if self.claim.get("slack_vector") is None:
             patterns = self.index()
             alpha = _vector(self.claim.get("alpha"), len(patterns), "alpha", 0.0)
         else:
+            _need(not self.hinge, "a hinge takes multipliers as they are, and slack_vector gives them up to a factor")
             patterns, (_, u, low, high) = self.all, self.margins("slack_vector")
             slack = 1.0 - np.ldexp((low + high) / 2, u + self.unit)
             alpha = _scaled(self.weight)[0][patterns // self.rivals] * np.maximum(slack, 0.0)
@@ -278,12 +319,16 @@ class _Problem:
         return patterns, alpha
 
     def upper(self) -> bool:
-        """|sum alpha y| + R |sum alpha l| <= upper sum alpha, R = max |y|.
+        """|sum alpha y| + R |sum alpha l| <= upper sum alpha, R = max |y|; or `hinge_bound`.
 
         The second term is for a free bias b: if all l (w.x + rho b) >= m >= 0, |w| = 1, then |rho b| <= R - m, since
         there are rows of both classes.
         """
         most, (patterns, alpha) = self.number("upper", 0.0), self.multipliers()
+        lean: Any = 0
+        R: Any = 0
+        if self.hinge and not self.within_caps(patterns, alpha):
+            return False
         for exact in (False, True):
             a, total, mass = (_fractions(alpha) if exact else _scaled(alpha)[0]), np.array(0), np.array(0)
             for values, row, column, part in self.blocks(patterns, exact):
@@ -296,12 +341,18 @@ class _Problem:
             if self.delta2:
                 own = _up(_up(a * a) / self.price(patterns, exact))
                 square = _up(square + _total(_up(self.bound(self.delta2, exact, 2) * own)))
-            right = _down(self.bound(most, exact, 1, -INF) * _down(_down(_total(a))))
+            mass = _down(_down(_total(a)))
             if self.free:
                 lean = _total(a * (2 * self.code[patterns] - 1))
+                lean = max(lean, -_down(_down(lean)))
                 R = _up(math.sqrt(self.ranges(self.all, False)[1].max()))
                 R = Fraction(R) * TWO**self.unit if exact else R  # inf is an OverflowError
-                right = _down(right - _up(R * max(lean, -_down(_down(lean)))))
+            if self.hinge:
+                if self.hinge_bound(most, exact, _scaled(alpha)[1], square, mass, lean, R):
+                    return True
+                continue
+            right = _down(self.bound(most, exact, 1, -INF) * mass)
+            right = _down(right - _up(R * lean)) if self.free else right
             if right >= 0 and square <= _down(right * right):
                 return True
         return False
