@@ -24,7 +24,8 @@ class Certificate:
     J^(-1/2), minimised over gamma (CRAMMA eq. 20). ``upper``: no direction has a larger one; inf where nothing bounds
     it. With ``space.hinge`` = C they are (2 P)^(-1/2) of the ``value`` P that the direction reaches, and of the
     ``bound`` below which no vector gets, P = |a|^2/2 + C sum c_k max(0, 1 - a.y_k). ``separable``: True if a hyperplane
-    of the unextended space is proved to separate, False if it is proved that none does, None if undecided. ``radius``: R = max |y_k|. ``direction``: the augmented vector (w, b/rho).
+    of the unextended space is proved to separate, False if it is proved that none does, None if undecided.
+    ``radius``: R = max |y_k|. ``direction``: the augmented vector (w, b/rho).
     ``alpha_index``, ``alpha``: rows and their multipliers, whose combination gives ``upper``; None where they were not
     kept. ``sample_weight``: rows of weight 0 do not take part; margins are never weighted. ``categories``: 2 for a
     hyperplane; for a linear machine their number c, and then all this is said in Kesler's space: the direction holds
