@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from separatrix.errors import DataError, UnavailableError
 from separatrix.estimators._fit.batch import DirectClassifier, IterativeClassifier, Outcome, row_values
 from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.prediction import scores_of
+from separatrix.estimators._fit.prediction import blockwise, scores_of
 from separatrix.estimators._fit.rates import POWERS, rate_function
 from separatrix.estimators._fit.separator import Data
 from separatrix.estimators.sklearn_api import NOT_NEGATIVE, POSITIVE, one_of
@@ -151,6 +151,7 @@ class LeastSquares(DirectClassifier):
         return [o._replace(a=a) for o, a in zip(outcomes, risks, strict=True)]
 
     @available_if(_offers_probabilities)
+    @blockwise
     def predict_proba(self, X):
         """Posterior probabilities, moved to the nearest probabilities; for two classes that is clipping to [0, 1].
 

@@ -36,7 +36,7 @@ class JournaledRows(Rows):
 
     def __init__(self, home: Rows, path: str | Path, guard: str = ""):
         self.home = home
-        self.n, self.width, self.classes = home.n, home.width, home.classes
+        self.n, self.width, self.classes, self.names = home.n, home.width, home.classes, home.names
         self.journal = Journal(Path(path), hashlib.sha256(f"{home.fingerprint} {guard}".encode()).hexdigest())
 
     @property

@@ -15,6 +15,7 @@ INK = "#333333"
 FAINT = "#DDDDDD"
 ENDINGS = (".png", ".svg", ".pdf")
 MOST_POINTS = 5000  # rows that are drawn
+TEXT = ("string", "str", "object", "category", "categorical", "enum")  # kinds of columns of frames, as they are called
 
 STYLE = {
     "axes.spines.top": False,
@@ -79,18 +80,21 @@ def separator_in(estimator: Any) -> Any:
 
 
 def look(k: int) -> dict[str, Any]:
-    """Colour and marker of class k."""
-    return {"color": COLOURS[k % len(COLOURS)], "marker": MARKERS[k % len(MARKERS)]}
+    """Colour and marker of class k; class k + 8 has the same colour and another marker."""
+    return {"color": COLOURS[k % len(COLOURS)], "marker": MARKERS[(k + k // len(COLOURS)) % len(MARKERS)]}
 
 
-def thinned(n: int, always: np.ndarray) -> np.ndarray:
-    """Row numbers to draw: all of them, or a random part with those that always belong."""
-    if n <= MOST_POINTS:
-        return np.arange(n)
-    chosen = np.random.default_rng(0).choice(n, MOST_POINTS, replace=False)
-    return np.union1d(chosen, always).astype(np.int64)
+def thinned(n: int) -> np.ndarray:
+    """Row numbers to draw: all of them, or a random part of very many."""
+    return np.arange(n) if n <= MOST_POINTS else np.sort(np.random.default_rng(0).choice(n, MOST_POINTS, replace=False))
 
 
 def dense(X: Any) -> np.ndarray:
     """Rows as a float64 array."""
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+
+
+def of_numbers(X: Any) -> bool:
+    """Whether rows hold numbers alone: the columns of a frame may be text."""
+    kinds = getattr(X, "dtypes", None)
+    return kinds is None or not any(str(kind).lower() in TEXT for kind in kinds)

@@ -26,6 +26,7 @@ from separatrix.proof.exact import BROKEN, LARGEST_SYSTEM
 from separatrix.proof.gordan import Gordan, gordan
 from separatrix.rows.base import Rows
 from separatrix.rows.device import DeviceRows, is_array
+from separatrix.rows.elsewhere import home_of
 from separatrix.rows.memory import MemoryRows
 from separatrix.rows.scaled import ScaledRows
 from separatrix.rows.validate import check_integers, check_structure
@@ -87,7 +88,7 @@ def separability(
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n, d), or a home of rows
+    X : array-like or sparse matrix of shape (n, d), Dask array or data frame, or a home of rows
         A home (``separatrix.rows``) holds the labels too, and rows that need not fit into memory. Under scikit-learn's
         ``config_context(array_api_dispatch=True)`` an array on a device (torch, CuPy) stays there.
     y : array-like of shape (n,)
@@ -121,9 +122,10 @@ def separability(
         raise ValueError(f"max_time={max_time!r} must be positive.")
     ask = _Question(1.0 if fit_intercept else 0.0, max_time)
     if get_config()["array_api_dispatch"] and is_array(X) and not isinstance(X, np.ndarray):
-        X = DeviceRows.of(X, y)
-    if isinstance(X, Rows):
-        return ask.about_home(X)
+        X, y = DeviceRows.of(X, y), None
+    home = home_of(X, y)
+    if home is not None:
+        return ask.about_home(home)
     check_structure(X)
     check_integers(X)
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")

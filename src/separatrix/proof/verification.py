@@ -26,6 +26,7 @@ from separatrix.proof.certificate import Certificate, Verification
 from separatrix.proof.certify import lower_bound, plain_margin, separates_exactly, slack_bound, upper_bound
 from separatrix.proof.exact import LARGEST_SYSTEM, vanishing_combination
 from separatrix.rows.base import Rows
+from separatrix.rows.elsewhere import home_of
 from separatrix.rows.memory import as_rows
 from separatrix.rows.validate import check_structure
 from separatrix.space import Vector, signs
@@ -36,8 +37,9 @@ ELSEWHERE = "Claims about rows that live elsewhere are checked in floating point
 
 def verify(claim: Certificate, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Verification:
     """The outcome of `Certificate.verify`."""
-    if isinstance(X, Rows):
-        return _verify_elsewhere(claim, X, y, sample_weight)
+    home = home_of(X, y, sample_weight)
+    if home is not None:
+        return _verify_elsewhere(claim, home)
     if y is None:
         raise DataError("The labels are missing: call verify(X, y).")
     X, y, weight, kept = _data(claim, X, y, sample_weight)
@@ -156,10 +158,8 @@ def _verify_kernel(claim: Certificate, X: Any, y: np.ndarray, weight: Vector | N
     return _in_floats(claim, patterns, kept, IN_FLOATS)
 
 
-def _verify_elsewhere(claim: Certificate, home: Rows, y: Any, sample_weight: Any) -> Verification:
+def _verify_elsewhere(claim: Certificate, home: Rows) -> Verification:
     """The claims about rows that live elsewhere, by passes over them."""
-    if y is not None or sample_weight is not None:
-        raise DataError("A home of rows holds its labels and weights: call verify(rows) without them.")
     if claim.kernel is not None or claim.between is not None or len(home.classes) != claim.categories:
         raise DataError(
             f"The certificate is about {claim.categories} categories, the rows have {len(home.classes)} classes."

@@ -9,7 +9,7 @@ from separatrix.io.model.apply import classifier_of, weight_names
 from separatrix.proof.certificate import Verification
 from separatrix.proof.separability import Separability
 from separatrix.workflows.fitting import Fit
-from separatrix.workflows.verifying import problem_names
+from separatrix.workflows.verifying import vector_names
 
 MOST_WEIGHTS = 10
 STEEP = 1e4  # R/margin from which scaling the features is worth a word
@@ -161,19 +161,10 @@ def largest_weights(model: Any, most: int = MOST_WEIGHTS) -> list[tuple[str, lis
     if coef is None:
         return []
     names, found = weight_names(model), []
-    for label, w in zip(_vector_names(separator), coef, strict=True):
+    for label, w in zip(vector_names(separator), coef, strict=True):
         order = np.argsort(-np.abs(w), kind="stable")[:most]
         found.append((label, [(names[j], float(w[j])) for j in order if w[j] != 0]))
     return found
-
-
-def _vector_names(separator: Any) -> list[str]:
-    """What speaks for what each weight vector points to."""
-    if len(separator.coef_) == 1:
-        return [str(separator.classes_[1])]
-    names = problem_names(separator)
-    pairs = len(names) == len(separator.coef_) and not names[0].endswith(" against the rest")
-    return names if pairs else [str(c) for c in separator.classes_]
 
 
 def notes(fit: Fit) -> list[str]:

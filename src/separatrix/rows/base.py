@@ -38,6 +38,7 @@ class Rows(ABC):
     n: int
     width: int
     classes: np.ndarray
+    names: list[str] | None = None  # of the columns, where they have any
 
     @abstractmethod
     def blocks(self) -> Iterator["MemoryRows"]:

@@ -46,6 +46,7 @@ class FileRows(FetchedRows):
         self._digest = told if told is not None else inventory.digest
         self.inventory = inventory
         self.n, self.width, self.classes = inventory.n, inventory.width, inventory.classes
+        self.names = sources[0].columns
         self.dtype, self.sparse = inventory.dtype, inventory.sparse
         self.places = list(_places(inventory))
         self._firsts = np.array([place.first for place in self.places])

@@ -35,6 +35,7 @@ class RowSource(ABC):
     dtype: np.dtype = np.dtype(np.float64)
     sparse = False
     weighted = False
+    columns: list[str] | None = None  # their names
 
     def __init__(self, name: str, paths: list[Path]):
         self.name, self.paths = name, paths

@@ -14,7 +14,7 @@ class ScaledRows(Rows):
 
     def __init__(self, home: Rows, centre: np.ndarray, size: np.ndarray):
         self.home, self.centre, self.size = home, centre, size
-        self.n, self.width, self.classes = home.n, home.width, home.classes
+        self.n, self.width, self.classes, self.names = home.n, home.width, home.classes, home.names
 
     def blocks(self) -> Iterator[MemoryRows]:
         return (block.scaled(self.centre, self.size) for block in self.home.blocks())

@@ -29,6 +29,8 @@ class TableFile(RowSource):
     """``target``: the name or number of the labels' column, by default the last. ``columns``: those of the first file,
     which every file has to have."""
 
+    columns: list[str]
+
     def __init__(self, path: Path, target: Any = None, weight: Any = None, columns: list[str] | None = None):
         super().__init__(str(path), [path])
         self.scan = self._scan(path, -1 if target is None else target)

@@ -90,6 +90,15 @@ def problem_names(separator: Any) -> list[str]:
     return names
 
 
+def vector_names(separator: Any) -> list[str]:
+    """What speaks for what each weight vector points to."""
+    if len(separator.coef_) == 1:
+        return [str(separator.classes_[1])]
+    names = problem_names(separator)
+    pairs = len(names) == len(separator.coef_) and not names[0].endswith(" against the rest")
+    return names if pairs else [str(c) for c in separator.classes_]
+
+
 def label_words(labels: np.ndarray) -> np.ndarray:
     """Labels as they read, whatever type a file gives them: 2 is "2", as an integer, a float or a text."""
     if labels.dtype.kind == "f" and np.all(np.abs(labels) < 2.0**53) and np.all(labels == np.round(labels)):

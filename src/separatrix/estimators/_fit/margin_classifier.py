@@ -95,9 +95,9 @@ class MarginClassifier(LinearSeparator):
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), or a home of rows
+        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a home of rows
             A home (``separatrix.rows``) holds the labels too, and rows that need not fit into memory.
-        y : array-like of shape (n,)
+        y : array-like of shape (n,), Dask array or series, or the name of a column of a Dask data frame
             Labels of any type, of two or more classes.
         sample_weight : array-like of shape (n,), default=None
             Factors c_k on the price of slack; rows of weight 0 are left out.

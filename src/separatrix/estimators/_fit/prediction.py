@@ -1,5 +1,7 @@
 """Predictions from hyperplanes: scores, distances, classes, and regions that nobody or several claim."""
 
+import warnings
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -13,10 +15,33 @@ from separatrix.patterns.kesler_patterns import distances_from_borders
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.rows.base import Rows
 from separatrix.rows.device import device_of, namespace, to_numpy
+from separatrix.rows.elsewhere import block_by_block, is_dask
 from separatrix.rows.validate import check_structure
 from separatrix.space import Space
 
 DTYPES = [np.float64, np.float32]
+
+
+def blockwise(method):
+    """A method whose answer for a row depends on this row alone: of a collection of Dask it is a Dask array."""
+
+    @wraps(method)
+    def answer(self, X, **options):
+        if not is_dask(X):
+            return method(self, X, **options)
+        check_is_fitted(self)
+        call, named = partial(method, self, **options), hasattr(self, "feature_names_in_")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that this row has no names
+            example = call(np.zeros((1, self.n_features_in_)))
+        return block_by_block(partial(_with_names, call, named), X, example)
+
+    return answer
+
+
+def _with_names(call, named, block):
+    """A block as the estimator was fitted: names of columns say whether they stand in the right order."""
+    return call(block if named or not hasattr(block, "columns") else block.to_numpy())
 
 
 class LinearPredictor(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
@@ -27,6 +52,7 @@ class LinearPredictor(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         certificate = getattr(self, "certificate_", None)
         return super()._html_repr() + ("" if certificate is None else certificate._repr_html_())
 
+    @blockwise
     def decision_function(self, X):
         """Signed score of each row: positive for ``classes_[1]``, or one column per class.
 
@@ -50,7 +76,7 @@ class LinearPredictor(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         if stays_on_device(X):
             return self._scores_on_device(X)
         if isinstance(X, Rows):
-            return np.concatenate([self._scores_of_rows(block.whole) for block in X.blocks()])
+            return np.concatenate([self._scores(block.whole) for block in X.blocks()])
         if type(self)._scores is not LinearPredictor._scores or not self.coef_.all():  # scores may not tell
             return self._scores(self._checked(X))
         rows = self._checked(X, finite=False)
@@ -77,6 +103,7 @@ class LinearPredictor(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """ "ovr", "ovo" or "kesler"; of two classes "ovr" always."""
         return getattr(self, "multi_class_", "ovr")
 
+    @blockwise
     def signed_distance(self, X):
         """The scores in units of length: the distance from each hyperplane, with the side as the sign.
 
@@ -92,6 +119,7 @@ class LinearPredictor(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         with np.errstate(divide="ignore", invalid="ignore"):
             return scores / (lengths[0] if scores.ndim == 1 else lengths)
 
+    @blockwise
     def claims(self, X):
         """Which classes claim each row, (n, c): a row may have none or several of them (DHS fig. 5.3).
 
@@ -108,6 +136,7 @@ class LinearPredictor(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         largest = scores == scores.max(axis=1, keepdims=True)
         return largest & (largest.sum(axis=1, keepdims=True) == 1)
 
+    @blockwise
     def ambiguous(self, X):
         """The rows that no class claims, or several do; `claims` tells which. `predict` decides them all the same.
 
@@ -123,6 +152,7 @@ class LinearPredictor(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """
         return self.claims(X).sum(axis=1) != 1
 
+    @blockwise
     def predict(self, X):
         """The class of each row."""
         scores = self.decision_function(X)

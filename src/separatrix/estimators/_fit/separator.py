@@ -23,6 +23,7 @@ from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import joint_certificate
 from separatrix.rows.base import Rows
 from separatrix.rows.device import DeviceRows
+from separatrix.rows.elsewhere import home_of, is_dask
 from separatrix.rows.memory import MemoryRows, as_rows, take_rows
 from separatrix.rows.validate import check_integers, check_structure
 from separatrix.space import Space, Vector, norm
@@ -135,8 +136,11 @@ class LinearSeparator(LinearPredictor):
     ) -> Data:
         if self._takes_homes and stays_on_device(X):
             X, y, sample_weight = DeviceRows.of(X, y, sample_weight), None, None
-        if isinstance(X, Rows):
-            return self._check_home(X, y, sample_weight)
+        if is_dask(X) and not self._takes_homes:
+            raise self._needs_memory()
+        home = home_of(X, y, sample_weight)
+        if home is not None:
+            return self._check_home(home)
         check_structure(X)  # before anything reads it
         check_integers(X)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=DTYPES, order="C", reset=reset)
@@ -159,18 +163,22 @@ class LinearSeparator(LinearPredictor):
             codes = _codes_among(classes, y)
         return Data(as_rows(X), codes, classes, np.ascontiguousarray(weight), kept, size, X.shape[1], given)
 
-    def _check_home(self, home: Rows, y: Any, sample_weight: Any) -> Data:
+    def _check_home(self, home: Rows) -> Data:
         if not self._takes_homes:
-            raise UnavailableError(
-                f"{type(self).__name__} visits rows in the memory of this process; MaxMargin, separability and predict "
-                "take rows that live elsewhere."
-            )
-        if y is not None or sample_weight is not None:
-            raise DataError("A home of rows holds its labels and weights: call fit(rows) without y and sample_weight.")
+            raise self._needs_memory()
         if len(home.classes) < 2:
             raise self._one_class(home.classes)
         self.n_features_in_ = home.width
+        self.__dict__.pop("feature_names_in_", None)
+        if home.names is not None:
+            self.feature_names_in_ = np.array(home.names, dtype=object)
         return Data(home, None, home.classes, None, None, home.n, home.width, None)
+
+    def _needs_memory(self) -> UnavailableError:
+        return UnavailableError(
+            f"{type(self).__name__} visits rows in the memory of this process; MaxMargin, separability and predict "
+            "take rows that live elsewhere."
+        )
 
     def _one_class(self, classes: np.ndarray) -> DataError:
         return DataError(
