@@ -26,6 +26,7 @@ from separatrix.proof.checker import CLAIMS, check
 from separatrix.proof.verification import verify_apart
 
 INF, NAN = math.inf, math.nan
+LINES = 345
 XOR, PARITY = [[0, 0], [1, 1], [0, 1], [1, 0.0]], [0, 0, 1, 1]
 LINE, SIDES = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([0, 0, 1, 1])
 
@@ -43,6 +44,11 @@ def verdict(X, y, claim, **more):
 
 
 # It stands alone
+
+
+def test_it_is_short_enough_to_be_read():
+    text = Path(checker.__file__).read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= LINES
 
 
 def test_it_imports_numpy_and_the_standard_library_only():
@@ -260,6 +266,14 @@ def test_underflow_settles_nothing():
         side = sum(Fraction(float(p)) * Fraction(float(q)) for p, q in zip(x, a, strict=True))
         claim = {"rho": 0.0, "separable": True, "direction": [*a.tolist(), 0.0]}
         assert verdict(np.array([x, -x]), [1, 0], claim) is (side > 0)
+
+
+def test_an_extension_that_underflows_before_a_small_weight_divides_it():
+    """delta^2 is 0 in floats and its neighbour is not; divided by the weight, that would be of the size of the data."""
+    X, y = np.array([[1.0], [-1.0]]), [1, 0]
+    claim = {"rho": 0.0, "delta": 1e-300, "weighted": True, "sample_weight": [5e-324, 5e-324]}
+    for radius in (1.0, 2**0.5, 5**0.5):
+        assert verdict(X, y, {**claim, "radius": radius}) is (radius == 1.0)
 
 
 # Claims one by one
