@@ -1,5 +1,6 @@
 """Arguments and options that several commands share."""
 
+from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
@@ -31,11 +32,48 @@ Header = Annotated[
 Separator = Annotated[
     str | None, typer.Option("--separator", metavar="CHAR", help="Separator of fields.", show_default="told by content")
 ]
+
+
+class ScoreName(StrEnum):
+    """Scores that cross-validation may compare; `separatrix.workflows.out_of_fold` computes them."""
+
+    accuracy = "accuracy"
+    balanced = "balanced"
+    f1 = "f1"
+    auc = "auc"
+    log_loss = "log-loss"
+
+
+class MultiClass(StrEnum):
+    ovr = "ovr"
+    ovo = "ovo"
+    kesler = "kesler"
+
+
+class ClassWeight(StrEnum):
+    balanced = "balanced"
+
+
+Score = Annotated[ScoreName, typer.Option("--score", help="What cross-validation compares models by.")]
+MultiClassWay = Annotated[
+    MultiClass | None,
+    typer.Option(
+        "--multi-class",
+        help="Several classes: each against the rest (ovr), each pair (ovo), one machine (kesler).",
+        show_default="chosen by cross-validation",
+    ),
+]
+Weights = Annotated[
+    ClassWeight | None,
+    typer.Option("--class-weight", help="balanced: mistakes in rare classes cost more.", show_default="none"),
+]
 Drop = Annotated[list[str] | None, typer.Option("--drop", metavar="COLUMN", help="Leave a column out; repeatable.")]
 Scale = Annotated[bool | None, typer.Option("--scale/--no-scale", help="Standardise the numbers.", show_default=False)]
 Encode = Annotated[bool, typer.Option("--encode", help="One-hot encode the text columns.")]
 Impute = Annotated[bool, typer.Option("--impute", help="Fill in missing values: the median, the most frequent text.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Warnings about the data are errors.")]
+Everything = Annotated[bool, typer.Option("--all", help="Tell everything: every class, pair and weight vector.")]
 Independent = Annotated[
     bool,
     typer.Option("--independent", help="By proof/checker.py alone: a process that runs this one file, with numpy."),

@@ -186,13 +186,18 @@ def mesh_around(points: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray,
 
 def _grid(estimator: Any, X: Any, steps: int) -> Any:
     xs, ys, mesh = mesh_around(dense(X), steps)
-    names = getattr(estimator, "feature_names_in_", None)
+    values = _scores(estimator, mesh)
+    return xs, ys, values.reshape(steps, steps, *values.shape[1:]), _level(separator_in(estimator))
+
+
+def _scores(estimator: Any, points: np.ndarray) -> np.ndarray:
+    """Decision values; an estimator that was fitted to columns with names gets such columns."""
+    names, rows = getattr(estimator, "feature_names_in_", None), points
     if names is not None:
         import polars as pl
 
-        mesh = pl.DataFrame({str(name): mesh[:, j] for j, name in enumerate(names)})
-    values = np.asarray(estimator.decision_function(mesh))
-    return xs, ys, values.reshape(steps, steps, *values.shape[1:]), _level(separator_in(estimator))
+        rows = pl.DataFrame({str(name): points[:, j] for j, name in enumerate(names)})
+    return np.asarray(estimator.decision_function(rows))
 
 
 def _level(separator: Any) -> float:
@@ -237,11 +242,11 @@ def _plane_grid(separator: Any, mean: np.ndarray, directions: np.ndarray, points
     """
     xs, ys, mesh = mesh_around(points, steps)
     if len(separator.coef_) != len(separator.classes_):
-        values = np.asarray(separator.decision_function(mean + mesh @ directions))
+        values = _scores(separator, mean + mesh @ directions)
     else:
         centre = separator.coef_ @ mean + separator.intercept_
         values = mesh @ (separator.coef_ @ directions.T).T + centre
-    return xs, ys, values.reshape(steps, steps, -1), 0.0
+    return xs, ys, values.reshape(steps, steps, *values.shape[1:]), 0.0
 
 
 def _across(X: Any, mean: np.ndarray, w: np.ndarray) -> np.ndarray:

@@ -32,6 +32,7 @@ from separatrix.rows.scaled import ScaledRows
 from separatrix.rows.validate import check_integers, check_structure
 from separatrix.space import Space, Vector
 
+FEW = 3  # answers that are told by their names
 ENOUGH = 0.5  # gap at which a separating hyperplane is good enough
 SMALLEST = float(np.finfo(np.float64).tiny) / float(np.finfo(np.float64).eps)  # R^2 below which squares lose digits
 
@@ -83,6 +84,7 @@ def separability(
     fit_intercept: bool = True,
     max_time: float = np.inf,
     n_jobs: int | None = None,
+    weak: bool = True,
 ) -> Separability:
     """Decide whether a hyperplane separates the classes, with a proof.
 
@@ -99,6 +101,9 @@ def separability(
         Seconds, at most; what is not decided then is undecided.
     n_jobs : int or None, default=None
         Threads over blocks of rows; the answer does not depend on them.
+    weak : bool, default=True
+        False: where no linear machine separates more than two classes, it is not asked whether one does so weakly,
+        which can take as long as everything else; ``kind`` is "undecided" then.
 
     Returns
     -------
@@ -120,7 +125,7 @@ def separability(
         raise ValueError(f"fit_intercept={fit_intercept!r} must be True or False.")
     if not max_time > 0:
         raise ValueError(f"max_time={max_time!r} must be positive.")
-    ask = _Question(1.0 if fit_intercept else 0.0, max_time)
+    ask = _Question(1.0 if fit_intercept else 0.0, max_time, weak)
     if get_config()["array_api_dispatch"] and is_array(X) and not isinstance(X, np.ndarray):
         X, y = DeviceRows.of(X, y), None
     home = home_of(X, y)
@@ -158,13 +163,19 @@ def decide(patterns: PatternSet, max_time: float = np.inf, near: Multipliers | N
 
 
 def _joint(linear: Separability, total: dict, pairwise: dict) -> Separability:
+    def names(answers: dict, verdict: bool | None) -> str:
+        found = [
+            " | ".join(map(str, n)) if isinstance(n, tuple) else str(n)
+            for n in answers
+            if answers[n].separable is verdict
+        ]
+        return ", ".join(found) if len(found) <= FEW else f"{len(found)} of {len(answers)}"
+
     def words(answers: dict) -> str:
-        no = [name for name, a in answers.items() if a.separable is False]
-        unknown = [name for name, a in answers.items() if a.separable is None]
-        if not no and not unknown:
-            return "yes"
-        parts = [f"no for {no}"] if no else []
-        return ", ".join([*parts, f"undecided for {unknown}"] if unknown else parts)
+        told = [
+            f"{word} for {names(answers, v)}" for v, word in ((False, "no"), (None, "undecided")) if names(answers, v)
+        ]
+        return ", ".join(told) or "yes"
 
     verdict = {True: "yes", False: "no", None: "undecided"}[linear.separable]
     text = (
@@ -187,8 +198,8 @@ def _joint(linear: Separability, total: dict, pairwise: dict) -> Separability:
 
 
 class _Question:
-    def __init__(self, rho: float, max_time: float):
-        self.space, self.clock = Space(rho), Clock(max_time)
+    def __init__(self, rho: float, max_time: float, weak: bool = True):
+        self.space, self.clock, self.weak = Space(rho), Clock(max_time), weak
 
     def binary(self, X: Any, labels: Vector) -> Separability:
         return self.decide(Patterns(X, labels, self.space))
@@ -332,7 +343,7 @@ class _Question:
         try:
             if spans_everything(patterns, witness.rows, self.clock):
                 return "none", None
-            if not Alternative.affordable(patterns):
+            if not Alternative.affordable(patterns) or not (self.weak or patterns.categories == 2):
                 return "undecided", None
             weak = (exact or Alternative(patterns, self.clock)).weak(self.clock)
         except OutOfTimeError:

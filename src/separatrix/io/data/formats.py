@@ -14,7 +14,7 @@ from separatrix.io.data.delimited import CSV, TSV
 from separatrix.io.data.libsvm import LIBSVM
 from separatrix.io.data.prepare import normalised
 from separatrix.io.data.source import Source
-from separatrix.io.data.table import Asked, Format, Table, check_classes, labels_of, with_target, without
+from separatrix.io.data.table import Asked, Format, Table, check_classes, labels_of, named_column, with_target, without
 
 # In the order in which they are asked whether a file is theirs; every text is CSV.
 FORMATS = {format.name: format for format in (PARQUET, NPY, NPZ, NDJSON, JSON, ARFF, LIBSVM, TSV, CSV)}
@@ -36,6 +36,7 @@ def read_table(
     labels: str = "required",
     base: int | None = None,
     width: int | None = None,
+    id: str | None = None,
 ) -> Table:
     """Read CSV, TSV, Parquet, NDJSON, JSON, LIBSVM, ARFF, npy or npz, also with gzip, or standard input ("-").
 
@@ -59,6 +60,8 @@ def read_table(
         The index of the first feature of a LIBSVM file; None: 0 if the file has such an index, else 1.
     width : int or None, default=None
         The number of features, where it is known: columns without names that are just as many hold no labels.
+    id : str or None, default=None
+        A column that tells rows apart; it is no feature but ``ids`` of the table.
 
     Returns
     -------
@@ -96,6 +99,8 @@ def read_table(
         table = with_target(table, target, labels == "required")
     elif labels == "required" and table.y is None:
         raise DataError(f"{source.name} holds no labels: save them as y, or name the array with --target.")
+    if id is not None:
+        table = replace(table, ids=named_column(table, id, "--id"), X=table.X.drop(id))
     if drop:
         table = without(table, drop)
     if table.d == 0:

@@ -42,6 +42,9 @@ class Table:
     lines: np.ndarray | None = None  # the line of the file in which each row stands
     named: bool = False  # columns have names of their own
     base: int = 1  # the number of the first feature, where they have numbers
+    ids: Any = None  # a column that tells the rows apart and is no feature
+    dates: tuple[str, ...] = ()  # columns that hold dates
+    notes: tuple[str, ...] = ()  # what was done to the content on the way, for people
 
     @property
     def n(self) -> int:
@@ -157,12 +160,18 @@ def _listed(names: Sequence[str], most: int = 8) -> str:
 
 
 def without(table: Table, drop: Sequence[str]) -> Table:
-    if not table.framed:
-        raise DataError(f"{table.source}: columns can be dropped from tables with named columns.")
     for name in drop:
-        if name not in table.X.columns:
-            raise DataError(f"--drop: {table.source} has no column {name!r}{suggestion(name, table.names)}")
+        named_column(table, name, "--drop")
     return replace(table, X=table.X.drop(list(drop)))
+
+
+def named_column(table: Table, name: str, option: str) -> Any:
+    """A column by its name, which an option gave."""
+    if not table.framed:
+        raise DataError(f"{option}: the columns of {table.source} have no names.")
+    if name not in table.X.columns:
+        raise DataError(f"{option}: {table.source} has no column {name!r}{suggestion(name, table.names)}")
+    return table.X[name]
 
 
 def labels_of(table: Table) -> np.ndarray:
