@@ -246,12 +246,6 @@ class _Patterns:
                 return True
         return False
 
-    def within(self, patterns: np.ndarray, alpha: np.ndarray) -> bool:
-        """Is alpha_k <= C c_k for all of them?"""
-        price = self.price[patterns]
-        doubt = ~np.where(price == 1, alpha <= self.hinge, alpha < self.hinge * price * (1 - 4 * EPS))
-        return bool(np.all(self.exactly(alpha[doubt]) <= Fraction(self.hinge) * self.exactly(price[doubt])))
-
     def index(self) -> np.ndarray:
         """The patterns of the multipliers: distinct ones of those that take part."""
         fine = lambda i: type(i) is int and 0 <= i <= self.all[-1]  # noqa: E731
@@ -278,22 +272,25 @@ class _Patterns:
             slack = 1.0 - np.ldexp((low + high) / 2, self.unit + _scaled(a)[1])
             alpha = _scaled(self.weight)[0][patterns // self.rivals] * np.maximum(slack, 0.0)
         _need(0 < alpha.max(initial=0.0) < INF, "the multipliers are 0 or not finite")
-        if self.hinge and not self.within(patterns, alpha):
-            return False
+        if self.hinge:
+            c = self.price[patterns]
+            doubt = ~np.where(c == 1, alpha <= self.hinge, alpha < self.hinge * c * (1 - 4 * EPS))
+            if np.any(self.exactly(alpha[doubt]) > Fraction(self.hinge) * self.exactly(c[doubt])):
+                return False
         for exact in (False, True):
             (a, u), price, unit = _scaled(alpha), self.price[patterns // self.rivals], Fraction(2) ** self.unit
             if exact:
                 a, price, unit, u = self.exactly(alpha), self.exactly(price), Fraction(1), 0
             size = np.maximum(*map(np.abs, self.sums(patterns, a, exact, across=False)))
             square = _total(_up((size[:-1] if self.free else size) ** 2))
-            own, mass, out = _total(_up(_up(a * a) / price)) if self.delta else 0, -Fraction(_total(-a)), Fraction(0)
-            R = Fraction(0)
+            own, mass = _total(_up(_up(a * a) / price)) if self.delta else 0, -Fraction(_total(-a))
+            R = out = Fraction(0)
             if self.free:
                 l = 2 * self.code[patterns] - 1
                 R = Fraction(_up(math.sqrt(-self.near("")[3].min()))) * Fraction(2) ** self.unit
                 out = Fraction(max(_total(a * l), _total(-a * l)))
             if self.hinge:
-                value = 2 * mass - Fraction(square) * unit**2 * Fraction(2) ** u if square < INF else Fraction(-1)
+                value = 2 * mass - Fraction(square) * unit**2 * Fraction(2) ** u
                 if Fraction(2) ** -u + 2 * out * (most**2 + R * most) <= most**2 * value:
                     return True
                 continue
