@@ -266,3 +266,32 @@ def test_importing_the_figures_does_not_import_bokeh():
     code = "import sys, separatrix.view; print('bokeh' in sys.modules, 'matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False False"
+
+
+def test_notebooks_show_figures_of_fits_pipelines_certificates_and_answers():
+    X, y = blobs_2d()
+    model = MaxMargin(C=np.inf)
+    assert "no margin above" not in model._repr_html_()
+    pipeline = make_pipeline(StandardScaler(), model.fit(X, y)).fit(X, y)
+    certificate = model.fit(X, y).certificate_
+    for shown in (model._repr_mimebundle_()["text/html"], pipeline._repr_mimebundle_()["text/html"]):
+        assert "no margin above" in shown
+        assert "Weights, positive for" in shown
+        assert shown.count("<iframe") == 1
+    assert "The best margin lies between" in certificate._repr_html_()
+    no = separability([[0.0], [2.0], [1.0]], [0, 0, 1])
+    assert "Not separable: 3 rows prove it" in no._repr_html_()
+    assert "The best margin lies between" in separability(X, y)._repr_html_()
+
+
+def test_notebooks_without_bokeh_show_the_scale(monkeypatch):
+    import separatrix.showing
+
+    monkeypatch.setattr(separatrix.showing, "find_spec", lambda name: None)
+    X, y = blobs_2d()
+    model = HARD.fit(X, y)
+    for shown in (model._repr_mimebundle_()["text/html"], model.certificate_._repr_html_()):
+        assert "no margin above" in shown
+        assert "width:100.0%" in shown
+        assert "<iframe" not in shown
+    assert separability(X, y)._repr_html_().startswith("<p>Separable")

@@ -56,7 +56,7 @@ def fit(
     ] = None,
     plot: Annotated[
         list[str] | None,
-        typer.Option(metavar="FILE", help="Draw the boundary: .png, .svg or .pdf, by its ending; repeatable."),
+        typer.Option(metavar="FILE", help="Draw the boundary: .png, .svg, .pdf or .html, by its ending; repeatable."),
     ] = None,
     export: Annotated[str | None, typer.Option(metavar="FILE", help="Export the model, as model.onnx.")] = None,
     drop: options.Drop = None,
@@ -142,8 +142,7 @@ def _writers(reports: list[str], plots: list[str]) -> list[Any]:
 
     found = [(report_writer(path), path) for path in reports]
     if plots:
-        from separatrix.plot.style import check_ending
-        from separatrix.report.figures import write_boundary
+        from separatrix.report.figures import check_ending, write_boundary
 
         for path in plots:
             check_ending(path)

@@ -15,7 +15,7 @@ from separatrix.optimum.problem import Problem
 from separatrix.optimum.sift import VALUES, evenly
 from separatrix.space import Vector
 
-SAMPLE = 50_000  # rows of the sample
+SAMPLE = 200_000  # rows of the sample
 NEAR = 1e-4  # gap to which it is solved
 LARGEST_HESSIAN = 3000  # columns up to which a pass returns a Hessian
 SUFFICIENT = 1e-4  # part of the decrease that the slope promises, at least

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.passes.compiled import BLOCK
-from separatrix.passes.summaries import Columns, Combination, Extremes, Piece, Shape, Sides, Vector
+from separatrix.passes.summaries import NEAR, Columns, Combination, Extremes, Piece, Shape, Sides, Vector
 from separatrix.rows.device import DeviceRows, to_numpy
 from separatrix.space import Space
 
@@ -108,8 +108,8 @@ class Block:
         s, c = xp.clip(1.0 - m, min=0.0), self.prices
         active = xp.astype(s > 0.0, xp.float64)
         matrix = self.outer_products(c * active) if hessian else np.zeros((0, 0))
-        count = int(xp.count_nonzero(active))
-        return Piece(self.sum(c * s * s), self.sum(c * s), self.combine(c * s), matrix, count, float(xp.min(m)))
+        count, near = int(xp.count_nonzero(active)), self.sum(xp.where(m < 1.0 + NEAR, c, xp.zeros_like(c)))
+        return Piece(self.sum(c * s * s), self.sum(c * s), self.combine(c * s), matrix, count, float(xp.min(m)), near)
 
     def outer_products(self, c: Any) -> np.ndarray:
         """sum c_k y_k y_k^t, its lower triangle."""

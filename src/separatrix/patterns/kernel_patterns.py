@@ -91,7 +91,7 @@ class KernelPatterns(Patterns):
         super().__init__(rows, labels, space, weight)
         self.kernel, self.columns = kernel, columns
         self.matrix = as_matrix(self.rows)
-        self.centres = self if centres is None else centres
+        self._centres = centres  # None: these patterns themselves, which do not hold on to themselves
         self._like: KernelPatterns | None = None  # patterns of the same rows
 
     def in_space(self, space: Space) -> "KernelPatterns":
@@ -104,6 +104,11 @@ class KernelPatterns(Patterns):
         other = KernelPatterns(self.rows, labels, space, self.kernel, self.weight, self.columns)
         other.matrix, other.squares, other._like = self.matrix, self.squares, self
         return other
+
+    @property
+    def centres(self) -> "KernelPatterns":
+        """The patterns of which vectors are combinations."""
+        return self if self._centres is None else self._centres
 
     @property
     def d(self) -> int:
@@ -226,7 +231,7 @@ class KernelPatterns(Patterns):
     def distance(self, a: Vector, margins: Vector | None = None) -> float:
         """The geometric margin in the space of phi, where the bias is not part of the length."""
         flat = self.in_space(self.space._replace(free=True))
-        flat.centres = self.centres if self.centres is not self else flat
+        flat._centres = self._centres
         with np.errstate(divide="ignore", invalid="ignore"):
             margins = self.margins(a) if margins is None else margins
             return float(margins.min() / np.float64(flat.length(a)))

@@ -1,11 +1,10 @@
 """How all pictures look: colours that everybody can tell apart, and markers and hatches for black and white."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from separatrix.errors import DataError, MissingExtraError
+from separatrix.errors import MissingExtraError
 
 # Okabe & Ito's palette, in an order whose neighbours also differ in lightness.
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000"]
@@ -13,7 +12,6 @@ MARKERS = ["o", "^", "s", "D", "v", "P", "X", "*"]
 HATCHES = ["", "////", "....", "xxxx", "\\\\\\\\", "++++", "oooo", "----"]
 INK = "#333333"
 FAINT = "#DDDDDD"
-ENDINGS = (".png", ".svg", ".pdf")
 MOST_POINTS = 5000  # rows that are drawn
 TEXT = ("string", "str", "object", "category", "categorical", "enum")  # kinds of columns of frames, as they are called
 
@@ -59,13 +57,6 @@ def axes_for(ax: Any, size: tuple[float, float] = (6.4, 4.4)) -> Any:
     import matplotlib.pyplot as plt
 
     return plt.subplots(figsize=size, layout="constrained")[1]
-
-
-def check_ending(path: str | Path) -> None:
-    """Raise before the work where a picture cannot be written."""
-    matplotlib()
-    if Path(path).suffix.lower() not in ENDINGS:
-        raise DataError(f"{path}: a picture ends with {', '.join(ENDINGS)}.")
 
 
 def as_text(text: Any) -> str:

@@ -3,6 +3,7 @@
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -25,11 +26,11 @@ from separatrix.proof.clock import Clock, OutOfTimeError
 from separatrix.proof.exact import BROKEN, LARGEST_SYSTEM
 from separatrix.proof.gordan import Gordan, gordan
 from separatrix.rows.base import Rows
-from separatrix.rows.device import DeviceRows, is_array
 from separatrix.rows.elsewhere import home_of
 from separatrix.rows.memory import MemoryRows
 from separatrix.rows.scaled import ScaledRows
 from separatrix.rows.validate import check_integers, check_structure
+from separatrix.showing import figures_of
 from separatrix.space import Space, Vector
 
 FEW = 3  # answers that are told by their names
@@ -76,6 +77,10 @@ class Separability:
     def __repr__(self) -> str:
         return f"Separability({self.kind}: {self.explanation})"
 
+    def _repr_html_(self) -> str:
+        """For notebooks: the answer in words, and the proof as a figure where Bokeh is installed."""
+        return f"<p>{escape(self.explanation)}</p>{figures_of(self)}"
+
 
 def separability(
     X: Any,
@@ -117,7 +122,6 @@ def separability(
     >>> print(separability([[0.0], [2.0], [1.0]], ["a", "a", "b"]))
     Not separable: 3 rows with positive weights combine to exactly 0, so no hyperplane has all of them on their sides.
     """
-    from sklearn import get_config
     from sklearn.utils import check_array, check_consistent_length, column_or_1d
     from sklearn.utils.multiclass import check_classification_targets
 
@@ -126,8 +130,6 @@ def separability(
     if not max_time > 0:
         raise ValueError(f"max_time={max_time!r} must be positive.")
     ask = _Question(1.0 if fit_intercept else 0.0, max_time, weak)
-    if get_config()["array_api_dispatch"] and is_array(X) and not isinstance(X, np.ndarray):
-        X, y = DeviceRows.of(X, y), None
     home = home_of(X, y)
     if home is not None:
         return ask.about_home(home)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from separatrix.errors import DataError
-from separatrix.patterns.base import PassedPatterns
+from separatrix.patterns.device_patterns import passed
 from separatrix.patterns.kernel_patterns import KernelPatterns
 from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns
@@ -169,7 +169,7 @@ def _verify_elsewhere(claim: Certificate, home: Rows) -> Verification:
         if vector is not None and np.size(vector) != vectors * (home.width + 1):
             about = np.size(vector) // vectors - 1
             raise DataError(f"The certificate is about {about} features, the rows have {home.width}.")
-    patterns = PassedPatterns(home, 1 if claim.categories == 2 else None, claim.space)
+    patterns = passed(home, 1 if claim.categories == 2 else None, claim.space)
     return _in_floats(claim, patterns, None, ELSEWHERE)
 
 

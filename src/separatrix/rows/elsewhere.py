@@ -1,4 +1,4 @@
-"""Rows that live elsewhere, however they are given: as a home, or as a collection of Dask, which is made one."""
+"""Rows that live elsewhere, however they are given: as a home, a collection of Dask, or an array on a device."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,6 +7,7 @@ import numpy as np
 
 from separatrix.errors import DataError
 from separatrix.rows.base import Rows
+from separatrix.rows.device import DeviceRows, stays_there
 
 
 def is_dask(X: Any) -> bool:
@@ -20,6 +21,8 @@ def home_of(X: Any, y: Any = None, weight: Any = None) -> Rows | None:
         from separatrix.rows.dask_rows import from_dask
 
         return from_dask(X, y, weight=weight)
+    if stays_there(X):
+        return DeviceRows.of(X, y, weight)
     if not isinstance(X, Rows):
         return None
     if y is not None or weight is not None:

@@ -250,6 +250,6 @@ def framed(views: list[View]) -> str:
     inside = figure_page(views, views[0].title if views else "")
     height = sum(110 + (view.figure.height or 400) for view in views)
     return (
-        f'<iframe title={json.dumps(escape(views[0].title))} style="border:0;width:100%;height:{height}px" '
+        f'<iframe title={json.dumps(escape(views[0].title))} style="border:0;width:min(46rem,88vw);height:{height}px" '
         f'srcdoc="{escape(inside, quote=True)}"></iframe>'
     )

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.plot.margins import MarginDisplay
-from separatrix.view.canvas import HATCHES, INK, View, hover, legend_below, look, new_figure, plain
+from separatrix.view.canvas import HATCHES, INK, View, bokeh, hover, legend_below, look, new_figure, plain
 from separatrix.view.rows_in_words import about_rows, feature_names_of
 
 BINS = 50
@@ -37,10 +37,16 @@ def margins(estimator: Any, X: Any, y: Any, *, feature_names: Any = None) -> Vie
     >>> margins(MaxMargin().fit(X, y), X, y).title.startswith("Margins: ")
     True
     """
+    bokeh()
+    from bokeh.models import ColumnDataSource, NumeralTickFormatter
+
     seen = MarginDisplay.computed(estimator, X, y)
     finite = np.isfinite(seen.margins)
-    edges = np.histogram_bin_edges(seen.margins[finite], BINS)
-    figure = new_figure(f"{seen.unit} (right of 0: on its side)", "rows", height=340)
+    low, high = seen.margins[finite].min(), seen.margins[finite].max()
+    room = max(1e-6 * abs(high), 1e-300) if high - low <= 1e-9 * abs(high) else 0.0  # all may lie at the same distance
+    edges = np.linspace(low - room, high + room, BINS + 1)
+    figure = new_figure(seen.unit, "rows", height=340)
+    figure.yaxis.formatter = NumeralTickFormatter(format="0,0")
     groups = [(plain(c, 22), seen.y == c) for c in seen.classes]
     if len(groups) > MOST_NAMED:
         groups = [("on the wrong side", seen.margins <= 0), ("on its side", seen.margins > 0)]
@@ -49,8 +55,6 @@ def margins(estimator: Any, X: Any, y: Any, *, feature_names: Any = None) -> Vie
     for k, (name, rows) in enumerate(groups):
         counts = np.histogram(seen.margins[rows & finite], edges)[0]
         data = {"left": edges[:-1], "right": edges[1:], "bottom": below, "top": below + counts, "rows": counts}
-        from bokeh.models import ColumnDataSource
-
         source = ColumnDataSource({**data, "name": [name] * len(counts)})
         bar = figure.quad(
             left="left",
@@ -77,7 +81,8 @@ def margins(estimator: Any, X: Any, y: Any, *, feature_names: Any = None) -> Vie
     legend_below(figure, entries)
     wrong = int(np.sum(seen.margins <= 0))
     told = f"{wrong:,} of {len(seen.margins):,} rows on the wrong side" if wrong else "every row on its side"
-    caption = f"Below the bars the {min(MOST_NEAREST, len(seen.margins)):,} rows with the smallest margins."
+    nearest = min(MOST_NEAREST, len(seen.margins))
+    caption = f"Right of 0 a row is on its side. Below the bars the {nearest:,} rows with the smallest margins."
     if seen.band is not None and seen.band > 0:
         caption += " The dashed line is the edge of the margin band."
     return View(figure, f"Margins: {told}, the smallest {seen.margins.min():.3g}", caption)

@@ -15,6 +15,7 @@ MOST_ROWS = 5000  # that are drawn one by one; above it their density
 BINS = 90  # of a density along each axis
 MOST_MARKED = 60  # rows of each kind that are marked on top of a density
 CROWDED = 60  # marks from which they are small and thin
+MOST_RINGED = 200  # support vectors; more would hide the rows
 MOST_NAMED = 8  # classes that a legend names; more of them are named where they lie
 
 
@@ -51,11 +52,14 @@ def boundary(estimator: Any, X: Any, y: Any, *, feature_names: Any = None) -> Vi
     entries += draw_regions(figure, seen.grid, seen.classes)
     entries += _draw_band(figure, seen)
     caption = [_about_the_plane(seen, X.shape[1])]
+    if len(seen.support) > MOST_RINGED:
+        caption.append(f"{len(seen.support):,} rows are support vectors, too many to ring.")
+        seen.support = seen.support[:0]
     if len(seen.points) > MOST_ROWS:
         entries += _draw_density(figure, seen)
         caption.append(
-            f"Density of all {len(seen.points):,} rows; the darker, the more. Marked on top are at most {MOST_MARKED} "
-            "support vectors and as many rows on the wrong side, drawn by lot."
+            f"Density of all {len(seen.points):,} rows; the stronger the colour, the more. Marked on top are at most "
+            f"{MOST_MARKED} rows on the wrong side, drawn by lot."
         )
     else:
         entries += _draw_rows(figure, seen, about_rows(X, feature_names_of(estimator, X, feature_names)))

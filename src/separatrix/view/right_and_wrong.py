@@ -54,7 +54,6 @@ def confusion(truth: Any, predicted: Any, *, classes: Any = None, where: str = "
         "share": [f"{100 * s:.1f}%" for s in share.ravel()],
         "colour": np.where(right.ravel(), COLOURS[0], COLOURS[5]),
         "alpha": np.where(counts.ravel() > 0, 0.12 + 0.88 * np.sqrt(share.ravel()), 0.0),
-        "ink": np.where(np.sqrt(share.ravel()) > 0.6, "#ffffff", "#777777"),
     }
     source = ColumnDataSource(data)
     squares = figure.rect(
@@ -70,7 +69,11 @@ def confusion(truth: Any, predicted: Any, *, classes: Any = None, where: str = "
     if len(classes) <= MOST_WRITTEN:
         size = "10pt" if len(classes) <= 6 else "8pt"
         looks = {"text_align": "center", "text_baseline": "middle", "text_font_size": size}
-        figure.text("predicted", "true", text="words", source=source, text_color="ink", **looks)
+        strong = np.sqrt(share.ravel()) > 0.6
+        for colour, rows in (("#ffffff", strong), (INK, ~strong)):
+            part = ColumnDataSource({name: np.asarray(data[name])[rows] for name in ("predicted", "true", "words")})
+            words = figure.text("predicted", "true", text="words", source=part, text_color=colour, **looks)
+            words.glyph.tags = ["ink-text"] if colour == INK else []
     hover(figure, [squares], [("true", "@true"), ("predicted", "@predicted"), ("rows", "@words (@share of the class)")])
     figure.grid.grid_line_color = None
     if len(names) > 4:

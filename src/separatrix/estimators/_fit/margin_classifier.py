@@ -150,6 +150,8 @@ class MarginClassifier(LinearSeparator):
             solved[k] = self._solve(problems[k], data, starts[k])
 
         watch.run_each(task, len(problems), self.n_jobs)
+        for problem in problems:
+            problem.watch = None  # which knows all problems: a circle would keep the rows in memory after the fit
         self._finish([solved.get(k) or self._solution(p, watch.stop.reason) for k, p in enumerate(problems)], data)
         if watch.stop.reason == "interrupted":
             self.converged_ = False

@@ -14,7 +14,7 @@ from separatrix.errors import DataError, UnavailableError
 from separatrix.estimators._fit.one_vs_one import fit_pairs, members_of
 from separatrix.estimators._fit.prediction import DTYPES, LinearPredictor
 from separatrix.estimators._fit.watch import Watch
-from separatrix.estimators.sklearn_api import check_sample_weight, stays_on_device
+from separatrix.estimators.sklearn_api import check_sample_weight
 from separatrix.patterns.binary_problems import binary_labels
 from separatrix.patterns.device_patterns import passed
 from separatrix.patterns.kesler_patterns import KeslerPatterns
@@ -22,7 +22,7 @@ from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import joint_certificate
 from separatrix.rows.base import Rows
-from separatrix.rows.device import DeviceRows
+from separatrix.rows.device import DeviceRows, beside, stays_there
 from separatrix.rows.elsewhere import home_of, is_dask
 from separatrix.rows.memory import MemoryRows, as_rows, take_rows
 from separatrix.rows.validate import check_integers, check_structure
@@ -99,6 +99,8 @@ class LinearSeparator(LinearPredictor):
         else:
             self._fit_data(data, watch, **start)
         watch.end()
+        if isinstance(data.rows, DeviceRows) and stays_there(X):  # as scikit-learn's estimators do
+            self._set({name: beside(getattr(self, name), X) for name in ("coef_", "intercept_", "classes_")})
         if not self.converged_:
             self._warn_not_converged(data.size if data.codes is None else len(data.codes))
         return self
@@ -134,11 +136,9 @@ class LinearSeparator(LinearPredictor):
     def _check_training_data(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True, classes: Any = None
     ) -> Data:
-        if self._takes_homes and stays_on_device(X):
-            X, y, sample_weight = DeviceRows.of(X, y, sample_weight), None, None
         if is_dask(X) and not self._takes_homes:
             raise self._needs_memory()
-        home = home_of(X, y, sample_weight)
+        home = None if stays_there(X) and not self._takes_homes else home_of(X, y, sample_weight)
         if home is not None:
             return self._check_home(home)
         check_structure(X)  # before anything reads it
