@@ -25,7 +25,10 @@ def norm(v: Vector) -> float:
 
 def symmetric(lower: NDArray[np.float64]) -> NDArray[np.float64]:
     """A symmetric matrix from its lower triangle."""
-    return np.tril(lower) + np.tril(lower, -1).T
+    strict = np.tril(lower, -1)
+    whole = strict + strict.T
+    np.fill_diagonal(whole, lower.diagonal())
+    return whole
 
 
 class Space(NamedTuple):
