@@ -99,6 +99,7 @@ CASES = [
     Slow(MaxMargin(C=INF, multi_class="kesler"), noise, (3000, 100, 10)),
     Slow(MaxMargin(C=1e4, tol=0.0, solver="dual-coordinates"), noise, (20000, 100, 10)),
     Slow(MaxMargin(C=1e4, tol=0.0, solver="dual-coordinates", n_jobs=2), noise, (20000, 100, 10)),
+    Slow(MaxMargin(C=1e4, tol=0.0, loss="hinge"), noise, (40000, 200)),
     Slow(MaxMargin(C=INF, n_jobs=2), narrow, (4000, 400)),
     Slow(LinearProgram(), noise, (8000, 60)),
     Slow(LinearProgram("minimax"), noise, (8000, 300)),

@@ -151,8 +151,8 @@ def _verify_kernel(claim: Certificate, X: Any, y: np.ndarray, weight: Vector | N
         raise DataError(f"The certificate is about {len(claim.direction) - 1} rows, here {len(kept)} take part.")
     numbers = [claim.lower, claim.radius, claim.direction, claim.alpha, claim.sample_weight, claim.space]
     finite = all(np.all(np.isfinite(np.asarray(v, dtype=np.float64))) for v in numbers if v is not None)
-    if not finite or min(claim.space.rho, claim.space.delta) < 0:
-        return Verification((), ("refused: a number of the certificate is not finite, or rho or delta < 0",), ())
+    if not finite or min(claim.space.rho, claim.space.delta, claim.space.hinge) < 0:
+        return Verification((), ("refused: a number of the certificate is not finite, or rho, delta or hinge < 0",), ())
     if claim.direction is not None and claim.direction[-1] != 0 and not claim.space.free:
         return Verification((), ("refused: the direction has a bias, which its space has not",), ())
     patterns = KernelPatterns(as_rows(X), signs(y), claim.space, claim.kernel, weight, kept)

@@ -41,6 +41,7 @@ class MarginClassifier(LinearSeparator):
     """
 
     C: float = 1.0
+    loss: str = field(default="squared_hinge", kw_only=True)
     fit_intercept: Any = field(default=True, kw_only=True)
     rho: float = field(default=1.0, kw_only=True)
     tol: float = field(default=1e-4, kw_only=True)
@@ -51,6 +52,7 @@ class MarginClassifier(LinearSeparator):
 
     _parameter_constraints = {
         "C": [POSITIVE_OR_INF],
+        "loss": [one_of("squared_hinge", "hinge")],
         "fit_intercept": ["boolean", one_of("free")],
         "rho": INTERCEPT["rho"],
         "tol": [NOT_NEGATIVE],
@@ -79,11 +81,13 @@ class MarginClassifier(LinearSeparator):
         return {"upper": upper, "lower": lambda: problem.lower, "gap": problem.gap}
 
     def _space(self) -> Space:
-        """The space in which the soft margin at C is a hard one."""
-        delta = 0.0 if np.isinf(self.C) else (2.0 * float(self.C)) ** -0.5
+        """The space in which the soft margin at C is a hard one; with plain slack one that knows its price."""
+        soft = bool(np.isfinite(self.C))
+        hinge = float(self.C) if soft and self.loss == "hinge" else 0.0
+        delta = (2.0 * float(self.C)) ** -0.5 if soft and not hinge else 0.0
         if isinstance(self.fit_intercept, str):  # free
-            return Space(1.0, delta, True, weighted=delta > 0)
-        return Space(float(self.rho) if self.fit_intercept else 0.0, delta, weighted=delta > 0)
+            return Space(1.0, delta, True, weighted=soft, hinge=hinge)
+        return Space(float(self.rho) if self.fit_intercept else 0.0, delta, weighted=soft, hinge=hinge)
 
     @fit_method
     def fit(self, X, y=None, sample_weight=None, coef_init=None, intercept_init=None):
@@ -165,7 +169,7 @@ class MarginClassifier(LinearSeparator):
         self._set_support(solutions, data)
         margins: Any = None
         if patterns[0].explicit and patterns[0].here:
-            margins = [p.margins(p.unit(a)) for p, a in zip(patterns, vectors, strict=True)]
+            margins = [p.margins(p.measured(a)) for p, a in zip(patterns, vectors, strict=True)]
         certificates = [
             certify(
                 p,
@@ -183,10 +187,12 @@ class MarginClassifier(LinearSeparator):
                 certificates[k] = replace(certificates[k], separable=True, direction=s.exact)
         self._set_margins(certificates)
         self._measure_margins(patterns, vectors, margins)
-        self._set_converged()
+        self._set_gap()
 
     def _gather(self, members: list[Any]) -> None:
-        self._set_converged()
+        self._set_gap()
 
-    def _set_converged(self) -> None:
+    def _set_gap(self) -> None:
+        gaps = [np.inf if c.value is None else c.value - c.bound for c in self.certificates_]
+        self.dual_gap_ = gaps[0] if len(gaps) == 1 else np.array(gaps)
         self.converged_ = all(c.gap is not None and c.gap <= max(self.tol, REACHED) for c in self.certificates_)
