@@ -91,9 +91,9 @@ def fit(
     written = check_outputs([save, export, *(report or []), *(plot or [])], [data, test])
     writers = _writers(report or [], plot or [])
     if export:
-        from separatrix.io.model.onnx_export import require_onnx
+        from separatrix.io.model.onnx_export import check_export
 
-        require_onnx()
+        check_export(export)
     estimator = _estimator(algorithm, setting or [], c, tol, max_time)
 
     from separatrix.cli.progress import Progress

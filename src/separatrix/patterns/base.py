@@ -171,6 +171,10 @@ class PatternSet(ABC):
         length = self.length(a)
         return a / length if length > 0 else a
 
+    def measured(self, a: Vector) -> Vector:
+        """The multiple of a that certificates speak of: the unit vector, or a itself where its length counts."""
+        return a if self.space.hinge else self.unit(a)
+
     # A few patterns.
 
     @abstractmethod

@@ -188,6 +188,12 @@ class Patterns(PatternSet):
         """The factor on each pattern's squared slack."""
         return np.ones(self.n) if self.weight is None else self.weight
 
+    @cached_property
+    def caps(self) -> Vector:
+        """The largest multipliers C c_k in a space with plain slack, rounded down: proofs rest on alpha <= C c."""
+        caps = self.space.hinge * self.prices
+        return frozen(np.where(self.prices == 1.0, caps, np.nextafter(caps, 0.0)))
+
     # A number per row.
 
     @cached_property
@@ -297,6 +303,17 @@ class Patterns(PatternSet):
             return out
 
         return self.home.sum_of(part, len(index), PIECE, np.zeros(self.d + 1))
+
+    def inner_products(self, index: np.ndarray, bias: bool = True) -> NDArray[np.float64]:
+        """y_i.y_j of some rows with each other; ``bias``: with that of the constant coordinate."""
+        if self.sparse:
+            X = self.sparse_rows(index)
+            G = (X @ X.T).toarray()
+        else:
+            Z = self.home.dense(index)
+            G = Z @ Z.T
+        labels = self.labels[index]
+        return labels[:, None] * (G + (self.space.rho**2 if bias else 0.0)) * labels
 
     def curvature_product(self, index: np.ndarray, c: Vector, q: Vector) -> Vector:
         """``sum c_k y_k (y_k.q)`` over some rows, each read once."""

@@ -13,7 +13,7 @@ from separatrix.optimum import solvers
 from separatrix.optimum.problem import Problem
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import certify, upper_bound
-from separatrix.proof.gordan import gordan, refuted
+from separatrix.proof.gordan import gordan_soon, refuted
 from separatrix.space import Vector
 
 ENOUGH = 1e-2  # gap at which an upper bound is tight enough
@@ -44,10 +44,10 @@ def prove(
             alpha=polished.alpha.copy(),
         )
     if certificate.separable is None and not polished.lower > 0:
-        witness = gordan(patterns, polished.alpha_index, polished.alpha)
+        witness = gordan_soon(patterns, polished.alpha_index, polished.alpha)
         if witness is None and alpha is not None:
             index = np.flatnonzero(alpha)
-            witness = gordan(patterns, index, alpha[index])
+            witness = gordan_soon(patterns, index, alpha[index])
         if witness is not None:
             certificate = refuted(certificate, witness, patterns.renumbered(witness.rows, kept))
     return certificate

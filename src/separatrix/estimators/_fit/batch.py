@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from separatrix.aside import StoppedError, asking
 from separatrix.errors import DataError
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.separator import Data, LinearSeparator, why_stopped
@@ -103,15 +104,22 @@ class BatchClassifier(LinearSeparator):
 
     def _run(self, k: int, solvers: list[Solver], watch: Watch) -> str:
         limit, solver = self._epoch_limit(), solvers[k]
+
+        def look() -> str:
+            return watch.look(k, lambda: _measures(solver), lambda: self._planes([s.a for s in solvers]))
+
         while solver.epochs < limit:
-            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                ended = solver.step()
+            try:
+                with np.errstate(over="ignore", invalid="ignore", divide="ignore"), asking(look):
+                    ended = solver.step()
+            except StoppedError:
+                return watch.stop.reason
             if not np.all(np.isfinite(solver.a)):
                 raise DataError(
                     f"The vector of {type(self).__name__} overflows float64 after {solver.updates} updates. Use a "
                     "smaller rate, and scale your features and sample weights."
                 )
-            stopped = watch.look(k, lambda: _measures(solver), lambda: self._planes([s.a for s in solvers]))
+            stopped = look()
             if ended or stopped:
                 return ended or stopped
         return "max_epochs"

@@ -103,7 +103,10 @@ class OnlineClassifier(PartialFitMixin):
         return self._fit(X, y, sample_weight, coef_init=coef_init, intercept_init=intercept_init)
 
     def _doubt(self, n: int) -> tuple[str, str]:
-        return self.stop_reason_, ADVICE if self.stop_reason_ in ("max_epochs", "max_updates") else ""
+        return self.stop_reason_, self._advice() if self.stop_reason_ in ("max_epochs", "max_updates") else ""
+
+    def _advice(self) -> str:
+        return ADVICE
 
     def _fit_data(self, data: Data, watch: Watch, coef_init: Any = None, intercept_init: Any = None) -> None:
         if not data.here:

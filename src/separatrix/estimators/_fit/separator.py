@@ -243,9 +243,9 @@ class LinearSeparator(LinearPredictor):
     ) -> None:
         """The two margins of the vectors that predict, smallest over the problems; nan for a zero vector.
 
-        ``margins``: those of their unit vectors, where they are at hand.
+        ``margins``: those of the multiples that are measured, where they are at hand.
         """
-        units = [p.unit(a) if p.here else a for p, a in zip(patterns, vectors, strict=True)]
+        units = [p.measured(a) if p.here else a for p, a in zip(patterns, vectors, strict=True)]
         if margins is None and patterns[0].here:
             margins = [p.margins(a) for p, a in zip(patterns, units, strict=True)]
         measured: list[Any] = [None] * len(units) if margins is None else list(margins)
