@@ -21,9 +21,9 @@ NOT_CONVERGED = "Liblinear failed to converge, increase the number of iterations
 class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
     """scikit-learn's ``LinearSVC`` with the same parameters and attributes, solved to a certified gap.
 
-    The squared hinge with an l2 penalty and one problem per class is solved by separatrix: |w|^2/2 + C sum xi_k^2 with
-    the intercept as part of w, as LIBLINEAR has it. ``penalty="l1"``, ``multi_class="crammer_singer"``,
-    ``loss="hinge"``, ``verbose`` and negative weights are left to scikit-learn.
+    Squared and plain hinge with an l2 penalty and one problem per class are solved by separatrix: |w|^2/2 + C sum xi_k^2
+    or |w|^2/2 + C sum xi_k, with the intercept as part of w, as LIBLINEAR has it. ``penalty="l1"``,
+    ``multi_class="crammer_singer"``, ``verbose`` and negative weights are left to scikit-learn.
 
     Parameters are those of ``sklearn.svm.LinearSVC``. ``tol`` is the certified relative gap ``(P - D)/P`` at which
     the fit may stop, ``max_iter`` the passes over the data that it may take; ``dual`` and ``random_state`` change
@@ -38,7 +38,7 @@ class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
     certificate_, certificates_ : Certificate, list of Certificate
         Bounds on the best margin, of all problems and of each; only where separatrix solved them.
     dual_gap_ : float
-        The largest certified relative gap ``(P - D)/P`` of a problem.
+        P - D, certified: the objective of a class is at most so far above the best; the largest of all classes.
 
     See Also
     --------
@@ -50,7 +50,7 @@ class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
     >>> from separatrix.dropin import LinearSVC
     >>> X, y = load_iris(return_X_y=True)
     >>> model = LinearSVC(C=10).fit(X, y)
-    >>> model.dual_gap_ < 1e-9, model.coef_.shape
+    >>> model.dual_gap_ < 1e-8, model.coef_.shape
     (True, (3, 4))
     >>> LinearSVC(penalty="l1", tol=0.01).fit(X, y).solver_
     'scikit-learn: penalty="l1"'
@@ -101,6 +101,7 @@ class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
         passes = max(m.n_passes_ for m in models)
         self.n_iter_ = min(int(np.ceil(passes)), int(self.max_iter))
         self._prove([c for m in models for c in m.certificates_], models[0].solver_)
+        self.dual_gap_ = float(max(np.max(m.dual_gap_) for m in models))
         if not all(m.converged_ for m in models):
             warnings.warn(NOT_CONVERGED, ConvergenceWarning, stacklevel=4)
         return self
@@ -110,8 +111,8 @@ class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
             raise BeyondError(f'penalty="{self.penalty}"')
         if self.multi_class != "ovr":
             raise BeyondError(f'multi_class="{self.multi_class}"')
-        if self.loss != "squared_hinge":
-            raise BeyondError(f'loss="{self.loss}"')
+        if self.loss == "hinge" and self.dual is False:
+            raise BeyondError("loss='hinge' and dual=False, a combination that has no solver")  # its error is theirs
         if self.verbose or not self.max_iter:
             raise BeyondError("LIBLINEAR's own output is asked for" if self.verbose else "max_iter=0")
 
@@ -120,6 +121,7 @@ class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
         not those of the rest."""
         settings: dict[str, Any] = {
             "C": self.C,
+            "loss": self.loss,
             "fit_intercept": self.fit_intercept,
             "rho": self.intercept_scaling,
             "tol": self.tol,

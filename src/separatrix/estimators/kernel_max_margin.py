@@ -13,10 +13,12 @@ from separatrix.estimators._fit.separator import Data
 from separatrix.estimators.sklearn_api import one_of
 from separatrix.optimum.kernel_decomposition import KernelProblem, solve
 from separatrix.patterns.kernel_patterns import LARGEST_CHECKED, KernelPatterns, indefinite
-from separatrix.proof.certify import certify
+from separatrix.proof.certify import refutation
+from separatrix.proof.kernel_alternative import refute
 from separatrix.space import Vector
 
-AS_GOOD_AS_ZERO = 1e-6  # a bound on the margin below this part of R, without a separating vector in sight
+AS_GOOD_AS_ZERO = 1e-6  # a bound on the margin below this part of R, without a vector in sight: a proof is looked for
+NEGLIGIBLE = 1e-10  # multipliers below this part of the largest are rounding errors
 
 
 @estimator
@@ -30,7 +32,9 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
     Parameters
     ----------
     C : float, default=1.0
-        Price of slack; inf for the hard margin, which raises `NotSeparableError` where there is none.
+        Price of slack; inf for the hard margin, which raises `NotSeparableError` where it is proved that there is
+        none: by equal rows of different classes, or exactly for linear and polynomial kernels. What is not proved
+        does not converge.
     fit_intercept : True, False or "free", default="free"
         "free": an unpenalised bias, as SVC has it. True: a bias by augmentation with ``rho``. False: none.
     rho : float, default=1.0
@@ -45,6 +49,8 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
         More than two classes: each against the rest, or each pair.
     n_jobs : int or None, default=None
         Threads over these problems.
+    random_state : int, RandomState or None, default=None
+        Taken for the sake of tools that set it, and ignored: nothing here is random.
     {kernel}
 
     Attributes
@@ -60,6 +66,8 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
         With the bias as part of the length, and without.
     converged_ : bool
         The gap was reached.
+    n_steps_, n_iter_ : int
+        Steps of the solver, in all problems together, and the largest number of one of them.
 
     References
     ----------
@@ -132,16 +140,20 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
         return Solution(problem, a, np.arange(len(alpha)), alpha, how)
 
     def _refuse(self, problem: KernelProblem, data: Data) -> None:
+        """A hard margin without a separating vector: an error where there is a proof that there is none."""
         if problem.upper > AS_GOOD_AS_ZERO * problem.patterns.radius or not problem.patterns.definite:
             return
-        rows = np.flatnonzero(problem.alpha)
-        certificate = certify(
-            problem.patterns, problem.a, problem.alpha, predicts=False, kept=data.kept, sample_weight=data.given_weight
-        )
+        found = refute(problem.patterns, np.flatnonzero(problem.alpha > NEGLIGIBLE * problem.alpha.max()))
+        if found is None:
+            return  # undecided: the fit does not converge, and says so
+        certificate = refutation(
+            problem.patterns, found.rows, found.weight, found.norm, exact=True, kept=data.kept,
+            sample_weight=data.given_weight,
+        )  # fmt: skip
         raise NotSeparableError(
-            f"No hyperplane in the space of the kernel separates the classes: a combination of {len(rows)} rows with "
-            f"non-negative weights has norm {problem.upper:.2g}, as good as 0. Use a finite C for a soft margin, or "
-            "another kernel.",
+            f"No hyperplane in the space of the kernel separates the classes: a combination of {len(found.rows)} rows "
+            "with non-negative weights is 0 exactly (see the error's certificate). Use a finite C for a soft margin, "
+            "or another kernel.",
             certificate,
         )
 
@@ -152,6 +164,7 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
         rows = np.searchsorted(data.kept, self.support_)
         self.alphas_ = [s.alpha[rows] for s in solutions]
         self.n_steps_ = int(sum(s.problem.steps for s in solutions))
+        self.n_iter_ = int(max(s.problem.steps for s in solutions))
 
     def _gather(self, members: list[Any]) -> None:
         super()._gather(members)
@@ -159,3 +172,4 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
         for member, alpha in zip(members, self.alphas_, strict=True):
             alpha[np.searchsorted(self.support_, member.support_)] = member.alphas_[0]
         self.n_steps_ = sum(member.n_steps_ for member in members)
+        self.n_iter_ = max(member.n_iter_ for member in members)
