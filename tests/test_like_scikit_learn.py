@@ -40,7 +40,7 @@ def test_monitored_scores_are_weighted():
     X, y = IRIS
     weight = np.where(y == 2, 50.0, 1.0)
     monitor = ScoringMonitor(scoring="accuracy")
-    model = Perceptron(max_epochs=50).set_callbacks(monitor).fit(X, y, weight)
+    model = Perceptron().set_callbacks(monitor).fit(X, y, weight)
     assert monitor.get_logs().data[0]["accuracy"] == pytest.approx(model.score(X, y, weight))
     assert model.score(X, y, weight) != pytest.approx(model.score(X, y))
 

@@ -21,8 +21,8 @@ NOT_CONVERGED = "Liblinear failed to converge, increase the number of iterations
 class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
     """scikit-learn's ``LinearSVC`` with the same parameters and attributes, solved to a certified gap.
 
-    Squared and plain hinge with an l2 penalty and one problem per class are solved by separatrix: |w|^2/2 + C sum xi_k^2
-    or |w|^2/2 + C sum xi_k, with the intercept as part of w, as LIBLINEAR has it. ``penalty="l1"``,
+    Squared and plain hinge with an l2 penalty and one problem per class are solved by separatrix: |w|^2/2 plus
+    C sum xi_k^2 or C sum xi_k, with the intercept as part of w, as LIBLINEAR has it. ``penalty="l1"``,
     ``multi_class="crammer_singer"``, ``verbose`` and negative weights are left to scikit-learn.
 
     Parameters are those of ``sklearn.svm.LinearSVC``. ``tol`` is the certified relative gap ``(P - D)/P`` at which
