@@ -96,6 +96,33 @@ def test_linear_svc_is_the_same_minimum(data, params, sparse):
     np.testing.assert_array_equal(ours.predict(X)[clear], theirs.predict(X)[clear])
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(
+    "params", [{}, {"C": 0.1, "class_weight": "balanced", "decision_function_shape": "ovo"}], ids=str
+)
+@pytest.mark.parametrize("data", [IRIS, CANCER], ids=["iris", "cancer"])
+def test_svc_with_a_linear_kernel_is_the_same_model(data, params, sparse):
+    X, y = sp.csr_matrix(data[0]) if sparse else data[0], data[1]
+    weight = np.random.RandomState(0).rand(len(y)) + 0.5
+    theirs, ours = theirs_and_ours("SVC", kernel="linear", **params)
+    theirs.set_params(tol=1e-8).fit(X, y, weight)
+    ours.fit(X, y, weight)
+    assert ours.solver_.startswith("separatrix")
+    np.testing.assert_array_equal(ours.support_, theirs.support_)
+    np.testing.assert_array_equal(ours.n_support_, theirs.n_support_)
+    for name in ("support_", "n_support_", "n_iter_", "dual_coef_", "intercept_"):
+        a, b = getattr(ours, name), getattr(theirs, name)
+        assert (a.shape, a.dtype, type(a)) == (b.shape, b.dtype, type(b)), name
+    for name in ("coef_", "dual_coef_"):
+        a, b = (np.asarray(sp.csr_matrix(getattr(model, name)).todense()) for model in (ours, theirs))
+        np.testing.assert_allclose(a, b, atol=2e-3 * abs(b).max())
+    scores = theirs.decision_function(X)
+    np.testing.assert_allclose(ours.decision_function(X), scores, atol=0.01)
+    clear = abs(scores).min(axis=-1) > 0.02 if scores.ndim > 1 else abs(scores) > 0.02
+    np.testing.assert_array_equal(ours.predict(X)[clear], theirs.predict(X)[clear])
+    assert max(c.gap for c in ours.certificates_) < 1e-4
+
+
 def test_linear_svc_says_when_it_did_not_converge():
     X, y = IRIS
     with pytest.warns(ConvergenceWarning, match="Liblinear failed to converge"):
@@ -110,6 +137,9 @@ def test_linear_svc_says_when_it_did_not_converge():
     [
         (dropin.LinearSVC(penalty="l1"), 'penalty="l1"'),
         (dropin.LinearSVC(multi_class="crammer_singer"), 'multi_class="crammer_singer"'),
+        (dropin.SVC(), 'kernel="rbf"'),
+        (dropin.SVC(kernel="linear", max_iter=5), "max_iter=5"),
+        (dropin.SVC(kernel=lambda a, b: a @ b.T), "a kernel of one's own"),
         (dropin.Perceptron(penalty="l2"), 'penalty="l2"'),
         (dropin.Perceptron(early_stopping=True), "early_stopping=True"),
     ],
@@ -120,7 +150,7 @@ def test_the_rest_is_left_to_scikit_learn(model, why):
     X, y = IRIS
     ours = clone(model).set_params(random_state=0).fit(X, y)
     theirs = theirs_and_ours(type(model).__name__, **ours.get_params())[0]
-    np.testing.assert_array_equal(ours.coef_, theirs.fit(X, y).coef_)
+    np.testing.assert_array_equal(ours.decision_function(X), theirs.fit(X, y).decision_function(X))
     assert ours.solver_ == f"scikit-learn: {why}"
     assert not hasattr(ours, "certificate_")
 
