@@ -183,8 +183,8 @@ class KernelPatterns(Patterns):
 
     def _products(self, beta: Vector, among: np.ndarray | None = None) -> Vector:
         """sum_k beta_k (K(x_k, x_i) + rho^2), in blocks of the Gram matrix; several bounds ask for the same in turn."""
-        key = beta.tobytes(), b"" if among is None else among.tobytes()
-        out, whole = self._recent.get(key), self._recent.get((key[0], b""))
+        key = beta.tobytes(), None if among is None else among.tobytes()
+        out, whole = self._recent.get(key), self._recent.get((key[0], None))
         if whole is not None and among is not None:
             out = whole[among]
         if out is None:
