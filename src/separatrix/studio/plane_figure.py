@@ -24,7 +24,7 @@ class Plane:
         from bokeh.transform import factor_cmap, factor_mark
 
         self.figure = new_figure(
-            *board.axes, height=460, tools="wheel_zoom,reset", x_range=Range1d(), y_range=Range1d(), name="plane"
+            *board.axes, height=460, tools="wheel_zoom,reset", x_range=Range1d(), y_range=Range1d(), name="drawing"
         )
         self.figure.min_width = 280
         self.figure.toolbar.autohide = False
@@ -69,7 +69,7 @@ class Plane:
         )
         star = figure.scatter("x", "y", source=self.star, marker="star", size=24, fill_color=COLOURS[5], line_color=INK)
         star.glyph.tags = ["ink-line"]
-        self.tool = PointDrawTool(renderers=[self.drawn], description="add, move and delete points")
+        self.tool = PointDrawTool(renderers=[self.drawn], name="pencil", description="add, move and delete points")
         self.new_class(0)
         figure.add_tools(self.tool)
         figure.toolbar.active_tap = figure.toolbar.active_drag = self.tool
@@ -126,8 +126,8 @@ class Plane:
         self.edges.data = {"xs": [a[:, 0] for a in picture.edges], "ys": [a[:, 1] for a in picture.edges]}
         shade = np.zeros(picture.winner.shape, dtype=np.uint32)
         if picture.doubtful is not None:  # a chequered veil, which is seen in light and dark
-            place = np.indices(shade.shape) // 2
-            grid = place.sum(axis=0) % 2 == 0
+            squares = np.indices(shade.shape) // 2
+            grid = squares.sum(axis=0) % 2 == 0
             shade[picture.doubtful & grid] = 0x88888888
         self.doubtful.data = {"image": [shade], **place}
 
