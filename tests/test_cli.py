@@ -107,7 +107,7 @@ def test_a_limit_in_time_is_kept(tmp_path, algorithm):
 )
 def test_wrong_command_lines_get_a_sentence(arguments):
     result = run(*arguments)
-    assert result.exit_code == 2
+    assert result.exit_code == 3
     assert "Traceback" not in result.output + result.stderr
 
 
@@ -120,6 +120,8 @@ def test_wrong_command_lines_get_a_sentence(arguments):
         (["fit", "--algorithm", "Perceptron", "--set", "margin=-1"], "margin"),
         (["fit", "--report", "report.doc"], "ends with .html, .md or .json"),
         (["fit", "--plot", "boundary.bmp"], "ends with .png"),
+        (["fit", "--export", "r.pmml"], "exported as ONNX"),
+        (["fit", "--algorithm", "Perceptron", "--set", "max_iter=5"], "Did you mean max_epochs?"),
         (["show", "nothing.sx"], "There is no file nothing.sx"),
     ],
 )

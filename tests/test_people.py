@@ -6,11 +6,17 @@ import re
 import numpy as np
 import polars as pl
 import pytest
+import xlsxwriter
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import make_classification
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from typer.testing import CliRunner
 
+from separatrix import MaxMargin, separability
 from separatrix.cli import app
 from separatrix.io import Table
+from separatrix.io.model.onnx_export import export_onnx
 from separatrix.workflows import Options, fit
 
 runner = CliRunner()
@@ -104,7 +110,7 @@ def test_a_rare_class(tmp_path):
 
 
 def test_identifiers(tmp_path):
-    """Random labels become separable through a column of names: the fit says why, and --strict refuses."""
+    """Random labels: a column of names does not make them separable; the fit speaks of it, and --strict refuses."""
     rng = np.random.default_rng(0)
     path = tmp_path / "people.csv"
     frame = pl.DataFrame(
@@ -113,8 +119,8 @@ def test_identifiers(tmp_path):
     frame.with_columns(label=pl.Series(rng.integers(0, 2, 120))).write_csv(path)
     result = separatrix("fit", path, "-t", "label", "--encode", "--cv", "2")
     assert "Identifiers? The values of 'name', 120 texts in 120 rows, 'row_id', different in every row" in told(result)
-    assert "(122 features in all)" in told(result)
-    assert "nearly any labels are separable" in told(result)
+    assert "1 text column one-hot encoded (3 features in all)" in told(result)  # names that occur once share a column
+    assert "Not separable" in told(result)
     refused = separatrix("check", path, "-t", "label", "--encode", "--strict")
     assert refused.exit_code == 3
     assert "--strict: (1) Identifiers?" in refused.stderr
@@ -213,3 +219,74 @@ def test_an_algorithm_without_a_certificate(tmp_path):
     assert "there is none: this algorithm proves nothing" in told(result)
     assert json.loads((tmp_path / "r.json").read_text())["verified"] is False
     assert separatrix("show", model).exit_code == 0
+
+
+def test_far_more_columns_than_rows(tmp_path):
+    path, rng = tmp_path / "wide.npz", np.random.default_rng(0)
+    np.savez(path, X=rng.normal(size=(30, 60)), y=rng.integers(0, 2, 30))
+    words = told(separatrix("fit", path, "--cv", "2"))
+    assert "Separable" in words
+    assert "60 columns of numbers and 30 rows: with so many columns nearly any labels are separable" in words
+
+
+def test_excel_with_dates(tmp_path):
+    """A workbook with two sheets, dates, percentages, rows without a label, an empty column and texts."""
+    rng = np.random.default_rng(0)
+    day = pl.datetime_range(pl.datetime(2024, 1, 1), pl.datetime(2024, 3, 31), "1d", eager=True)[:80]
+    y = ["late" if k % 2 else "in time" for k in range(80)]
+    frame = pl.DataFrame(
+        {
+            "day": day.dt.date(),
+            "share": [f"{x:.1f}%" for x in 50 + 10 * np.arange(80) % 2 + rng.normal(size=80)],
+            "load": np.where(np.arange(80) % 2, 3.0, 1.0) + rng.normal(size=80),
+            "empty": [None] * 80,
+            "result": [None, None, *y[2:]],
+        }
+    )
+    book, model, new = tmp_path / "deliveries.xlsx", tmp_path / "m.sx", tmp_path / "new.xlsx"
+    with xlsxwriter.Workbook(book) as workbook:
+        frame.write_excel(workbook, "May")
+        frame[:2].write_excel(workbook, "June")
+    result = separatrix("fit", book, "-t", "result", "--scale", "--save", model)
+    assert result.exit_code == 0, told(result)
+    for words in (
+        "78 rows, 3 features",
+        "'May', the first of 2 sheets, was read",
+        "The column 'day' holds dates, became days since 2000-01-01",
+        "The column 'share' holds percent, divided by 100",
+        "2 of 80 rows have no label in 'result' and are left out (rows 1, 2)",
+        "Left out, as there is no value in it: 'empty'",
+        "keep the newest rows in another file and name it with --test",
+    ):
+        assert words in told(result)
+    assert separatrix("verify", model, book).exit_code == 0
+    frame.drop("result").write_excel(new)
+    assert len(json.loads(separatrix("predict", model, new, "--json").stdout)["prediction"]) == 80
+
+
+def test_the_newest_pandas_with_arrow_strings():
+    """Columns and labels of Arrow's type of text, as pandas 3 has them."""
+    pd = pytest.importorskip("pandas")
+    frame = clouds(80, apart=2.0)
+    city = pl.Series("city", ["Rome", "Oslo"] * 40)
+    given = frame.with_columns(city).to_pandas(use_pyarrow_extension_array=True)
+    assert isinstance(given["label"].dtype, pd.ArrowDtype)
+    encoder = ColumnTransformer([("city", OneHotEncoder(), ["city"])], remainder="passthrough")
+    model = make_pipeline(encoder, MaxMargin()).fit(given.drop(columns="label"), given["label"])
+    assert set(model.predict(given.drop(columns="label"))) == {"c0", "c1"}
+    assert model.score(given.drop(columns="label"), given["label"]) > 0.9
+    numbers = given[["x0", "x1", "x2", "x3"]]
+    alone = MaxMargin().fit(numbers, given["label"])
+    assert alone.certificate_.verify(numbers.to_numpy(dtype=float), given["label"].to_numpy(dtype=str))
+    assert separability(numbers, given["label"]).separable is not None
+
+
+def test_one_against_one_is_exported(tmp_path):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    frame, path = clouds(120, d=4, classes=4, seed=2), tmp_path / "m.onnx"
+    X, y = frame.drop("label").to_numpy(), frame["label"].to_numpy().astype(str)
+    model = MaxMargin(multi_class="ovo").fit(X, y)
+    export_onnx(model, path)
+    label, decision = onnxruntime.InferenceSession(path).run(None, {"numbers": X})
+    assert label.tolist() == model.predict(X).tolist()
+    np.testing.assert_allclose(decision, model.decision_function(X), rtol=1e-9)

@@ -6,15 +6,18 @@ from typing import Annotated, Any
 import typer
 
 Data = Annotated[
-    str, typer.Argument(metavar="DATA", help="CSV, TSV, Parquet, NDJSON, LIBSVM, ARFF, npy, npz, also .gz; - is stdin.")
+    str,
+    typer.Argument(
+        metavar="DATA", help="CSV, TSV, Excel, Parquet, Feather, NDJSON, LIBSVM, ARFF, npy, npz, also .gz; - is stdin."
+    ),
 ]
 MaybeData = Annotated[
     str | None,
     typer.Argument(
         metavar="DATA",
         show_default=False,
-        help="CSV, TSV, Parquet, NDJSON, LIBSVM, ARFF, npy, npz, also .gz; - is stdin. Without it: scikit-learn's "
-        "breast cancer data, standardised.",
+        help="CSV, TSV, Excel, Parquet, Feather, NDJSON, LIBSVM, ARFF, npy, npz, also .gz; - is stdin. Without it: "
+        "scikit-learn's breast cancer data, standardised.",
     ),
 ]
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model that `separatrix fit --save` wrote.")]

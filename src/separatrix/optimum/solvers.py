@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from separatrix.optimum import active_set, coordinate_descent, newton, sample_newton, sift
+from separatrix.optimum import active_set, augmented_lagrangian, coordinate_descent, newton, sample_newton, sift
+from separatrix.optimum.hinge_problem import HingeProblem
 from separatrix.optimum.problem import Problem
 from separatrix.optimum.thread_limit import calm
 from separatrix.space import Vector
@@ -27,6 +28,8 @@ def choose(problem: Problem) -> tuple[str, str]:
     """Name of the solver, and the reason in words."""
     patterns, width = problem.patterns, problem.patterns.d + 1
     machine = " of a linear machine" if patterns.categories > 2 else ""
+    if isinstance(problem, HingeProblem):
+        return "augmented-lagrangian", "hinge loss: few passes with Newton steps on the rows at the margin"
     if not patterns.here:
         if problem.hard:
             return "sift", f"hard margin{machine}, rows elsewhere: few passes bring the rows near the boundary"
@@ -44,6 +47,8 @@ def choose(problem: Problem) -> tuple[str, str]:
 def check(problem: Problem, name: str) -> None:
     """A solver says what it cannot do."""
     lacking = SOLVERS[name].lacking(problem)
+    if isinstance(problem, HingeProblem) and name != "augmented-lagrangian":
+        lacking = 'is for squared slack; with loss="hinge" use "augmented-lagrangian" or "auto".'
     if lacking:
         raise ValueError(f"solver={name!r} {lacking}".replace("'", '"'))
 
@@ -108,7 +113,12 @@ def _coordinates(problem: Problem) -> str | None:
     return _here(problem)
 
 
+def _hinge(problem: Problem) -> str | None:
+    return None if isinstance(problem, HingeProblem) else 'is for loss="hinge"; use "auto".'
+
+
 SOLVERS = {
+    "augmented-lagrangian": Solver(augmented_lagrangian.solve, _hinge),
     "active-set": Solver(active_set.solve, _hard_here, _near),
     "newton": Solver(newton.follow, _soft_here),
     "dual-coordinates": Solver(coordinate_descent.solve, _coordinates),

@@ -11,6 +11,9 @@ its negative in block j. |a| leaves the last entry out if the bias is free. A ce
                     delta_k = delta, or delta / sqrt(weight) if weighted
     direction       a vector a. lower: a.y_k >= lower |a| for all k; if delta > 0: some v >= 0 has the objective
                     J = v^2 |a|^2 + sum max(0, 1 - v a.y_k)^2 / delta_k^2 <= lower^-2. separable true: all a.y_k > 0
+    hinge           C > 0: plain slack of a hyperplane, c_k the weight if weighted, else 1. lower: J = |a|^2 +
+                    2 C sum c_k max(0, 1 - a.y_k) <= lower^-2. upper: every vector has J >= upper^-2, since
+                    J >= 2 sum alpha_k - |sum alpha_k y_k|^2 if all alpha_k <= C c_k
     alpha_index, alpha   multipliers >= 0 of distinct patterns. upper: no unit vector has a larger margin, for it has
                     at most |sum alpha_k y_k| / sum alpha_k. Or slack_vector a: they are weight_k max(0, 1 - a.y_k)
     alpha_exact     integers as text ("0x1f"), else alpha. separable false: they combine the patterns to 0 (Gordan)
@@ -29,7 +32,7 @@ import numpy as np
 
 INF, MAX, EPS, TINY, TOLERANCE = math.inf, sys.float_info.max, 2.0**-52, 2.0**-1018, Fraction(1, 10**12)
 MOST_EXACT = 1_000_000  # values of a claim that may become fractions, four times as many of separable false: 10-60 s
-SETTINGS = {"rho": 1.0, "delta": 0.0, "free": False, "weighted": False, "between": None, "categories": 2}
+SETTINGS = {"rho": 1.0, "delta": 0.0, "hinge": 0.0, "free": False, "weighted": False, "between": None, "categories": 2}
 CLAIMS = ["lower", "upper", "separable", "weak", "radius"]
 VECTORS = ["sample_weight", "direction", "alpha_index", "alpha", "alpha_exact", "slack_vector"]
 
@@ -84,7 +87,12 @@ class _Patterns:
         )
         csr, y, self.claim, self.left = isinstance(X, tuple), np.asarray(y), claim, 0
         self.values = values = np.asarray(X[0] if csr else X)
-        fits: Any = values.dtype.kind in "fiub" and values.dtype.itemsize <= 8 and values.ndim == 2 - csr
+        fits: Any = (
+            not isinstance(X, np.ma.MaskedArray)
+            and values.dtype.kind in "fiub"
+            and values.dtype.itemsize <= 8
+            and values.ndim == 2 - csr
+        )
         _need(fits, "X is no matrix of numbers of at most 64 bits")
         n, self.d = (len(X[2]) - 1, int(X[3])) if csr else values.shape
         self.start, self.column = np.arange(n + 1) * self.d, None
@@ -102,7 +110,8 @@ class _Patterns:
         given = claim.get("sample_weight") if weight is None else np.asarray(weight, dtype=np.float64)
         self.weight = np.ones(n) if given is None else _vector(given, n, "sample_weight", 0.0)
         *lengths, self.free, weighted, pair, c = (claim.get(name, absent) for name, absent in SETTINGS.items())
-        self.rho, self.delta = _vector(lengths, 2, "rho or delta", 0.0)
+        self.rho, self.delta, self.hinge = _vector(lengths, 3, "rho, delta or hinge", 0.0)
+        _need(not (self.hinge and self.delta), "slack is either plain or squared")
         _need(type(self.free) is type(weighted) is bool, "free or weighted is neither true nor false")
         self.price = self.weight if weighted else np.ones(n)  # delta_k^2 = delta^2 / price
         (labels, code), part = np.unique(y, return_inverse=True), self.weight > 0
@@ -111,8 +120,8 @@ class _Patterns:
             _need(len(named) == 2 == len(pair), "between does not name two of the labels")
             part &= np.isin(code, named)
         kept, present = np.flatnonzero(part), np.unique(code[part])
-        fits = type(c) is int and c == len(present) >= 2 and not (self.free and c > 2)
-        _need(fits, f"it is about {c!r} categories, the rows that take part have {len(present)}, or the bias is free")
+        fits = type(c) is int and c == len(present) >= 2 and not ((self.free or self.hinge) and c > 2)
+        _need(fits, f"it is about {c!r} categories, the rows that take part have {len(present)}; or a bias is free")
         self.code, self.rivals, self.rows = np.searchsorted(present, code), c - 1, (n, len(kept))
         self.all = (kept[:, None] * self.rivals + np.arange(self.rivals)).ravel()
         self.width, self.unit = (self.d + 1) * (c if c > 2 else 1), _scaled(np.append(ends, self.rho))[1]
@@ -152,7 +161,7 @@ class _Patterns:
         additions, g u / (1 - g u) times the sum of the sizes: g = n in any order, here at most a block's and one for
         each block. Together less than 1.01 (g + 6) u s + 4 n 2^-1022, s = sum |x w|; and s < 1.01 A + 2 n 2^-1022 if it
         is computed as A. The error is more than twice that: the other half pays for its own rounding and that of m -
-        error, m + error. delta_k^2 loses 4 u of itself and 2^-720; NaN stands for one of numbers too far apart.
+        error, m + error. delta_k^2 loses 4 u of itself and 2^-720 if the weight exceeds 2^-300, else it is NaN.
         """
         m, A = (np.zeros(len(patterns) if across else self.width, object if exact else np.float64) for _ in range(2))
         for values, row, column, part in self.blocks(patterns, exact):
@@ -165,8 +174,8 @@ class _Patterns:
                     out[places] += np.bincount(index, x, len(out[places]))
         if w is None and self.delta:
             price, delta = self.price[patterns // self.rivals], np.ldexp(self.delta, -self.unit)
-            fine = (delta < 2.0**300) & (price > 2.0**-300) & (price < 2.0**300)
-            own = Fraction(self.delta) ** 2 / self.exactly(price) if exact else np.where(fine, delta**2 / price, np.nan)
+            own = delta**2 / np.where(price > 2.0**-300, price, np.nan)
+            own = Fraction(self.delta) ** 2 / self.exactly(price) if exact else own
             m, A = m - own, A + own
         n, depth = (self.terms, self.terms) if across else (len(patterns), self.step + len(patterns) / self.step)
         error = 0 if exact else (depth + 16) * EPS * A + (2.0**-700 if w is None else n * TINY)
@@ -197,6 +206,8 @@ class _Patterns:
     def lower(self) -> bool:
         t, a = self.number("lower"), self.near("direction")[1]
         square = sum((Fraction(w) ** 2 for w in (a[:-1] if self.free else a).tolist()), Fraction(0))
+        if self.hinge:
+            return t <= 0 or self.hinge_objective(t, square)
         if self.delta:
             return t <= 0 or self.objective(t, square)
         if not square:  # no direction: what every unit vector reaches
@@ -228,6 +239,18 @@ class _Patterns:
         _need(step == v, "no end was found of Newton's steps", None)
         return False  # v is the minimum, exactly
 
+    def hinge_objective(self, t: Fraction, square: Fraction) -> bool:
+        """Is t^2 J <= 1?"""
+        (_, a, unit, m, _), price = self.near("direction"), self.price[self.all]
+        for exact in (False, True):
+            if exact:
+                m, price, unit = self.sums(self.all, self.exactly(a), True)[0], self.exactly(price), Fraction(1)
+            slack = np.maximum(_up(1 + _up(-m * (unit if exact else float(unit)))), 0)
+            paid = _total(_up(price * slack))
+            if paid < INF and t * t * (square + 2 * Fraction(self.hinge) * Fraction(paid)) <= 1:
+                return True
+        return False
+
     def index(self) -> np.ndarray:
         """The patterns of the multipliers: distinct ones of those that take part."""
         fine = lambda i: type(i) is int and 0 <= i <= self.all[-1]  # noqa: E731
@@ -240,27 +263,43 @@ class _Patterns:
         """|sum alpha y| + R |sum alpha l| <= upper sum alpha, R = max |y|; any alpha >= 0 proves it, rounded or not.
 
         The second term is for a free bias b: if all l (w.x + rho b) >= m >= 0, |w| = 1, then |rho b| <= R - m, since
-        there are rows of both classes.
+        there are rows of both classes. With a hinge and e = |sum alpha l|: 1 + 2 e (upper^2 + R upper) <=
+        upper^2 (2 sum alpha - |sum alpha y|^2). The best bias is where some row has a margin of 1, |b| <= 1 + R |w|,
+        and |w|^2 <= J: J + 2 e (1 + R |w|) >= 2 sum alpha - |sum alpha y|^2 fails if J < upper^-2.
         """
         most, patterns = self.number("upper", 0.0), self.all
         if self.claim.get("slack_vector") is None:
             patterns = self.index()
             alpha = _vector(self.claim.get("alpha"), len(patterns), "alpha", 0.0)
         else:
+            _need(not self.hinge, "a hinge takes multipliers as they are, slack_vector gives them up to a factor")
             _, a, _, low, high = self.near("slack_vector")
             slack = 1.0 - np.ldexp((low + high) / 2, self.unit + _scaled(a)[1])
             alpha = _scaled(self.weight)[0][patterns // self.rivals] * np.maximum(slack, 0.0)
         _need(0 < alpha.max(initial=0.0) < INF, "the multipliers are 0 or not finite")
+        if self.hinge:
+            c = self.price[patterns]
+            doubt = ~np.where(c == 1, alpha <= self.hinge, alpha < self.hinge * c * (1 - 4 * EPS))
+            if np.any(self.exactly(alpha[doubt]) > Fraction(self.hinge) * self.exactly(c[doubt])):
+                return False
         for exact in (False, True):
-            a, price, unit = _scaled(alpha)[0], self.price[patterns // self.rivals], Fraction(2) ** self.unit
+            (a, u), price, unit = _scaled(alpha), self.price[patterns // self.rivals], Fraction(2) ** self.unit
             if exact:
-                a, price, unit = self.exactly(alpha), self.exactly(price), Fraction(1)
+                a, price, unit, u = self.exactly(alpha), self.exactly(price), Fraction(1), 0
             size = np.maximum(*map(np.abs, self.sums(patterns, a, exact, across=False)))
             square = _total(_up((size[:-1] if self.free else size) ** 2))
-            own, right = _total(_up(_up(a * a) / price)) if self.delta else 0, -most * Fraction(_total(-a))
+            own, mass = _total(_up(_up(a * a) / price)) if self.delta else 0, -Fraction(_total(-a))
+            R = out = Fraction(0)
             if self.free:
-                l, R = 2 * self.code[patterns] - 1, _up(math.sqrt(-self.near("")[3].min()))
-                right -= Fraction(R) * Fraction(2) ** self.unit * Fraction(max(_total(a * l), _total(-a * l)))
+                l = 2 * self.code[patterns] - 1
+                R = Fraction(_up(math.sqrt(-self.near("")[3].min()))) * Fraction(2) ** self.unit
+                out = Fraction(max(_total(a * l), _total(-a * l)))
+            if self.hinge:
+                value = 2 * mass - Fraction(square) * unit**2 * Fraction(2) ** u
+                if Fraction(2) ** -u + 2 * out * (most**2 + R * most) <= most**2 * value:
+                    return True
+                continue
+            right = most * mass - R * out
             left = Fraction(square) * unit**2 + Fraction(self.delta) ** 2 * Fraction(own) if own < INF else INF
             if right >= 0 and left <= right * right:
                 return True
@@ -299,7 +338,7 @@ def check(X: Any, y: Any, claim: Any, sample_weight: Any = None, all_rows: bool 
     found: dict[str, list[str]] = {"checked": [], "failed": [], "unchecked": [], "notes": []}
     try:
         patterns = _Patterns(X, y, claim, sample_weight)
-    except (_StopError, TypeError, ValueError, OverflowError) as error:
+    except (_StopError, TypeError, ValueError, OverflowError, LookupError) as error:
         return {**found, "failed": [f"refused: {error.args[-1]}"]}
     n, kept = patterns.rows
     if kept < n:

@@ -20,7 +20,7 @@ NUMBERED = ("id", "index", "nr", "no", "number", "row", "key")  # names of colum
 
 def advise(table: Table, raw: Any, X: Any, *, folds: int, scaled: bool, weighted: bool = False) -> list[str]:
     """Sentences about the data, before a fit; ``raw`` and ``X``: the rows before and after their preparation."""
-    told = [*table.notes]
+    told = []
     if table.n >= ENOUGH:
         told += _identifiers(table) + _giveaways(table, raw) + _time(table)
     told += _constant(table) + _contradictions(table)

@@ -33,4 +33,4 @@ def check(
     begin(tell, "Is it separable?")
     limit = options.max_time or np.inf
     answer = separability(X, table.y, fit_intercept=not through_origin, max_time=limit, weak=False)
-    return Checked(table, answer, notes)
+    return Checked(table, answer, [*table.notes, *notes])

@@ -118,7 +118,7 @@ def fit(data: Any, options: Options = DEFAULTS, tell: Tell | None = None, **read
         hard_verification=verification if made.hard is made.separator else verified(made.hard, X, table.y),
         seconds=seconds,
         interrupted=made.interrupted,
-        notes=notes + heed([] if made.cv is None else about_answers(made.cv.answers), options.strict),
+        notes=[*table.notes, *notes, *heed([] if made.cv is None else about_answers(made.cv.answers), options.strict)],
     )
     if table.framed and raw is not table.X:  # it was fitted to arrays, which have no names
         found.model.steps[0][1].feature_names_in_ = np.array(table.names, dtype=object)

@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from separatrix.errors import DataError, UnavailableError
+from separatrix.estimators._fit.checkpointed import checkpointed
 from separatrix.estimators._fit.one_vs_one import fit_pairs, members_of
 from separatrix.estimators._fit.prediction import DTYPES, LinearPredictor
 from separatrix.estimators._fit.watch import Watch
@@ -93,11 +94,12 @@ class LinearSeparator(LinearPredictor):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, **start: Any) -> Any:
         watch = Watch(self, X, y)
-        data = self._check_training_data(X, y, sample_weight)
-        if self._mode(data.classes) == "ovo":
-            fit_pairs(self, data, watch, **start)
-        else:
-            self._fit_data(data, watch, **start)
+        whole = self._check_training_data(X, y, sample_weight)
+        with checkpointed(self, whole, watch, start) as data:
+            if self._mode(data.classes) == "ovo":
+                fit_pairs(self, data, watch, **start)
+            else:
+                self._fit_data(data, watch, **start)
         watch.end()
         if isinstance(data.rows, DeviceRows) and stays_there(X):  # as scikit-learn's estimators do
             self._set({name: beside(getattr(self, name), X) for name in ("coef_", "intercept_", "classes_")})
@@ -176,8 +178,8 @@ class LinearSeparator(LinearPredictor):
 
     def _needs_memory(self) -> UnavailableError:
         return UnavailableError(
-            f"{type(self).__name__} visits rows in the memory of this process; MaxMargin, separability and predict "
-            "take rows that live elsewhere."
+            f"{type(self).__name__} visits rows in the memory of this process. MaxMargin, LeastSquares, HoKashyap, the "
+            "batch estimators, separability and predict take rows that live elsewhere."
         )
 
     def _one_class(self, classes: np.ndarray) -> DataError:
@@ -241,9 +243,9 @@ class LinearSeparator(LinearPredictor):
     ) -> None:
         """The two margins of the vectors that predict, smallest over the problems; nan for a zero vector.
 
-        ``margins``: those of their unit vectors, where they are at hand.
+        ``margins``: those of the multiples that are measured, where they are at hand.
         """
-        units = [p.unit(a) if p.here else a for p, a in zip(patterns, vectors, strict=True)]
+        units = [p.measured(a) if p.here else a for p, a in zip(patterns, vectors, strict=True)]
         if margins is None and patterns[0].here:
             margins = [p.margins(a) for p, a in zip(patterns, units, strict=True)]
         measured: list[Any] = [None] * len(units) if margins is None else list(margins)

@@ -174,6 +174,26 @@ def named_column(table: Table, name: str, option: str) -> Any:
     return table.X[name]
 
 
+def labelled(table: Table) -> Table:
+    """The rows that have a label, with a note of how many have none; all of them where none has one."""
+    y = table.y
+    if hasattr(y, "null_count"):
+        missing = (y.fill_nan(None) if y.dtype.is_float() else y).is_null().to_numpy()
+    else:
+        y = np.asarray(y)
+        missing = np.isnan(y) if y.dtype.kind == "f" else np.zeros(len(y), dtype=bool)
+    rows = np.flatnonzero(missing)
+    if not len(rows) or len(rows) == table.n:
+        return table
+    kept = np.flatnonzero(~missing)
+    note = (
+        f"{len(rows):,} of {table.n:,} rows have no label in {table.target!r} and are left out ({table.places(rows)})."
+    )
+    lines = kept + 1 if table.lines is None else table.lines[kept]
+    ids = None if table.ids is None else table.ids[kept]
+    return replace(table, X=table.X[kept], y=y[kept], lines=lines, ids=ids, notes=(*table.notes, note))
+
+
 def labels_of(table: Table) -> np.ndarray:
     """Labels as an array of text, integers or truth values."""
     y = table.y
@@ -185,10 +205,7 @@ def labels_of(table: Table) -> np.ndarray:
             y = y.fill_nan(None)
         missing = np.flatnonzero(y.is_null().to_numpy())
         if len(missing):
-            raise DataError(
-                f"{where} has no label in {len(missing)} of {table.n} rows ({table.places(missing)}). "
-                "Remove these rows."
-            )
+            raise DataError(f"{where} has no label in {len(missing)} of {table.n} rows ({table.places(missing)}).")
         if not (y.dtype.is_numeric() or y.dtype in (pl.String, pl.Boolean)):
             y = y.cast(pl.String)
         if y.dtype == pl.String and y.str.len_chars().max() > LONG:
