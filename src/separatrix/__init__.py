@@ -34,6 +34,7 @@ _HOMES = {
     "separatrix.estimators.own_rule": ["PerceptronLike"],
     "separatrix.estimators.perceptrons": ["GreedyPerceptron", "Perceptron", "Pocket", "VotedPerceptron"],
     "separatrix.estimators.piecewise": ["PiecewiseLinearMachine"],
+    "separatrix.estimators.nearest_point_methods": ["NearestPoint"],
     "separatrix.estimators.squared_error_classifiers": ["HoKashyap", "LeastSquares"],
     "separatrix.io.model.files": ["load", "save"],
     "separatrix.geometry": ["Hyperplane", "Quadric", "quadric"],
@@ -90,6 +91,7 @@ if TYPE_CHECKING:
     from separatrix.estimators.max_margin import MaxMargin as MaxMargin
     from separatrix.estimators.max_margin import max_margin_path as max_margin_path
     from separatrix.estimators.multiplicative import BalancedWinnow as BalancedWinnow
+    from separatrix.estimators.nearest_point_methods import NearestPoint as NearestPoint
     from separatrix.estimators.online_least_squares import LMS as LMS
     from separatrix.estimators.online_least_squares import RecursiveLeastSquares as RecursiveLeastSquares
     from separatrix.estimators.own_rule import PerceptronLike as PerceptronLike

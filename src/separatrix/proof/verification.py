@@ -25,6 +25,7 @@ from separatrix.proof import checker
 from separatrix.proof.certificate import Certificate, Verification
 from separatrix.proof.certify import lower_bound, plain_margin, separates_exactly, slack_bound, upper_bound
 from separatrix.proof.exact import LARGEST_SYSTEM, vanishing_combination
+from separatrix.proof.kernel_alternative import refute
 from separatrix.rows.base import Rows
 from separatrix.rows.elsewhere import home_of
 from separatrix.rows.memory import as_rows
@@ -197,6 +198,9 @@ def _in_floats(claim: Certificate, patterns: Any, kept: np.ndarray | None, note:
         if claim.separable is False and holds is None and patterns.explicit and claim.alpha_index is not None:
             holds = _vanishes(np.asarray(claim.alpha_index), patterns, kept)
             why = "False, the listed patterns combine to exactly 0" if holds else "no combination of 0 was found"
+        if claim.separable is False and holds is None and claim.kernel is not None and claim.alpha_index is not None:
+            holds = _vanishes_in_kernel(np.asarray(claim.alpha_index), patterns, kept)
+            why = "False, exactly" if holds else "no combination of 0 was found"
         settle("separable", holds, why)
     R = patterns.radius
     settle("radius", abs(claim.radius - R) <= 1e-12 * R, f"R = {R:.6g}, claimed {claim.radius:.6g}")
@@ -210,6 +214,17 @@ def _vanishes(index: np.ndarray, patterns: Any, kept: np.ndarray | None) -> bool
     if not _take_part(index, patterns, kept):
         return False
     return vanishing_combination(patterns.dense_rows(_places(index, kept))) is not None
+
+
+def _vanishes_in_kernel(index: np.ndarray, patterns: KernelPatterns, kept: np.ndarray | None) -> bool | None:
+    """Do some of these patterns combine to 0, exactly? None where that is not known."""
+    if not _take_part(index, patterns, kept):
+        return False
+    places = _places(index, kept)
+    part = KernelPatterns(
+        as_rows(patterns.matrix[places]), patterns.labels[places], patterns.space, patterns.kernel, columns=index
+    )
+    return True if refute(part, np.arange(len(places))) is not None else None
 
 
 def _take_part(index: np.ndarray, patterns: Any, kept: np.ndarray | None) -> bool:
