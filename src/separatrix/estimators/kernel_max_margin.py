@@ -34,15 +34,11 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
     Parameters
     ----------
     C : float, default=1.0
-<<<<<<< HEAD
-        Price of slack; inf for the hard margin, which raises `NotSeparableError` where there is none.
-    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
-        What slack costs: its square, or the slack itself, as in SVC.
-=======
         Price of slack; inf for the hard margin, which raises `NotSeparableError` where it is proved that there is
         none: by equal rows of different classes, or exactly for linear and polynomial kernels. What is not proved
         does not converge.
->>>>>>> main
+    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+        What slack costs: its square, or the slack itself, as in SVC.
     fit_intercept : True, False or "free", default="free"
         "free": an unpenalised bias, as SVC has it. True: a bias by augmentation with ``rho``. False: none.
     rho : float, default=1.0

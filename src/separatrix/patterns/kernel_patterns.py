@@ -94,11 +94,7 @@ class KernelPatterns(Patterns):
         self.matrix = as_matrix(self.rows)
         self._centres = centres  # None: these patterns themselves, which do not hold on to themselves
         self._like: KernelPatterns | None = None  # patterns of the same rows
-<<<<<<< HEAD
-        self._known: tuple[Vector, Vector, float] | None = None  # of the last vector: beta, its products, rho^2
-=======
         self._recent: dict[tuple[bytes, bytes], Vector] = {}  # the last few combinations of the rows
->>>>>>> main
 
     def in_space(self, space: Space) -> "KernelPatterns":
         other = self._again(self.labels, space)
@@ -186,22 +182,6 @@ class KernelPatterns(Patterns):
         return (K + K.T) / 2.0
 
     def _products(self, beta: Vector, among: np.ndarray | None = None) -> Vector:
-<<<<<<< HEAD
-        """sum_k beta_k (K(x_k, x_i) + rho^2), in blocks of the Gram matrix; those of the last vector are remembered."""
-        support = np.flatnonzero(beta)
-        known = self._known
-        if known is not None and self.centres is self and np.array_equal(known[0], beta) and known[2] == self._rho2:
-            return known[1].copy() if among is None else known[1][among]
-        size = self.n if among is None else len(among)
-        out, step = np.zeros(size), max(1, BLOCK // max(size, 1))
-        for first in range(0, len(support), step):
-            part = support[first : first + step]
-            out += beta[part] @ self.gram(part, among)
-        out += self._rho2 * float(beta.sum())
-        if among is None and self.centres is self:
-            self._known = beta.copy(), out.copy(), self._rho2
-        return out
-=======
         """sum_k beta_k (K(x_k, x_i) + rho^2), in blocks of the Gram matrix; several bounds ask for the same in turn."""
         key = beta.tobytes(), b"" if among is None else among.tobytes()
         out, whole = self._recent.get(key), self._recent.get((key[0], b""))
@@ -218,7 +198,6 @@ class KernelPatterns(Patterns):
                 del self._recent[former]
             self._recent[key] = out
         return out + self._rho2 * float(beta.sum())
->>>>>>> main
 
     @property
     def _rho2(self) -> float:
