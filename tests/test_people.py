@@ -13,11 +13,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from typer.testing import CliRunner
 
-from separatrix import MaxMargin, separability
+from separatrix import DataError, MaxMargin, separability
 from separatrix.cli import app
+from separatrix.cli.progress import time_words
 from separatrix.io import Table
 from separatrix.io.model.onnx_export import export_onnx
-from separatrix.workflows import Options, fit
+from separatrix.workflows import Options, compare, comparing, fit
 
 runner = CliRunner()
 
@@ -290,3 +291,42 @@ def test_one_against_one_is_exported(tmp_path):
     label, decision = onnxruntime.InferenceSession(path).run(None, {"numbers": X})
     assert label.tolist() == model.predict(X).tolist()
     np.testing.assert_allclose(decision, model.decision_function(X), rtol=1e-9)
+
+
+def test_compare_is_interrupted(tmp_path, monkeypatch):
+    """What is finished is kept and ranked; the exit status tells that it is not all."""
+    path, measure = tmp_path / "data.csv", comparing._measure
+    clouds(80).write_csv(path)
+
+    def interrupted(name, *arguments):
+        if name == "Perceptron":
+            raise KeyboardInterrupt
+        return measure(name, *arguments)
+
+    monkeypatch.setattr(comparing, "_measure", interrupted)
+    result = separatrix("compare", path, "-t", "label", "--algorithms", "MaxMargin,Least*,perceptron", "--cv", "2")
+    assert result.exit_code == 130
+    assert "MaxMargin (C = 1)" in result.output
+    assert "LeastSquares" in result.output
+    assert "Interrupted: 1 algorithms were not tried." in result.stderr
+
+
+def test_compare_chooses_and_ranks_what_did_not_converge_last():
+    frame = clouds(200, apart=0.3)
+    table = Table("clouds", "made", "", frame.drop("label").to_numpy(), frame["label"].to_numpy().astype(str))
+    seen = []
+    found = compare(table, Options(folds=2), seen=seen.append, wanted=["kernels,MaxMargin", "pass*"], jobs=2)
+    names = {"KernelMaxMargin", "KernelPerceptron", "MaxMargin (hard)", "MaxMargin (C = 1)", "PassiveAggressive"}
+    assert {r.name for r in found.results} == {r.name for r in seen} == names
+    ended = [r.converged for r in found.results if not r.why_not]
+    assert ended == sorted(ended, reverse=True)
+    assert not all(ended)
+    assert found.results[-1].why_not
+    with pytest.raises(DataError, match="Did you mean"):
+        compare(table, wanted=["Perzeptron"])
+
+
+def test_time_that_is_left():
+    assert time_words(30.0, None) == "30 s so far"
+    assert time_words(3.0, 0.01) == "3 s so far"
+    assert time_words(30.0, 0.25) == "30 s so far, about 1 min 30 s left"
