@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -330,3 +331,57 @@ def test_time_that_is_left():
     assert time_words(30.0, None) == "30 s so far"
     assert time_words(3.0, 0.01) == "3 s so far"
     assert time_words(30.0, 0.25) == "30 s so far, about 1 min 30 s left"
+
+
+def test_terms_of_the_output_are_explained():
+    """Every label that fits print has its entry, and so does every score."""
+    soft = separatrix("fit", "--cv", "3", "--json").stdout
+    assert "margin" in soft
+    labels = [
+        "margin",
+        "certificate",
+        "certified gap",
+        "support vectors",
+        "nearest row",
+        "C",
+        "cross-validation",
+        "rho",
+    ]
+    labels += [
+        "precision",
+        "recall",
+        "F1",
+        "AUC",
+        "balanced accuracy",
+        "average precision",
+        "Delta",
+        "Kesler",
+        "solver",
+    ]
+    for label in labels:
+        result = separatrix("explain", *label.split())
+        assert result.exit_code == 0, label
+        assert len(told(result)) > 30
+        assert not set("$`\\[{") & set(result.output), label
+    assert "distance of the nearest row" in told(separatrix("explain", "margin"))
+    assert "Did you mean" in separatrix("explain", "margn").stderr
+    assert len(separatrix("explain").output.splitlines()) > 60
+
+
+def test_from_nothing_to_probabilities(tmp_path, monkeypatch):
+    """The commands of the README, one after the other, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    readme = (Path(__file__).parents[1] / "README.md").read_text()
+    commands = re.findall(r"^    (separatrix .*?)(?:\s+#.*)?$", readme, flags=re.M)
+    commands = [command for command in commands if "studio" not in command]
+    names = [command.split()[1] for command in commands]
+    assert names[0] == "sample"
+    assert {"fit", "check", "predict", "verify", "compare", "explain"} <= set(names)
+    for command in commands:
+        arguments = command.split()[1:]
+        if arguments[0] == "compare":
+            arguments += ["--algorithms", "MaxMargin"]
+        result = separatrix(*arguments)
+        assert result.exit_code == (1 if arguments[0] == "check" else 0), (command, told(result))
+    assert {"iris.csv", "iris.sx", "iris.html", "predictions.csv"} <= {path.name for path in tmp_path.iterdir()}
+    assert "probability_setosa" in (tmp_path / "predictions.csv").read_text()

@@ -9,9 +9,11 @@ from separatrix.cli.algorithms import algorithms
 from separatrix.cli.check import check
 from separatrix.cli.compare import compare
 from separatrix.cli.exit_status import INTERRUPTED, Program
+from separatrix.cli.explain import explain
 from separatrix.cli.fit import fit
 from separatrix.cli.predict import predict
 from separatrix.cli.reproduce import app as reproduce
+from separatrix.cli.sample import sample
 from separatrix.cli.show import show
 from separatrix.cli.verify import verify
 
@@ -40,7 +42,7 @@ def _program(
     """Linear separators with proofs: margins that are reached, bounds on the best one, and separability."""
 
 
-for _command in (fit, check, compare, predict, show, verify, algorithms):
+for _command in (fit, check, compare, predict, show, verify, algorithms, explain, sample):
     app.command()(_command)
 
 

@@ -119,7 +119,7 @@ def _print(found: Any) -> None:
     stopped = sum(not r.converged for r in results if not r.why_not)
     if stopped:
         console.print(
-            f"{stopped} did not come to their end in {found.each:.2g} s (done: no) and rank last; --max-time gives more."
+            f"{stopped} did not come to their end in {found.each:.2g} s (done: no) and rank last: see --max-time."
         )
     for r in results:
         if r.why_not:
