@@ -17,7 +17,16 @@ from sklearn.base import clone
 from sklearn.callback import CallbackSupportMixin
 
 import separatrix
-from separatrix import HoKashyap, KernelMaxMargin, KernelPerceptron, LeastSquares, LinearProgram, MaxMargin, Perceptron
+from separatrix import (
+    HoKashyap,
+    KernelMaxMargin,
+    KernelPerceptron,
+    LeastSquares,
+    LinearProgram,
+    MaxMargin,
+    NearestPoint,
+    Perceptron,
+)
 from separatrix import separability as decide
 
 pytestmark = [
@@ -85,7 +94,9 @@ def endless(cls):
 
 
 RUNS_FOR_EVER = [
-    cls for cls in EVERYONE if "max_epochs" in cls().get_params() and cls not in (HoKashyap, KernelPerceptron)
+    cls
+    for cls in EVERYONE
+    if "max_epochs" in cls().get_params() and cls not in (HoKashyap, KernelPerceptron, NearestPoint)
 ]
 CASES = [
     *(Slow(endless(cls), noise, (3000, 40)) for cls in RUNS_FOR_EVER),
@@ -105,6 +116,7 @@ CASES = [
     Slow(LinearProgram("minimax"), noise, (8000, 300)),
     Slow(LeastSquares(), noise, (12000, 900)),
     Slow(HoKashyap(), noise, (20000, 100)),
+    Slow(endless(NearestPoint), narrow, (4000, 40)),
     Slow(Separability(), hidden, (1000, 100)),
     Slow(Separability(), noise, (3000, 330)),
 ]

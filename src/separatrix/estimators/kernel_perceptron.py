@@ -75,6 +75,7 @@ class KernelPerceptron(KernelMixin, AdditiveClassifier):
         "rule": [object],
         "average": ["boolean"],
     }
+    _takes_homes = False
     _refuses = {
         "partial_fit": "keeps multiples of the rows that it was fitted to",
         "kesler": "keeps one combination of the rows per problem",

@@ -79,7 +79,5 @@ def witness(patterns: Any, rows: np.ndarray, weight: list[int]) -> Gordan:
 
 
 def refuted(certificate: Certificate, witness: Gordan, rows: np.ndarray) -> Certificate:
-    """The same certificate with the proof that no hyperplane separates."""
-    return replace(
-        certificate, upper=witness.norm, separable=False, alpha_index=rows[witness.rows], alpha=witness.weight
-    )
+    """The same certificate with the proof that no hyperplane separates. ``rows``: the witness's in the user's data."""
+    return replace(certificate, upper=witness.norm, separable=False, alpha_index=rows, alpha=witness.weight)

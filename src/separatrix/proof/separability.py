@@ -26,9 +26,9 @@ from separatrix.proof.clock import Clock, OutOfTimeError
 from separatrix.proof.exact import BROKEN
 from separatrix.proof.gordan import Gordan, gordan
 from separatrix.rows.base import Rows
+from separatrix.rows.changed_rows import ScaledRows
 from separatrix.rows.elsewhere import home_of
 from separatrix.rows.memory import MemoryRows
-from separatrix.rows.scaled import ScaledRows
 from separatrix.rows.validate import check_integers, check_structure
 from separatrix.showing import figures_of
 from separatrix.space import Space, Vector

@@ -91,6 +91,9 @@ class BatchClassifier(LinearSeparator):
             reasons[k] = self._run(k, solvers, watch)
 
         watch.run_each(task, len(solvers), self.n_jobs)
+        if not data.here:
+            for p in patterns:
+                self._check_scale(p, None)
         self._finish(
             [
                 Outcome(s, s.a, r or watch.stop.reason, bool(watch.stop.reason))
@@ -126,6 +129,7 @@ class BatchClassifier(LinearSeparator):
         patterns, vectors = [o.solver.patterns for o in outcomes], [o.a for o in outcomes]
         self._set(self._planes(vectors))
         proved, late = self._has_multipliers(), None
+        proved = proved and data.here  # elsewhere no multipliers are listed
         thorough = [
             not o.stopped and o.reason != "max_time" and (o.reason == "stationary" or not proved) for o in outcomes
         ]
@@ -173,12 +177,13 @@ class IterativeClassifier(BatchClassifier):
         return int(self.max_epochs)
 
     @fit_method
-    def fit(self, X, y, sample_weight=None, coef_init=None, intercept_init=None):
+    def fit(self, X, y=None, sample_weight=None, coef_init=None, intercept_init=None):
         """Fit the separator.
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d)
+        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a home of rows
+            A home (``separatrix.rows``) holds the labels too, and rows that need not fit into memory.
         y : array-like of shape (n,)
             Labels of any type, of two or more classes.
         sample_weight : array-like of shape (n,), default=None
@@ -199,12 +204,13 @@ class DirectClassifier(BatchClassifier):
     """Base of those that solve at once."""
 
     @fit_method
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Fit the separator.
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d)
+        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a home of rows
+            A home (``separatrix.rows``) holds the labels too, and rows that need not fit into memory.
         y : array-like of shape (n,)
             Labels of any type, of two or more classes.
         sample_weight : array-like of shape (n,), default=None

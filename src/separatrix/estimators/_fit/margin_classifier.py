@@ -13,6 +13,7 @@ from separatrix.estimators._fit.separator import Data, LinearSeparator
 from separatrix.estimators._fit.starts import starting_vectors
 from separatrix.estimators._fit.watch import Watch, threads_for
 from separatrix.estimators.sklearn_api import INTERCEPT, NOT_NEGATIVE, POSITIVE, POSITIVE_OR_INF, fit_method, one_of
+from separatrix.passes.preparation import weighted
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certify import certify
 from separatrix.space import Space, Vector
@@ -123,6 +124,8 @@ class MarginClassifier(LinearSeparator):
         data = super()._check_training_data(*given, **options)
         if self.class_weight is None:
             return data
+        if not data.here:
+            return data._replace(rows=weighted(data.rows, self.class_weight))
         factors = compute_class_weight(self.class_weight, classes=data.classes, y=data.classes[data.codes])
         if not np.all((factors > 0) & np.isfinite(factors)):
             raise ValueError(f"class_weight={self.class_weight!r} must give every class a positive, finite factor.")
