@@ -6,9 +6,10 @@ import sys
 import numpy as np
 import pytest
 import sklearn
+from sklearn.base import clone
 from sklearn.utils._array_api import move_estimator_to
 
-from separatrix import MaxMargin, load, save
+from separatrix import BatchPerceptron, GradientDescent, LeastSquares, MaxMargin, load, save
 from separatrix.errors import DataError, MissingExtraError
 from separatrix.optimum import solvers
 from separatrix.optimum.problem import Problem
@@ -21,8 +22,8 @@ from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certify import certify
 from separatrix.proof.separability import decide, separability
 from separatrix.rows import device
+from separatrix.rows.changed_rows import ScaledRows
 from separatrix.rows.device import DeviceRows, to_numpy
-from separatrix.rows.scaled import ScaledRows
 from separatrix.space import Space
 
 INTERPRETED = os.environ.setdefault("TRITON_INTERPRET", "1") == "1"  # Triton asks when it is imported
@@ -418,3 +419,14 @@ def test_rows_to_predict_are_looked_at(strict):
     X[7, 2] = np.nan
     with pytest.raises(DataError, match="NaN"):
         model.predict(strict.asarray(X))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [LeastSquares("fisher"), BatchPerceptron(margin=0.1), GradientDescent("quadratic", method="newton")],
+)
+def test_batch_procedures_on_a_device_are_those_of_memory(make, model):
+    X, y = data(n=800, gap=0.2)
+    one, other = clone(model).fit(X, y), clone(model).fit(DeviceRows.of(make(X), make(y)))
+    np.testing.assert_allclose(other.coef_, one.coef_, rtol=1e-8)
+    assert other.certificate_.verify(X, y)

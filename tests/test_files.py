@@ -2,9 +2,6 @@
 
 import gzip
 import os
-import signal
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -380,59 +377,6 @@ def test_a_copy_of_other_files_is_not_used(tmp_path, table):
     assert dense(home.take(np.array([0])))[0, 0] == X[0, 0] + 1.0
 
 
-def test_a_full_disk_is_told_and_leaves_nothing(tmp_path, table, monkeypatch):
-    options = write_npy(tmp_path, *table) | {"cache": tmp_path / "cache"}
-    save = np.save
-
-    def full(path, *args, **kwargs):
-        if "000003" in str(path):
-            raise OSError(28, "No space left on device")
-        save(path, *args, **kwargs)
-
-    monkeypatch.setattr(np, "save", full)
-    with pytest.raises(DataError, match="No space left on device"):
-        separatrix.rows.files(**options)
-    assert list((tmp_path / "cache").iterdir()) == []
-
-
-COPY = """
-import sys, time
-import separatrix
-from separatrix.rows import block_store, memory
-memory.BLOCK_ROWS, memory.BLOCK_VALUES = 32, 64 * 6
-write = block_store._write_block
-def slowly(*args):
-    time.sleep(0.01)
-    print("block", flush=True)
-    return write(*args)
-block_store._write_block = slowly
-folder = sys.argv[1]
-home = separatrix.rows.files(folder + "/X*.npy", target=folder + "/y*.npy", cache=folder + "/cache")
-print("done", flush=True)
-"""
-
-
-def kill_while_copying(folder, blocks):
-    run = subprocess.Popen([sys.executable, "-c", COPY, str(folder)], stdout=subprocess.PIPE, text=True)
-    for _ in range(blocks):
-        run.stdout.readline()
-    run.send_signal(signal.SIGKILL)
-    run.wait()
-    run.stdout.close()
-
-
-@pytest.mark.parametrize("kills", [2, pytest.param(30, marks=pytest.mark.slow)])
-def test_a_copy_survives_being_killed(tmp_path, table, kills):
-    X, y, weight = table
-    write_npy(tmp_path, X, y, weight)
-    for k in range(kills):
-        kill_while_copying(tmp_path, 1 + k % 8)
-    options = {"target": tmp_path / "y*.npy", "cache": tmp_path / "cache"}
-    home = separatrix.rows.files(tmp_path / "X*.npy", **options)
-    np.testing.assert_array_equal(np.concatenate([dense(b) for b in home.blocks()]), X)
-    assert [p.name for p in (tmp_path / "cache").iterdir()] == [home.fingerprint]  # nothing is left behind
-
-
 # Reading ahead, and single rows
 
 
@@ -500,3 +444,22 @@ def test_fetched_rows_are_kept_within_the_budget(tmp_path, table):
     home.most_kept = 10 * D * 8
     home.take(np.arange(N))
     assert home._fetched.size < N * D * 8
+
+
+def test_columns_of_text_are_encoded(tmp_path):
+    """One-hot, with the values of all files, whichever file has them."""
+    colours, sizes = ["red", "blue", "red", "green"], [1.0, 2.0, 3.0, 4.0]
+    frame = pl.DataFrame({"colour": colours, "size": sizes, "y": ["a", "a", "b", "b"]})
+    frame[:3].write_parquet(tmp_path / "1.parquet")
+    frame[3:].write_parquet(tmp_path / "2.parquet")
+    with pytest.raises(DataError, match="encode=True"):
+        separatrix.rows.files(tmp_path / "*.parquet", target="y")
+    rows = separatrix.rows.files(tmp_path / "*.parquet", target="y", encode=True)
+    assert rows.names == ["size", "colour_blue", "colour_green", "colour_red"]
+    expected = np.column_stack([sizes, *([float(c == v) for c in colours] for v in ("blue", "green", "red"))])
+    np.testing.assert_array_equal(np.concatenate([b.dense(np.arange(b.n)) for b in rows.blocks()]), expected)
+    np.testing.assert_array_equal(rows.take(np.array([3, 0])).dense(np.arange(2)), expected[[3, 0]])
+    assert separatrix.MaxMargin().fit(rows).feature_names_in_.tolist() == rows.names
+    pl.DataFrame({"colour": ["red", None], "size": [1.0, 2.0], "y": ["a", "b"]}).write_parquet(tmp_path / "3.parquet")
+    with pytest.raises(DataError, match=r"3.parquet: column 'colour' has missing values"):
+        separatrix.rows.files(tmp_path / "*.parquet", target="y", encode=True)

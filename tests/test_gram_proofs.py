@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from separatrix import (
     CRAMMA,
     ROMMA,
+    Certificate,
     DataError,
     DynamicMargin,
     KernelMaxMargin,
@@ -24,6 +25,7 @@ from separatrix import (
     NotSeparableError,
     Perceptron,
     Pocket,
+    Space,
     VotedPerceptron,
 )
 from separatrix.errors import UnavailableError
@@ -251,6 +253,60 @@ def test_a_refusal_with_weights_is_verified():
     with pytest.raises(NotSeparableError) as caught:
         KernelMaxMargin(np.inf, kernel="linear").fit(X, y, [1.0, 2.0, 0.0, 1.0, 3.0])
     assert caught.value.certificate.verify(X, y)
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize("intercept", ["free", True, False])
+def test_a_hard_margin_is_refused_with_a_proof(layout, intercept):
+    """Equal rows, whatever the kernel; a linear and a polynomial one in integers."""
+    X, y = layout(np.array([[0.1, 0.0], [0.3, 1.0], [0.1, -0.0], [2.0, 0.7]])), np.array([0, 0, 1, 1])
+    circle = layout(np.array([[0.0, 0.0], [0.1, 0.3], [1.0, 0.2], [1.5, 0.3], [2.0, 0.2], [0.4, 0.1]]))
+    rings = np.array([0, 0, 1, 0, 1, 0])
+    cases = [(X, y, {"kernel": "rbf"}), (X, y, {"kernel": "poly"}), (X, y, {"kernel": "linear"})]
+    many, noise = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2
+    cases += [(layout(many), noise, {"kernel": "poly", "degree": 2, "gamma": 0.3, "coef0": c}) for c in (0.0, 0.7)]
+    for data, labels, options in cases:
+        with pytest.raises(NotSeparableError, match="is 0 exactly") as caught:
+            KernelMaxMargin(np.inf, fit_intercept=intercept, **options).fit(data, labels)
+        certificate = caught.value.certificate
+        assert certificate.separable is False
+        said = certificate.verify(data, labels)
+        assert said
+        assert any("separable (False, exactly)" in text for text in said.checked)
+        rows = certificate.alpha_index
+        for other in (rows[1:], rows[:1], np.repeat(rows[:1], 2), rows + len(labels)):
+            forged = replace(certificate, alpha_index=other, alpha=np.ones(len(other)), upper=np.inf)
+            assert not any("separable" in text for text in forged.verify(data, labels).checked)
+    assert KernelMaxMargin(np.inf, fit_intercept=intercept, gamma=1.0).fit(circle, rings).certificate_.separable
+
+
+def test_forged_kernels_refute_nothing():
+    """Of four rows that a line separates: kernels that are none, and data that are none."""
+    X, y = np.array([[1.0], [2.0], [4.0], [5.0]]), np.array([0, 0, 1, 1])
+    kernels = [Kernel("poly", 1.0, degree) for degree in (-1.0, -2.0, 2.5, np.nan, np.inf, 1e300)]
+    kernels += [Kernel("poly", gamma, 2.0, c) for gamma, c in ((np.nan, 0), (np.inf, 0), (1.0, np.inf), (-1.0, 1.0))]
+    kernels += [Kernel("rbf", gamma) for gamma in (1.0, np.nan, np.inf, -1.0)] + [Kernel("sigmoid"), Kernel("linear")]
+    for kernel in kernels:
+        for space in (Space(1.0), Space(1.0, free=True)):
+            index = np.arange(4)
+            claim = Certificate(None, np.inf, False, space, 1.0, alpha_index=index, alpha=np.ones(4), kernel=kernel)
+            with np.errstate(all="ignore"), suppress(DataError):
+                assert not any("separable" in text for text in claim.verify(X, y).checked), (kernel, space)
+    for bad in (np.nan, np.inf):
+        for layout in (np.asarray, sp.csr_matrix):
+            assert claim.verify(layout(np.where(X == 4, bad, X)), y).failed == ("refused: X is not finite",)
+    with pytest.raises(DataError, match="a column for every row"):
+        replace(claim, kernel=Kernel("precomputed")).verify(X, y)
+
+
+def test_what_is_not_proved_is_undecided():
+    """A Gaussian kernel separates all rows that are different, by less than floats resolve: nothing is claimed."""
+    X = np.linspace(0.0, 1.0, 40)[:, None]
+    model = KernelMaxMargin(np.inf, gamma=1e-3)
+    with pytest.warns(ConvergenceWarning, match="whether a hyperplane separates is undecided"):
+        model.fit(X, np.arange(40) % 2)
+    assert model.certificate_.separable is None
+    assert not model.converged_
 
 
 @quiet

@@ -15,6 +15,7 @@ from separatrix.cli.predict import predict
 from separatrix.cli.reproduce import app as reproduce
 from separatrix.cli.sample import sample
 from separatrix.cli.show import show
+from separatrix.cli.studio import studio
 from separatrix.cli.verify import verify
 
 app = typer.Typer(
@@ -42,7 +43,7 @@ def _program(
     """Linear separators with proofs: margins that are reached, bounds on the best one, and separability."""
 
 
-for _command in (fit, check, compare, predict, show, verify, algorithms, explain, sample):
+for _command in (fit, check, compare, predict, show, verify, studio, algorithms, explain, sample):
     app.command()(_command)
 
 

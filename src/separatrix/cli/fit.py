@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from separatrix.cli import options, terminal
+from separatrix.cli import fit_elsewhere, options, terminal
 from separatrix.cli.exit_status import INTERRUPTED
 
 TOLERANCE = 1e-6
@@ -65,6 +65,11 @@ def fit(
     separator: options.Separator = None,
     everything: options.Everything = False,
     json: options.Json = False,
+    memory: fit_elsewhere.Memory = None,
+    cache: fit_elsewhere.Cache = None,
+    checkpoint: fit_elsewhere.Checkpoint = None,
+    dask: fit_elsewhere.Dask = None,
+    workers: fit_elsewhere.Workers = None,
 ) -> None:
     """Fit the maximum margin, and prove it: the main job.
 
@@ -75,6 +80,9 @@ def fit(
     The fit stops when 1 - (lower/upper)^2 <= TOL, where lower is the margin that the hyperplane reaches and upper one
     that no hyperplane can exceed. Both are computed from the data. The soft margin minimises
     |w|^2/2 + C sum max(0, 1 - l (w.x + b))^2 and stops when (P - D)/P <= TOL, P the value reached and D a lower bound.
+
+    With --memory, --dask or --workers, or a pattern such as 'data/*.parquet' as DATA, files are read block by block and
+    need not fit into memory: the hard margin where they are separable, else the soft one at --C, by default 1.
 
     Example: separatrix fit iris.csv --target species --scale --save iris.sx --report iris.html
     """
@@ -108,6 +116,12 @@ def fit(
         strict=strict,
         test=test,
     )
+    place = fit_elsewhere.place_of(data, memory, cache, checkpoint, dask, workers)
+    if place is not None and data is not None:
+        refused = {"impute": impute, "test": test, "id": id, "report": report, "plot": plot, "drop": drop}
+        refused |= {"format": format, "header": header is not None, "separator": separator, "export": export}
+        fit_elsewhere.run(data, target, asked, place, save=save, json=json, refused=refused)
+        return
     with Progress(quiet=json) as tell:
         found = run(data, asked, tell, id=id, **options.reading(target, format, header, separator, drop))
 

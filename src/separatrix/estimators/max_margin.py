@@ -2,21 +2,19 @@
 
 from collections.abc import Iterable
 from dataclasses import field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from separatrix.errors import NotSeparableError, UnavailableError
+from separatrix.estimators._fit.checkpointed import CHECKPOINT
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.margin_classifier import MarginClassifier, Solution
 from separatrix.estimators._fit.separator import Data
-from separatrix.estimators._fit.watch import Watch
 from separatrix.estimators.sklearn_api import COUNT, check_feature_names, one_of
 from separatrix.optimum import solvers
 from separatrix.optimum.hinge_problem import HingeProblem
 from separatrix.optimum.problem import Problem
-from separatrix.passes.journal import JournaledRows
 from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certify import refutation
@@ -60,7 +58,8 @@ class MaxMargin(MarginClassifier):
     max_time : float or None, default=None
         Seconds, at most.
     class_weight : dict, "balanced" or None, default=None
-        Factors on the price of slack by class; they multiply ``sample_weight``.
+        Factors on the price of slack by class; they multiply ``sample_weight``. Where rows live elsewhere the
+        certificate speaks of `separatrix.rows.weighted`.
     multi_class : {"ovr", "ovo", "kesler"}, default="ovr"
         More than two classes: each against the rest, each pair, or one linear machine, whose margin is that of
         Kesler's space: the smallest ``(a_i - a_j).y`` over rows and rivals, all vectors together being of length 1.
@@ -69,11 +68,7 @@ class MaxMargin(MarginClassifier):
     n_jobs : int or None, default=None
         Threads: they share the passes over one problem, or take the problems of "ovr" and "ovo" one by one; with
         callbacks each problem has its turn.
-
-    checkpoint : str or path, default=None
-        A file in which the passes over rows that live elsewhere (`separatrix.rows`) are kept. A fit that was killed
-        goes on from there when the same call is made again, and ends with the same bits. The file is guarded by the
-        fingerprint of rows and parameters; it may be removed when the fit is done.
+    {checkpoint}
 
     Attributes
     ----------
@@ -130,7 +125,7 @@ class MaxMargin(MarginClassifier):
         **MarginClassifier._parameter_constraints,
         "solver": [one_of("auto", *solvers.SOLVERS)],
         "max_passes": [COUNT, None],
-        "checkpoint": [str, Path, None],
+        **CHECKPOINT,
         "multi_class": [one_of("ovr", "ovo", "kesler")],
     }
 
@@ -138,23 +133,6 @@ class MaxMargin(MarginClassifier):
 
     def _advice(self, n: int) -> str:
         return "Raise max_passes or max_time, or scale your features."
-
-    def _fit_data(self, data: Data, watch: Watch, coef_init: Any = None, intercept_init: Any = None) -> None:
-        if self.checkpoint is None:
-            super()._fit_data(data, watch, coef_init, intercept_init)
-            return
-        if data.here:
-            raise ValueError("checkpoint= is for rows that live elsewhere: open them by separatrix.rows.")
-        params = {k: v for k, v in self.get_params().items() if k not in ("checkpoint", "n_jobs", "max_time")}
-        start = [None if given is None else np.asarray(given).tolist() for given in (coef_init, intercept_init)]
-        with JournaledRows(data.rows, self.checkpoint, f"{params} {start}") as rows:
-            try:
-                super()._fit_data(data._replace(rows=rows), watch, coef_init, intercept_init)
-            except NotSeparableError:
-                rows.finish()
-                raise
-            if not watch.stop.reason:
-                rows.finish()
 
     def _problems(self, data: Data, weight: Vector | None = None, mode: str = "") -> list[Patterns]:
         if self._mode(data.classes) == "kesler" and self._space().free:
@@ -232,11 +210,6 @@ class MaxMargin(MarginClassifier):
             "is 0 exactly (see the error's certificate). Use a finite C for a soft margin.",
             certificate,
         )
-
-    def _doubt(self, n: int) -> tuple[str, str]:
-        reason, advice = super()._doubt(n)
-        undecided = np.isinf(self.C) and any(c.separable is None for c in self.certificates_)
-        return reason + (", and whether a hyperplane separates is undecided" if undecided else ""), advice
 
     def _finish(self, solutions: list[Solution], data: Data) -> None:
         super()._finish(solutions, data)

@@ -14,9 +14,11 @@ from separatrix.passes.summaries import (
     Columns,
     Combination,
     Extremes,
+    Moments,
     Piece,
     Shape,
     Sides,
+    Slope,
     Smallest,
     k_smallest,
 )
@@ -149,6 +151,28 @@ class Patterns(PatternSet):
         pull, smallest = self.combine(index, cs), float(m.min(initial=np.inf))
         near = float(self.prices[m < 1.0 + NEAR].sum())
         return Piece(float(cs @ s), float(cs.sum()), pull, matrix, len(index), smallest, near)
+
+    def slope_of_block(self, first: int, a: Vector, criterion: Any, hessian: bool) -> Slope:
+        m, c = self.margins(a), self.prices
+        pull = -c * criterion.slopes(m, self.norms2)
+        rows = np.flatnonzero(pull)
+        matrix = np.zeros((0, 0))
+        if hessian:
+            bends = c * criterion.curvatures(m, self.norms2)
+            matrix = self.outer_products(np.flatnonzero(bends), bends[bends != 0])
+        value, smallest = float(np.sum(c * criterion.losses(m, self.norms2))), float(m.min(initial=np.inf))
+        return Slope(value, self.combine(rows, pull[rows]), float(pull.sum()), matrix, smallest)
+
+    def moments_of_block(self, first: int, codes: np.ndarray, classes: int) -> Moments:
+        """Of the rows themselves, whatever their labels here."""
+        members = [np.flatnonzero(codes == k) for k in range(classes)]
+        signed = self.prices * self.labels
+        return Moments(
+            np.array([len(rows) for rows in members]),
+            np.array([self.prices[rows].sum() for rows in members]),
+            np.array([self.combine(rows, signed[rows]) for rows in members]),
+            self.outer_products(np.arange(self.n), self.prices),
+        )
 
     def distance_of_block(self, first: int, a: Vector) -> Smallest:
         return Smallest(self.distance(a))

@@ -151,7 +151,7 @@ class Certificate:
     @classmethod
     def from_json(cls, text: str) -> "Certificate":
         """The certificate that `to_json` wrote. Nothing of it is believed before it is verified."""
-        claim = json.loads(text)
+        claim = json.loads(text, object_pairs_hook=_fields_once)
         known = {f.name for f in fields(cls)} | set(Space._fields) | {"alpha_exact", "weak"}
         if not isinstance(claim, dict) or not set(claim) <= known:
             raise DataError("This is not the JSON form of a certificate: it has fields of other names.")
@@ -196,6 +196,13 @@ ARRAYS = {
     "sample_weight": np.float64,
     "slack_vector": np.float64,
 }
+
+
+def _fields_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Of a field that stands twice, one reader takes the first and another the last."""
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise DataError("This is not the JSON form of a certificate: a field stands twice in it.")
+    return dict(pairs)
 
 
 def _plain(value: Any) -> Any:

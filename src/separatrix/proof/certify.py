@@ -292,4 +292,5 @@ def refutation(
         alpha=weight,
         sample_weight=sample_weight,
         categories=patterns.categories,
+        kernel=getattr(patterns, "kernel", None),
     )

@@ -87,7 +87,12 @@ class _Patterns:
         )
         csr, y, self.claim, self.left = isinstance(X, tuple), np.asarray(y), claim, 0
         self.values = values = np.asarray(X[0] if csr else X)
-        fits: Any = values.dtype.kind in "fiub" and values.dtype.itemsize <= 8 and values.ndim == 2 - csr
+        fits: Any = (
+            not isinstance(X, np.ma.MaskedArray)
+            and values.dtype.kind in "fiub"
+            and values.dtype.itemsize <= 8
+            and values.ndim == 2 - csr
+        )
         _need(fits, "X is no matrix of numbers of at most 64 bits")
         n, self.d = (len(X[2]) - 1, int(X[3])) if csr else values.shape
         self.start, self.column = np.arange(n + 1) * self.d, None
@@ -156,7 +161,7 @@ class _Patterns:
         additions, g u / (1 - g u) times the sum of the sizes: g = n in any order, here at most a block's and one for
         each block. Together less than 1.01 (g + 6) u s + 4 n 2^-1022, s = sum |x w|; and s < 1.01 A + 2 n 2^-1022 if it
         is computed as A. The error is more than twice that: the other half pays for its own rounding and that of m -
-        error, m + error. delta_k^2 loses 4 u of itself and 2^-720; NaN stands for one of numbers too far apart.
+        error, m + error. delta_k^2 loses 4 u of itself and 2^-720 if the weight exceeds 2^-300, else it is NaN.
         """
         m, A = (np.zeros(len(patterns) if across else self.width, object if exact else np.float64) for _ in range(2))
         for values, row, column, part in self.blocks(patterns, exact):
@@ -169,8 +174,8 @@ class _Patterns:
                     out[places] += np.bincount(index, x, len(out[places]))
         if w is None and self.delta:
             price, delta = self.price[patterns // self.rivals], np.ldexp(self.delta, -self.unit)
-            fine = (delta < 2.0**300) & (price > 2.0**-300) & (price < 2.0**300)
-            own = Fraction(self.delta) ** 2 / self.exactly(price) if exact else np.where(fine, delta**2 / price, np.nan)
+            own = delta**2 / np.where(price > 2.0**-300, price, np.nan)
+            own = Fraction(self.delta) ** 2 / self.exactly(price) if exact else own
             m, A = m - own, A + own
         n, depth = (self.terms, self.terms) if across else (len(patterns), self.step + len(patterns) / self.step)
         error = 0 if exact else (depth + 16) * EPS * A + (2.0**-700 if w is None else n * TINY)
@@ -333,7 +338,7 @@ def check(X: Any, y: Any, claim: Any, sample_weight: Any = None, all_rows: bool 
     found: dict[str, list[str]] = {"checked": [], "failed": [], "unchecked": [], "notes": []}
     try:
         patterns = _Patterns(X, y, claim, sample_weight)
-    except (_StopError, TypeError, ValueError, OverflowError) as error:
+    except (_StopError, TypeError, ValueError, OverflowError, LookupError) as error:
         return {**found, "failed": [f"refused: {error.args[-1]}"]}
     n, kept = patterns.rows
     if kept < n:

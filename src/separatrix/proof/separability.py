@@ -23,12 +23,12 @@ from separatrix.proof.alternative import Alternative, spans_everything
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import certify, separates_exactly, upper_bound
 from separatrix.proof.clock import Clock, OutOfTimeError
-from separatrix.proof.exact import BROKEN, LARGEST_SYSTEM
+from separatrix.proof.exact import BROKEN
 from separatrix.proof.gordan import Gordan, gordan
 from separatrix.rows.base import Rows
+from separatrix.rows.changed_rows import ScaledRows
 from separatrix.rows.elsewhere import home_of
 from separatrix.rows.memory import MemoryRows
-from separatrix.rows.scaled import ScaledRows
 from separatrix.rows.validate import check_integers, check_structure
 from separatrix.showing import figures_of
 from separatrix.space import Space, Vector
@@ -228,7 +228,7 @@ class _Question:
         best = _Best(patterns)
         try:
             if in_range and near is not None:
-                found = gordan(patterns, *near, self.clock, LARGEST_SYSTEM)
+                found = gordan(patterns, *near, self.clock)
                 if found is not None:
                     return self._no(patterns, found)
             attempts = [self._solve] if affordable else [self._solve, self._solve_scaled]
@@ -237,7 +237,7 @@ class _Question:
                 if certify(patterns, problem.a, None).separable or separates_exactly(patterns, problem.a):
                     return self._yes(patterns, problem.a, problem, patterns.distance(problem.a))
                 best.look(problem)
-                found = gordan(patterns, problem.alpha_index, problem.alpha, self.clock, LARGEST_SYSTEM)
+                found = gordan(patterns, problem.alpha_index, problem.alpha, self.clock)
                 if found is not None:
                     return self._no(patterns, found)
             if affordable:

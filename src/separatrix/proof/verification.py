@@ -25,6 +25,7 @@ from separatrix.proof import checker
 from separatrix.proof.certificate import Certificate, Verification
 from separatrix.proof.certify import lower_bound, plain_margin, separates_exactly, slack_bound, upper_bound
 from separatrix.proof.exact import LARGEST_SYSTEM, vanishing_combination
+from separatrix.proof.kernel_alternative import refute
 from separatrix.rows.base import Rows
 from separatrix.rows.elsewhere import home_of
 from separatrix.rows.memory import as_rows
@@ -154,6 +155,10 @@ def _verify_kernel(claim: Certificate, X: Any, y: np.ndarray, weight: Vector | N
         return Verification((), ("refused: a number of the certificate is not finite, or rho, delta or hinge < 0",), ())
     if claim.direction is not None and claim.direction[-1] != 0 and not claim.space.free:
         return Verification((), ("refused: the direction has a bias, which its space has not",), ())
+    if not np.all(np.isfinite(X.data if hasattr(X, "indptr") else X)):
+        return Verification((), ("refused: X is not finite",), ())
+    if claim.kernel.name == "precomputed" and X.shape[1] <= kept.max():
+        raise DataError(f"A precomputed kernel has a column for every row; X has {X.shape[1]}, and row {kept.max()}.")
     patterns = KernelPatterns(as_rows(X), signs(y), claim.space, claim.kernel, weight, kept)
     return _in_floats(claim, patterns, kept, IN_FLOATS)
 
@@ -197,6 +202,9 @@ def _in_floats(claim: Certificate, patterns: Any, kept: np.ndarray | None, note:
         if claim.separable is False and holds is None and patterns.explicit and claim.alpha_index is not None:
             holds = _vanishes(np.asarray(claim.alpha_index), patterns, kept)
             why = "False, the listed patterns combine to exactly 0" if holds else "no combination of 0 was found"
+        if claim.separable is False and holds is None and claim.kernel is not None and claim.alpha_index is not None:
+            holds = _vanishes_in_kernel(np.asarray(claim.alpha_index), patterns, kept)
+            why = "False, exactly" if holds else "no combination of 0 was found"
         settle("separable", holds, why)
     R = patterns.radius
     settle("radius", abs(claim.radius - R) <= 1e-12 * R, f"R = {R:.6g}, claimed {claim.radius:.6g}")
@@ -210,6 +218,17 @@ def _vanishes(index: np.ndarray, patterns: Any, kept: np.ndarray | None) -> bool
     if not _take_part(index, patterns, kept):
         return False
     return vanishing_combination(patterns.dense_rows(_places(index, kept))) is not None
+
+
+def _vanishes_in_kernel(index: np.ndarray, patterns: KernelPatterns, kept: np.ndarray | None) -> bool | None:
+    """Do some of these patterns combine to 0, exactly? None where that is not known."""
+    if not _take_part(index, patterns, kept):
+        return False
+    places = _places(index, kept)
+    part = KernelPatterns(
+        as_rows(patterns.matrix[places]), patterns.labels[places], patterns.space, patterns.kernel, columns=index
+    )
+    return True if refute(part, np.arange(len(places))) is not None else None
 
 
 def _take_part(index: np.ndarray, patterns: Any, kept: np.ndarray | None) -> bool:

@@ -35,6 +35,8 @@ class DaskRows(FetchedRows):
     """The rows of a Dask array or data frame, as `separatrix.rows.dask` makes them. Nothing is computed in advance but
     the sizes of blocks and the classes; a collection that is dear to compute should be persisted before."""
 
+    prefers_mixing = True
+
     def __init__(self, parts: list[tuple[Any, Any, Any]], token: str, names: list[str] | None = None):
         self.token, self.names = token, names
         # A byte per row stays where the features are: labels that live elsewhere would have to travel in every pass.
@@ -60,6 +62,7 @@ class DaskRows(FetchedRows):
             for part, one, look, first in zip(parts, looked, found, firsts, strict=True)
             if look.n
         ]
+        self.block_count = len(self.parts)
         self._firsts = np.array([block.first for block in self.parts])
 
     @property

@@ -168,7 +168,9 @@ def _beside(v: Any, X: Any, xp: Any, name: str) -> Any:
 
 
 def is_array(X: Any) -> bool:
-    """Is this an array of the array API?"""
+    """Is this an array of the array API? The types of numpy's scalars have its attributes too, and are none."""
+    if isinstance(X, type):
+        return False
     if hasattr(X, "__array_namespace__"):
         return True
     return type(X).__module__.partition(".")[0] in ("torch", "cupy", "jax") and hasattr(X, "shape")

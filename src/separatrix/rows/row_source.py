@@ -35,11 +35,15 @@ class RowSource(ABC):
     dtype: np.dtype = np.dtype(np.float64)
     sparse = False
     weighted = False
-    columns: list[str] | None = None  # their names
 
     def __init__(self, name: str, paths: list[Path]):
         self.name, self.paths = name, paths
         self.stamps = [_stamp(path) for path in paths]
+
+    @property
+    def names(self) -> list[str] | None:
+        """Of the columns, where they have any."""
+        return None
 
     @property
     def schema(self) -> str:

@@ -13,6 +13,7 @@ from separatrix.estimators._fit.separator import Data, LinearSeparator
 from separatrix.estimators._fit.starts import starting_vectors
 from separatrix.estimators._fit.watch import Watch, threads_for
 from separatrix.estimators.sklearn_api import INTERCEPT, NOT_NEGATIVE, POSITIVE, POSITIVE_OR_INF, fit_method, one_of
+from separatrix.passes.preparation import weighted
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certify import certify
 from separatrix.space import Space, Vector
@@ -111,13 +112,20 @@ class MarginClassifier(LinearSeparator):
         return self._fit(X, y, sample_weight, coef_init=coef_init, intercept_init=intercept_init)
 
     def _doubt(self, n: int) -> tuple[str, str]:
-        return f"a gap of {self.certificate_.gap:.1e} > tol={self.tol:g}", self._advice(n)
+        undecided = np.isinf(self.C) and any(c.separable is None for c in self.certificates_)
+        return (
+            f"a gap of {self.certificate_.gap:.1e} > tol={self.tol:g}"
+            + (", and whether a hyperplane separates is undecided" if undecided else ""),
+            self._advice(n),
+        )
 
     def _check_training_data(self, *given: Any, **options: Any) -> Data:
         """The data with weights times the factors of their classes."""
         data = super()._check_training_data(*given, **options)
         if self.class_weight is None:
             return data
+        if not data.here:
+            return data._replace(rows=weighted(data.rows, self.class_weight))
         factors = compute_class_weight(self.class_weight, classes=data.classes, y=data.classes[data.codes])
         if not np.all((factors > 0) & np.isfinite(factors)):
             raise ValueError(f"class_weight={self.class_weight!r} must give every class a positive, finite factor.")

@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from separatrix.errors import DataError, UnavailableError
+from separatrix.estimators._fit.checkpointed import checkpointed
 from separatrix.estimators._fit.one_vs_one import fit_pairs, members_of
 from separatrix.estimators._fit.prediction import DTYPES, LinearPredictor
 from separatrix.estimators._fit.watch import Watch
@@ -93,11 +94,12 @@ class LinearSeparator(LinearPredictor):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, **start: Any) -> Any:
         watch = Watch(self, X, y)
-        data = self._check_training_data(X, y, sample_weight)
-        if self._mode(data.classes) == "ovo":
-            fit_pairs(self, data, watch, **start)
-        else:
-            self._fit_data(data, watch, **start)
+        whole = self._check_training_data(X, y, sample_weight)
+        with checkpointed(self, whole, watch, start) as data:
+            if self._mode(data.classes) == "ovo":
+                fit_pairs(self, data, watch, **start)
+            else:
+                self._fit_data(data, watch, **start)
         watch.end()
         if isinstance(data.rows, DeviceRows) and stays_there(X):  # as scikit-learn's estimators do
             self._set({name: beside(getattr(self, name), X) for name in ("coef_", "intercept_", "classes_")})
@@ -176,8 +178,8 @@ class LinearSeparator(LinearPredictor):
 
     def _needs_memory(self) -> UnavailableError:
         return UnavailableError(
-            f"{type(self).__name__} visits rows in the memory of this process; MaxMargin, separability and predict "
-            "take rows that live elsewhere."
+            f"{type(self).__name__} visits rows in the memory of this process. MaxMargin, LeastSquares, HoKashyap, the "
+            "batch estimators, separability and predict take rows that live elsewhere."
         )
 
     def _one_class(self, classes: np.ndarray) -> DataError:
