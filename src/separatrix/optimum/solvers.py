@@ -10,6 +10,9 @@ from separatrix.space import Vector
 
 WIDE = 3000  # columns from which a matrix of columns by columns is too much
 LARGE_BLAS = 1000  # dense columns from which more threads pay; below, they only wait for each other on a busy machine
+NARROW = 100  # columns up to which a matrix of them costs nothing
+EASY = 4.0  # C |y|^2 up to which coordinate descent needs a few sweeps
+ROUGH = 1e-8  # accuracy beyond which coordinate descent is no match for Newton's steps
 
 NEARLY_HARD = 1e5  # C |y|^2 of a soft margin whose vector is near the hard one
 EXTREME = 1e8  # C R^2 from which a soft margin may be beyond arithmetic
@@ -35,10 +38,18 @@ def choose(problem: Problem) -> tuple[str, str]:
         if not machine and patterns.sparse and width > WIDE and not problem.free:
             return "dual-coordinates", f"hard margin, sparse with {width - 1} columns: follow a path of soft margins"
         return "active-set", f"hard margin{machine}: few patterns are tight, so an exact solve on a working set"
-    if width <= WIDE or problem.free or machine:
+    if (width <= WIDE and not _dual_side(problem)) or problem.free or machine:
         what = "unpenalised bias" if problem.free else f"soft margin{machine} with {width - 1} columns"
         return "newton", f"{what}: few passes with exact Newton steps"
     return "dual-coordinates", f"soft margin with {width - 1} columns: coordinate descent, then Newton steps"
+
+
+def _dual_side(problem: Problem) -> bool:
+    """Are sweeps over the rows cheaper than matrices of columns by columns, and do they lead to the solution?"""
+    patterns, width = problem.patterns, problem.patterns.d + 1
+    if width < NARROW or problem.tol < ROUGH:
+        return False
+    return patterns.n <= width or problem.C * (patterns.mean_square + patterns.space.rho**2) <= EASY
 
 
 def check(problem: Problem, name: str) -> None:

@@ -241,8 +241,10 @@ class Patterns(PatternSet):
         return self.home.values(index)
 
     def dense_rows(self, index: np.ndarray) -> NDArray[np.float64]:
-        X = self.home.dense(index)
-        return self.labels[index, None] * np.column_stack([X, np.full(len(index), self.space.rho)])
+        out = np.empty((len(index), self.d + 1))
+        index = np.ascontiguousarray(index, dtype=np.int64)
+        passes.written_out()(self.rows, self.labels, self.space.rho, index, out)
+        return out
 
     def sparse_rows(self, index: np.ndarray) -> sp.csr_matrix:
         """Some rows of CSR data as a float64 matrix, without label and bias."""
