@@ -5,6 +5,7 @@ The extension adds one dimension of size Delta per pattern (CRAMMA section 4). N
 this module holds the vectors' side of it, `separatrix.patterns.plain_patterns` the data's side.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,9 @@ Vector = NDArray[np.float64]
 
 def norm(v: Vector) -> float:
     """|v|, also where squares would overflow or vanish: a bound made of such squares would be false."""
+    square = float(np.dot(v, v))
+    if 1e-200 < square < 1e200:
+        return math.sqrt(square)
     peak = float(np.abs(v).max(initial=0.0))
     if not 0 < peak < np.inf:
         return peak

@@ -1,4 +1,4 @@
-"""The shortest vector with V w >= b: the dual active set method of Goldfarb & Idnani (1983), section 4, for the identity.
+"""The shortest vector with V w >= b: the dual active set method of Goldfarb & Idnani (1983), section 4.
 
     minimise |w|^2/2  subject to  v_i.w >= b_i;    w = sum u_i v_i,   u >= 0 on the tight rows A and 0 elsewhere
 

@@ -10,6 +10,7 @@ from separatrix.space import Vector
 
 WIDE = 3000  # columns from which a matrix of columns by columns is too much
 LARGE_BLAS = 1000  # dense columns from which more threads pay; below, they only wait for each other on a busy machine
+MANY, ROWS_PER_COLUMN = 200_000, 500  # rows from which a sample of them is worth solving first
 NARROW = 100  # columns up to which a matrix of them costs nothing
 EASY = 4.0  # C |y|^2 up to which coordinate descent needs a few sweeps
 ROUGH = 1e-8  # accuracy beyond which coordinate descent is no match for Newton's steps
@@ -34,6 +35,11 @@ def choose(problem: Problem) -> tuple[str, str]:
         if problem.hard:
             return "sift", f"hard margin{machine}, rows elsewhere: few passes bring the rows near the boundary"
         return "sample-newton", f"soft margin{machine}, rows elsewhere: few passes from the solution of a sample"
+    if patterns.rows_in_all >= MANY and not patterns.sparse and patterns.rows_in_all >= ROWS_PER_COLUMN * width:
+        if problem.hard and not problem.free:
+            return "sift", f"hard margin{machine}, many rows: few passes bring those near the boundary"
+        if not problem.hard:
+            return "sample-newton", f"soft margin{machine}, many rows: few passes from the solution of a sample"
     if problem.hard:
         if not machine and patterns.sparse and width > WIDE and not problem.free:
             return "dual-coordinates", f"hard margin, sparse with {width - 1} columns: follow a path of soft margins"

@@ -133,12 +133,12 @@ class Patterns(PatternSet):
         )
 
     def extremes_of_block(self, first: int, a: Vector, k: int) -> Extremes:
-        return _extremes(self.margins(a), np.arange(first, first + self.n), k)
+        return _extremes(self.margins(a), k, first)
 
     def sides_of_block(self, first: int, a: Vector, k: int) -> Sides:
         m = self.margins(a)
         plus, minus = np.flatnonzero(self.labels > 0), np.flatnonzero(self.labels < 0)
-        return Sides(_extremes(m[plus], plus + first, k), _extremes(m[minus], minus + first, k))
+        return Sides(_extremes(m[plus], k, first, plus), _extremes(m[minus], k, first, minus))
 
     def piece_of_block(self, first: int, a: Vector, hessian: bool) -> Piece:
         m = self.margins(a)
@@ -164,14 +164,15 @@ class Patterns(PatternSet):
         """The factor on each pattern's squared slack."""
         return np.ones(self.n) if self.weight is None else self.weight
 
+    def extremes(self, a: Vector, k: int) -> Extremes:
+        return _extremes(self.margins(a), k)
+
     # A number per row.
 
     @cached_property
     def squares(self) -> Vector:
-        """|x_k|^2, as a sum of squares: exact on integers, where ties at a threshold matter."""
-        out = np.empty(self.home.n)
-        self.home.each_block(lambda i, j: passes.squares()(self.home.part(i, j).storage, out[i:j]))
-        return frozen(out)
+        """|x_k|^2."""
+        return squares_of(self.home)
 
     @cached_property
     def norms2(self) -> Vector:
@@ -185,6 +186,8 @@ class Patterns(PatternSet):
 
     @cached_property
     def radius2(self) -> float:
+        if isinstance(self.delta, float) and type(self) is Patterns:  # rounding is monotone: the same bits
+            return self.largest_square + ((0.0 if self.space.free else self.space.rho**2) + self.delta**2)
         return float(self.row_norms2.max(initial=0.0))
 
     @cached_property
@@ -305,7 +308,18 @@ class Patterns(PatternSet):
         return H
 
 
-def _extremes(m: Vector, numbers: np.ndarray, k: int) -> Extremes:
+def squares_of(home: MemoryRows) -> Vector:
+    """|x_k|^2, as a sum of squares: exact on integers, where ties at a threshold matter. Not finite where a value
+    of the row is not."""
+    out = np.empty(home.n)
+    with np.errstate(over="ignore", invalid="ignore"):
+        home.each_block(lambda i, j: passes.squares()(home.part(i, j).storage, out[i:j]))
+    return frozen(out)
+
+
+def _extremes(m: Vector, k: int, first: int = 0, numbers: np.ndarray | None = None) -> Extremes:
+    """The k smallest of some margins: those of the patterns from ``first`` on, or of ``numbers`` among them."""
     places = k_smallest(m, k)
     errors = int(np.count_nonzero(~(m > 0)))
-    return Extremes(float(m.min(initial=np.inf)), errors, numbers[places], m[places], k)
+    chosen = places if numbers is None else numbers[places]
+    return Extremes(float(m.min(initial=np.inf)), errors, chosen + first, m[places], k)
