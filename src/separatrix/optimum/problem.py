@@ -101,9 +101,9 @@ class Problem:
         self.passes += 1.0
         return self.patterns.sides(a, k)
 
-    def piece(self, a: Vector) -> Piece:
+    def piece(self, a: Vector, hessian: bool = True) -> Piece:
         self.passes += 1.0
-        return self.patterns.piece(a)
+        return self.patterns.piece(a, hessian)
 
     def mean(self) -> Vector:
         """The mean pattern."""

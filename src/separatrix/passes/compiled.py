@@ -81,15 +81,15 @@ def combination(key: str) -> Any:
 
 @on_first_use
 def written_out(key: str) -> Any:
-    """``out[k] = labels[i] (x_i, rho)`` over ``i = index[k]``."""
+    """``out[k] = c[k] (x_i, rho)`` over ``i = index[k]``."""
 
-    def run(X, labels, rho, index, out):
+    def run(X, rho, index, c, out):
         key  # noqa: B018
         d = out.shape[1] - 1
         for k in range(index.shape[0]):
             out[k] = 0.0
-            axpy(labels[index[k]], X, index[k], out[k])
-            out[k, d] = labels[index[k]] * rho
+            axpy(c[k], X, index[k], out[k])
+            out[k, d] = c[k] * rho
 
     return compiled(run)
 

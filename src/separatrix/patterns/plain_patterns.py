@@ -1,7 +1,7 @@
 """The patterns of hyperplanes, from rows of this process: single passes with bounds on their rounding errors."""
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from separatrix.space import Space, Vector, norm
 __all__ = ["CHUNK", "EPS", "Patterns"]
 
 CHUNK = 1_000_000  # values copied at a time where dense rows have to be scaled
+IN_CACHE = 1 << 17  # values that stay in a processor's cache while they are used twice
 PIECE = 128 * passes.BLOCK  # multipliers of a combination that are summed by one thread
 
 
@@ -141,6 +142,13 @@ class Patterns(PatternSet):
         return Sides(_extremes(m[plus], k, first, plus), _extremes(m[minus], k, first, minus))
 
     def piece_of_block(self, first: int, a: Vector, hessian: bool) -> Piece:
+        step, rows = self._rows_in_cache(), self.home.n
+        if self.sparse or rows <= step:
+            return self._piece(a, hessian)
+        parts = (self._of_block(self.home.part(i, min(i + step, rows))) for i in range(0, rows, step))
+        return reduce(Piece.merge, (part._piece(a, hessian) for part in parts))
+
+    def _piece(self, a: Vector, hessian: bool) -> Piece:
         m = self.margins(a)
         index = np.flatnonzero(m < 1.0)
         s, c = 1.0 - m[index], self.prices[index]
@@ -244,9 +252,12 @@ class Patterns(PatternSet):
         return self.home.values(index)
 
     def dense_rows(self, index: np.ndarray) -> NDArray[np.float64]:
+        return self._multiples_of(index, self.labels[index])
+
+    def _multiples_of(self, index: np.ndarray, c: Vector) -> NDArray[np.float64]:
+        """``c_k (x_k, rho)`` of some rows, written out."""
         out = np.empty((len(index), self.d + 1))
-        index = np.ascontiguousarray(index, dtype=np.int64)
-        passes.written_out()(self.rows, self.labels, self.space.rho, index, out)
+        passes.written_out()(self.rows, self.space.rho, np.ascontiguousarray(index, dtype=np.int64), c, out)
         return out
 
     def sparse_rows(self, index: np.ndarray) -> sp.csr_matrix:
@@ -292,20 +303,18 @@ class Patterns(PatternSet):
             H = np.zeros((d + 1, d + 1))
             passes.outer_products()(self.rows, rho, index, c, H)
             return H
-        root, data = np.sqrt(c), self.rows.data
-        step = max(1, CHUNK // max(d, 1))
+        root, step = np.sqrt(c), self._rows_in_cache()
 
         def part(first: int) -> NDArray[np.float64]:
-            rows, H = slice(first, first + step), np.zeros((d + 1, d + 1))
-            Z = data[index[rows]].astype(np.float64)
-            Z *= root[rows, None]
-            H[:d, :d] = Z.T @ Z
-            H[d, :d] = rho * (root[rows] @ Z)
-            return H
+            Z = self._multiples_of(index[first : first + step], root[first : first + step])
+            return Z.T @ Z
 
-        H = self.home.sum_of(part, len(index), step, np.zeros((d + 1, d + 1)))
-        H[d, d] = rho * rho * c.sum()
-        return H
+        return self.home.sum_of(part, len(index), step, np.zeros((d + 1, d + 1)))
+
+    def _rows_in_cache(self) -> int:
+        """Rows that are worked on at a time, so that they are read once; matrices of columns cost less than they do."""
+        width = self.d + 1
+        return max(passes.BLOCK, IN_CACHE // width, 4 * width)
 
 
 def squares_of(home: MemoryRows) -> Vector:
