@@ -22,6 +22,7 @@ from separatrix.proof.prove import prove
 from separatrix.space import Vector
 from separatrix.squared_error import ho_kashyap, least_squares
 from separatrix.squared_error.factor import PseudoInverse
+from separatrix.squared_error.normal_equations import NormalEquations
 
 
 def _offers_probabilities(owner: "LeastSquares") -> bool:
@@ -120,7 +121,8 @@ class LeastSquares(DirectClassifier):
         return "kesler" if largest_decides else "ovr"
 
     def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
-        return [least_squares.LeastSquares(p, data.weight, self._target(p, data)) for p in patterns]
+        equations = NormalEquations(patterns[0], data.weight)
+        return [least_squares.LeastSquares(p, data.weight, self._target(p, data), equations) for p in patterns]
 
     def _target(self, patterns: Patterns, data: Data) -> Vector:
         if not isinstance(self.target, str):

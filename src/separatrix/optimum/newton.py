@@ -13,6 +13,7 @@ import numpy as np
 import scipy.linalg as la
 from numpy.typing import NDArray
 
+from separatrix.loops.small_newton import small_newton
 from separatrix.optimum.dual_sweeps import Sweeps
 from separatrix.optimum.problem import Problem
 from separatrix.passes import compiled as passes
@@ -23,11 +24,17 @@ LARGEST_HESSIAN = 3000  # columns up to which the Hessian is formed
 NEGLIGIBLE = 1e-8  # rounding errors in it, against the 1 of the penalty
 STRIDE, ROUGH = 10.0, 0.3  # factor between the C of a path, and the gap to which it is followed
 EASY = 100.0  # C |y|^2 below which there is no need of one
+FEW = 3e5  # multiplications of a Hessian up to which a loop without Python is the quickest
 SWEEPS = 2  # of coordinate descent at its beginning: each costs less than a Newton step, two save half of them
 
 
 def follow(problem: Problem, start: Vector | None = None) -> None:
-    """From a few sweeps of coordinate descent, along a path of growing C: Newton's steps are few near the solution."""
+    """From a few sweeps of coordinate descent, along a path of growing C: Newton's steps are few near the solution.
+
+    Few rows of few columns are written out and solved by one compiled loop; what is left is to check its vector.
+    """
+    if start is None and problem.patterns.categories == 2:
+        start = _of_few_rows(problem)
     C = problem.C / STRIDE
     stages = []
     while start is None and C * float(np.mean(problem.patterns.norms2)) > EASY:
@@ -46,15 +53,30 @@ def follow(problem: Problem, start: Vector | None = None) -> None:
     solve(problem, start)
 
 
+def _of_few_rows(problem: Problem) -> Vector | None:
+    patterns, width = problem.patterns, problem.patterns.d + 1
+    if patterns.n * width**2 > FEW:
+        return None
+    penalty, a = _penalty(problem), np.zeros(width)
+    found = small_newton()(patterns.dense_rows(np.arange(patterns.n)), problem.weight, problem.C, penalty, a)
+    return a if found and np.all(np.isfinite(a)) else None
+
+
+def _penalty(problem: Problem) -> Vector:
+    """The factors on the squares of a in P: none on a free bias."""
+    penalty = np.ones(problem.patterns.d + 1)
+    if problem.free:
+        penalty[-1] = 0.0
+    return penalty
+
+
 def solve(problem: Problem, start: Vector | None = None) -> None:
     """From a vector, or from 0, at the problem's own C."""
     patterns = problem.patterns
     width = patterns.d + 1
     a = np.zeros(width) if start is None else start.copy()
     m = problem.margins(a)
-    penalty = np.ones(width)
-    if problem.free:
-        penalty[-1] = 0.0
+    penalty = _penalty(problem)
     hessian = Hessian(problem, penalty) if width <= LARGEST_HESSIAN else None
     while True:
         if problem.free:

@@ -14,7 +14,7 @@ MANY, ROWS_PER_COLUMN = 200_000, 500  # rows from which a sample of them is wort
 NARROW = 100  # columns up to which a matrix of them costs nothing
 EASY = 4.0  # C |y|^2 up to which coordinate descent needs a few sweeps
 ROUGH = 1e-8  # accuracy beyond which coordinate descent is no match for Newton's steps
-
+TINY = 5000  # values of which BLAS makes no threads: setting their number would take longer than the solution
 NEARLY_HARD = 1e5  # C |y|^2 of a soft margin whose vector is near the hard one
 EXTREME = 1e8  # C R^2 from which a soft margin may be beyond arithmetic
 
@@ -69,7 +69,8 @@ def solve(problem: Problem, name: str, start: Vector | None = None) -> None:
     """Run a solver; what it found is in the problem."""
     patterns, solver = problem.patterns, SOLVERS[name]
     large = patterns.here and not patterns.sparse and patterns.d >= LARGE_BLAS
-    with calm(one_thread=not large):
+    tiny = patterns.n * (patterns.d + 1) <= TINY
+    with calm(one_thread=not (large or tiny)):
         solver.run(problem, solver.near(problem) if start is None else start)
         if not problem.hard and problem.gap > problem.tol and problem.C * patterns.radius2 > EXTREME:
             _as_hard(problem)

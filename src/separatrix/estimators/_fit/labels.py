@@ -9,6 +9,7 @@ from separatrix.errors import DataError
 
 FEW = 1 << 16  # integers between the smallest and the largest label up to which a table finds their numbers
 
+SUSPICIOUS = 20  # integers that are as many may be numbers to predict: scikit-learn looks at them
 PIECE = 1 << 16  # labels that are looked up at a time
 
 
@@ -17,13 +18,12 @@ def classes_and_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if y.dtype.kind in "iub" and len(y):
         low, high = int(y.min()), int(y.max())
         if high - low < FEW and high < 2**63:
-            return _by_table(y.view(np.uint8) if y.dtype.kind == "b" else y, low, high, y.dtype)
-    try:
-        classes = np.unique(y)
-    except TypeError:  # labels that cannot be compared: scikit-learn says which
-        check_classification_targets(y)
-        raise
-    check_classification_targets(classes if len(classes) > 1 else y)
+            classes, codes = _by_table(y.view(np.uint8) if y.dtype.kind == "b" else y, low, high, y.dtype)
+            if len(classes) > SUSPICIOUS:
+                check_classification_targets(y)
+            return classes, codes
+    check_classification_targets(y)
+    classes = np.unique(y)
     return classes, np.searchsorted(classes, y)  # return_inverse would sort all labels
 
 
@@ -35,7 +35,6 @@ def _by_table(y: np.ndarray, low: int, high: int, dtype: Any) -> tuple[np.ndarra
         codes[piece] = place = y[piece].astype(np.int64) - low
         occurs[place] = True
     classes = (np.flatnonzero(occurs) + low).astype(dtype)
-    check_classification_targets(classes)
     if len(classes) < len(occurs):
         number = np.cumsum(occurs) - 1
         for piece in pieces:
