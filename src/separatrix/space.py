@@ -16,7 +16,8 @@ Vector = NDArray[np.float64]
 
 def norm(v: Vector) -> float:
     """|v|, also where squares would overflow or vanish: a bound made of such squares would be false."""
-    square = float(np.dot(v, v))
+    with np.errstate(over="ignore", invalid="ignore"):
+        square = float(np.dot(v, v))
     if 1e-200 < square < 1e200:
         return math.sqrt(square)
     peak = float(np.abs(v).max(initial=0.0))

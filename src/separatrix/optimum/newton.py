@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from separatrix.loops.small_newton import small_newton
 from separatrix.optimum.dual_sweeps import Sweeps
+from separatrix.optimum.nearest_point import span_coordinates
 from separatrix.optimum.problem import Problem
 from separatrix.passes import compiled as passes
 from separatrix.patterns.base import EPS
@@ -24,7 +25,8 @@ LARGEST_HESSIAN = 3000  # columns up to which the Hessian is formed
 NEGLIGIBLE = 1e-8  # rounding errors in it, against the 1 of the penalty
 STRIDE, ROUGH = 10.0, 0.3  # factor between the C of a path, and the gap to which it is followed
 EASY = 100.0  # C |y|^2 below which there is no need of one
-FEW = 3e5  # multiplications of a Hessian up to which a loop without Python is the quickest
+FEW = 5e5  # multiplications of a Hessian up to which a loop without Python is the quickest
+SMALL = 200_000  # values that are written out for it
 SWEEPS = 2  # of coordinate descent at its beginning: each costs less than a Newton step, two save half of them
 
 
@@ -54,12 +56,26 @@ def follow(problem: Problem, start: Vector | None = None) -> None:
 
 
 def _of_few_rows(problem: Problem) -> Vector | None:
+    """The minimiser of a small problem; of fewer rows than columns in coordinates of their span, where
+    a = sum alpha_k y_k leads back."""
     patterns, width = problem.patterns, problem.patterns.d + 1
-    if patterns.n * width**2 > FEW:
+    if patterns.n * min(patterns.n, width) ** 2 > FEW or patterns.n * width > SMALL:
         return None
-    penalty, a = _penalty(problem), np.zeros(width)
-    found = small_newton()(patterns.dense_rows(np.arange(patterns.n)), problem.weight, problem.C, penalty, a)
-    return a if found and np.all(np.isfinite(a)) else None
+    Y, penalty = patterns.dense_rows(np.arange(patterns.n)), _penalty(problem)
+    few = patterns.n < width - 1
+    if few:
+        L = span_coordinates(Y[:, :-1] @ Y[:, :-1].T)
+        Y, penalty = np.column_stack([L, Y[:, -1]]), np.append(np.ones(L.shape[1]), penalty[-1])
+    a = np.zeros(Y.shape[1])
+    found = small_newton()(Y, problem.weight, problem.C, penalty, a)
+    if not (found and np.all(np.isfinite(a))):
+        return None
+    if not few:
+        return a
+    index, alpha = problem.slack_multipliers(Y @ a)
+    combination = patterns.combine(index, alpha)
+    combination[-1] = a[-1]
+    return combination
 
 
 def _penalty(problem: Problem) -> Vector:
