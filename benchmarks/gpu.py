@@ -2,7 +2,8 @@
 
 Data are made on the device: normal rows, labels by a hyperplane, and either a gap around it (hard margin) or 5% of the
 labels flipped (soft margin). A fit begins with arrays on the device and ends with a certificate; a first one, which
-compiles, is not counted. Needs torch with Triton and a CUDA device.
+compiles, is not counted. Needs torch with Triton, a CUDA device, and SCIPY_ARRAY_API=1 in the environment for the tasks
+"estimator" and "peers".
 """
 
 import argparse
@@ -12,8 +13,12 @@ import time
 from pathlib import Path
 
 import numpy as np
+import sklearn
 import torch
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
+from separatrix import MaxMargin
 from separatrix.optimum import solvers
 from separatrix.optimum.problem import Problem
 from separatrix.passes import triton_kernels
@@ -276,7 +281,50 @@ def lbfgs(X, y, C, rounds=(5, 10, 20, 40)):
     return out
 
 
-TASKS = {"kernels": kernels, "hard": hard, "soft": soft, "wide": wide, "many": many, "growth": growth}
+def estimator(n=1_000_000_000, d=24):
+    """What a user calls: fit, predict, score and verify with arrays on the device, under scikit-learn's dispatch."""
+    out = {}
+    for kind, C, tol, options in (
+        ("hard", np.inf, 1e-6, {"gap": 0.02}),
+        ("soft, C=1e2", 1e2 / n, 1e-5, {"flipped": 0.05}),
+    ):
+        X, y = make(n, d, **options)
+        with sklearn.config_context(array_api_dispatch=True):
+            model = MaxMargin(C, tol=tol)
+            fit_seconds = median_time(model.fit, X, y, repeats=3)
+            row = {
+                "fit": fit_seconds, "gap": model.certificate_.gap, "passes": model.n_passes_,
+                "predict": median_time(model.predict, X, repeats=2), "coef_": str(model.coef_.device),
+                "score": model.score(X, y), "verify": median_time(model.certificate_.verify, X, y, repeats=1),
+                "holds": bool(model.certificate_.verify(X, y)),
+            }  # fmt: skip
+        out[kind] = row
+        del X, y, model
+        torch.cuda.empty_cache()
+    return out
+
+
+def peers(n=30_000_000, d=24):
+    """scikit-learn's own estimators that take arrays on a device, and ours, on the same rows: time, training error."""
+    X, y = make(n, d, flipped=0.05)
+    models = {
+        "MaxMargin": MaxMargin(1e2 / n, tol=1e-5), "RidgeClassifier": RidgeClassifier(solver="svd"),
+        "LinearDiscriminantAnalysis": LinearDiscriminantAnalysis(),
+        "LogisticRegression": LogisticRegression(max_iter=100),
+    }  # fmt: skip
+    out = {}
+    with sklearn.config_context(array_api_dispatch=True):
+        for name, model in models.items():
+            try:
+                out[name] = {"seconds": median_time(model.fit, X, y, repeats=1), "accuracy": float(model.score(X, y))}
+            except Exception as error:
+                out[name] = repr(error)[:300]
+            torch.cuda.empty_cache()
+    return out
+
+
+TASKS = {"kernels": kernels, "hard": hard, "soft": soft, "wide": wide, "many": many, "growth": growth,
+         "estimator": estimator, "peers": peers}  # fmt: skip
 
 
 def main():

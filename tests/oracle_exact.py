@@ -28,6 +28,7 @@ class Meaning:
     def __init__(self, rows, y, claim):
         self.claim, n, d = claim, len(rows), len(rows[0])
         self.rho, self.delta = fraction(claim.get("rho", 1)), fraction(claim.get("delta", 0))
+        self.hinge = fraction(claim.get("hinge", 0))
         self.free, c, weight = claim.get("free", False), claim.get("categories", 2), claim.get("sample_weight")
         weight = [Fraction(1)] * n if weight is None else vector(weight, n)
         between = claim.get("between")
@@ -36,6 +37,8 @@ class Meaning:
         if len(classes) != c or type(c) is not int or c < 2 or min(weight) < 0 or self.rho < 0 or self.delta < 0:
             raise ValueError(claim)
         if type(self.free) is not bool or type(claim.get("weighted", False)) is not bool or (self.free and c > 2):
+            raise ValueError(claim)
+        if self.hinge < 0 or (self.hinge and (c > 2 or self.delta)):
             raise ValueError(claim)
         if between is not None and (not isinstance(between, list) or len(between) != 2):
             raise ValueError(claim)
@@ -61,6 +64,9 @@ class Meaning:
     def lower(self):
         t, (a, m) = fraction(self.claim["lower"]), self.margins("direction")
         square = self.square(a)
+        if self.hinge:
+            slack = sum(self.price[p] * max(0, 1 - m[p]) for p in m)
+            return t <= 0 or t * t * (square + 2 * self.hinge * slack) <= 1
         if self.delta == 0 and square == 0:
             return t < 0 and t * t >= max(map(self.square, self.y.values()))
         if self.delta == 0:
@@ -104,11 +110,16 @@ class Meaning:
         bound = fraction(self.claim["upper"])
         if self.claim.get("slack_vector") is None:
             alpha = self.multipliers("alpha")
+        elif self.hinge:
+            raise ValueError(self.claim["slack_vector"])
         else:
             m = self.margins("slack_vector")[1]
             alpha = {p: self.weight[p] * max(0, 1 - m[p]) for p in m}
         if self.free and sum(alpha[p] * self.l[p] for p in alpha) != 0:
-            return None
+            return None if all(alpha[p] <= self.hinge * self.price[p] for p in alpha) or not self.hinge else False
+        if self.hinge:
+            value = 2 * sum(alpha.values()) - self.square(self.combination(alpha))
+            return all(alpha[p] <= self.hinge * self.price[p] for p in alpha) and bound >= 0 and bound**2 * value >= 1
         square = self.square(self.combination(alpha)) + sum(
             v * v * self.delta**2 / self.price[p] for p, v in alpha.items()
         )

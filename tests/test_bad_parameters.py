@@ -26,6 +26,8 @@ NOT_POSITIVE = [0, 0.0, -1, nan, inf, "1", None, [1.0]]
 NOT_NATURAL = [0, -1, 1.5, nan, "10"]
 NEGATIVE = [-1, -1e-9, nan, inf, "1", None]
 WRONG = {
+    "mix": ["yes", 2, 0.5],
+    "checkpoint": [3, ["a"]],
     "multi_class": ["crammer_singer", None, 2],
     "rivals": ["weakest", None, 2],
     "n_jobs": ["2", 1.5],

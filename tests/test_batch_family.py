@@ -297,6 +297,7 @@ def test_weights_of_any_size(cls, size):
 
 
 WRONG = {
+    "checkpoint": [3, ["a"]],
     "fit_intercept": ["yes", None, 2],
     "rho": [0, -1, np.nan, np.inf, "1", None],
     "max_epochs": [0, 1.5, None],

@@ -26,6 +26,7 @@ from separatrix.proof.checker import CLAIMS, check
 from separatrix.proof.verification import verify_apart
 
 INF, NAN = math.inf, math.nan
+LINES = 385
 XOR, PARITY = [[0, 0], [1, 1], [0, 1], [1, 0.0]], [0, 0, 1, 1]
 LINE, SIDES = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([0, 0, 1, 1])
 
@@ -43,6 +44,11 @@ def verdict(X, y, claim, **more):
 
 
 # It stands alone
+
+
+def test_it_is_short_enough_to_be_read():
+    text = Path(checker.__file__).read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= LINES
 
 
 def test_it_imports_numpy_and_the_standard_library_only():
@@ -144,6 +150,74 @@ def test_csr_that_is_not_in_order_is_refused(parts):
 def test_unknown_fields_are_refused():
     assert "unknown" in check(LINE, SIDES, {"seperable": True})["failed"][0]
     assert check(LINE, SIDES, [1])["failed"]
+
+
+ONE = np.ones(2)
+PLAIN = {"separable": True, "direction": [1.0, -2.0], "lower": 0.4, "radius": 17.0**0.5}
+BOTH = {"upper": 2.0, "alpha_index": [1, 2], "alpha": [1.0, 1.0]}
+GORDAN = {"separable": False, "alpha_index": [1, 2]}
+
+
+class Yes(float):
+    """A number that says yes to every comparison."""
+
+    __le__ = __ge__ = __eq__ = lambda self, other: True
+    __hash__ = float.__hash__
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "claim"),
+    [
+        (np.ma.masked_array(LINE, [[0], [0], [1], [0]]), SIDES, PLAIN),
+        (LINE, SIDES[:, None], PLAIN),
+        (LINE, np.array([0, "a", None, 1], dtype=object), PLAIN),
+        (LINE, np.array([0, 0, NAN, 1], dtype=object), PLAIN),
+        (LINE, np.array([0, 0, 1j, 1j * NAN]), PLAIN),
+        ((ONE, np.array([0.0, 0.0]), np.array([0, 1, 2]), 1), [0, 1], {"radius": 2**0.5}),
+        ((ONE, np.array([0, 0]), np.array([0, 1, 2]), 2**62), [0, 1], {"radius": 2**0.5}),
+        ((ONE, np.array([0, 2**64 - 1], dtype=np.uint64), np.array([0, 1, 2]), 1), [0, 1], {"radius": 2**0.5}),
+        ((np.zeros(0), np.zeros(0, int), np.zeros(3, int), -1), [0, 1], {"radius": 1.0}),
+        ((ONE, np.array([0, 0])), [0, 1], {"radius": 2**0.5}),
+        ([[1.0], [1.0, 2.0]], [0, 1], {"radius": 2**0.5}),
+        (LINE, SIDES, {**PLAIN, "categories": True}),
+        (LINE, SIDES, {**PLAIN, "categories": 2.0}),
+        (LINE, SIDES, {**PLAIN, "free": 1}),
+        (LINE, SIDES, {**PLAIN, "between": [0, False]}),
+        (LINE, SIDES, {**PLAIN, "between": [[0], {}]}),
+        (LINE, SIDES, {"separable": 1, "direction": [1.0, -2.0]}),
+        (LINE, SIDES, {"lower": Yes(9.0), "direction": [1.0, -2.0]}),
+        (LINE, SIDES, {"separable": True, "direction": [Yes(NAN)] * 2}),
+        (LINE, SIDES, {"separable": True, "direction": {0: 1.0, 1: -2.0}}),
+        (LINE, SIDES, {**BOTH, "alpha_index": [True, 2]}),
+        (LINE, SIDES, {**BOTH, "alpha_index": [1.0, 2.0]}),
+        (LINE, SIDES, {**BOTH, "alpha_index": [2, 2]}),
+        (LINE, SIDES, {**BOTH, "alpha_index": [-1, 1]}),
+        (LINE, SIDES, {**BOTH, "alpha_index": [10**30, 1]}),
+        (LINE, SIDES, {"upper": 0.0, "alpha_index": [], "alpha": []}),
+        (LINE, SIDES, {**GORDAN, "alpha_exact": ["-0x1", "0x1"]}),
+        (LINE, SIDES, {**GORDAN, "alpha_exact": ["0x-1", "0x1"]}),
+        (LINE, SIDES, {**GORDAN, "alpha_exact": ["-512", "0x1"]}),
+        (LINE, SIDES, {**GORDAN, "alpha_exact": ["0x0", "0x0"]}),
+        (LINE, SIDES, {"separable": False, "alpha_index": [], "alpha_exact": []}),
+    ],
+)
+def test_structure_that_is_no_claim(X, y, claim):
+    """Types, shapes and row numbers that stand for something else: never accepted, and never another exception."""
+    found = check(X, np.asarray(y), claim)
+    assert not found["checked"]
+    assert found["failed"] or found["unchecked"]
+
+
+def test_a_field_that_stands_twice(tmp_path):
+    text = '{"separable": false, "separable": true, "direction": [1.0, -2.0], "radius": 4.123105625617661}'
+    with pytest.raises(DataError, match="twice"):
+        Certificate.from_json(text)
+    np.savez(tmp_path / "data.npz", X=LINE, y=SIDES)
+    (tmp_path / "c.json").write_text(text, encoding="utf-8")
+    command = [sys.executable, "-I", checker.__file__, tmp_path / "data.npz", tmp_path / "c.json"]
+    done = subprocess.run(command, capture_output=True)
+    assert done.returncode == 1
+    assert not done.stdout
 
 
 # Right to the last bit
@@ -260,6 +334,14 @@ def test_underflow_settles_nothing():
         side = sum(Fraction(float(p)) * Fraction(float(q)) for p, q in zip(x, a, strict=True))
         claim = {"rho": 0.0, "separable": True, "direction": [*a.tolist(), 0.0]}
         assert verdict(np.array([x, -x]), [1, 0], claim) is (side > 0)
+
+
+def test_an_extension_that_underflows_before_a_small_weight_divides_it():
+    """delta^2 is 0 in floats and its neighbour is not; divided by the weight, that would be of the size of the data."""
+    X, y = np.array([[1.0], [-1.0]]), [1, 0]
+    claim = {"rho": 0.0, "delta": 1e-300, "weighted": True, "sample_weight": [5e-324, 5e-324]}
+    for radius in (1.0, 2**0.5, 5**0.5):
+        assert verdict(X, y, {**claim, "radius": radius}) is (radius == 1.0)
 
 
 # Claims one by one

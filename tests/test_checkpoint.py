@@ -9,9 +9,10 @@ import time
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
 
 import separatrix
-from separatrix import MaxMargin, NotSeparableError
+from separatrix import BatchPerceptron, HoKashyap, LeastSquares, MaxMargin, NotSeparableError, Perceptron
 from separatrix.errors import DataError, SeparatrixError
 from separatrix.passes import journal, summaries
 from separatrix.passes.journal import Journal, JournaledRows
@@ -61,23 +62,36 @@ def broken_after(home, blocks):
     return home
 
 
-@pytest.mark.parametrize("C", [1.0, np.inf])
-def test_a_fit_that_breaks_off_again_and_again_ends_with_the_same_bits(folder, monkeypatch, C):
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "model",
+    [
+        MaxMargin(1.0, tol=1e-9),
+        MaxMargin(np.inf, tol=1e-9),
+        LeastSquares("fisher"),
+        BatchPerceptron(),
+        HoKashyap("descent"),
+        Perceptron(average=True, max_epochs=5, n_jobs=1),
+        Perceptron(max_epochs=5, mix=True),
+    ],
+)
+def test_a_fit_that_breaks_off_again_and_again_ends_with_the_same_bits(folder, monkeypatch, model):
     monkeypatch.setattr(journal, "EVERY", 0.0)
-    target, path = "y" if np.isinf(C) else "z", folder / "run.checkpoint"
-    expected = MaxMargin(C, tol=1e-9).fit(rows(folder, target))
+    soft = getattr(model, "C", np.inf) == 1.0
+    target, path = "z" if soft else "y", folder / "run.checkpoint"
+    expected = clone(model).fit(rows(folder, target))
     attempts = 0
     while True:
         attempts += 1
         try:
-            model = MaxMargin(C, tol=1e-9, checkpoint=path).fit(broken_after(rows(folder, target), 7))
+            fitted = clone(model).set_params(checkpoint=path).fit(broken_after(rows(folder, target), 7))
             break
         except BrokenOffError:
             assert attempts < 100
     assert attempts > 2
-    assert_array_equal(result(model), result(expected))
+    assert_array_equal(result(fitted), result(expected))
     assert [p.name for p in folder.glob("run.checkpoint*")] == ["run.checkpoint"]
-    again = MaxMargin(C, tol=1e-9, checkpoint=path).fit(broken_after(rows(folder, target), 0))  # no pass is needed
+    again = clone(model).set_params(checkpoint=path).fit(broken_after(rows(folder, target), 0))  # no pass is needed
     assert_array_equal(result(again), result(expected))
 
 

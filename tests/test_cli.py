@@ -45,8 +45,16 @@ def line(tmp_path):
 def test_fit_reports_the_margin_and_its_proof():
     result = run("fit", "--cv", "2")
     assert result.exit_code == 0
-    for words in ("Separable", "0.00139251727", "support vectors", "569 of 569", "holds", "active-set", "mean radius"):
-        assert words in result.output
+    for words in (
+        "Separable",
+        "0.00139251727",
+        "support vectors",
+        "nearest row",
+        "holds",
+        "the hard margin has",
+        "worst perimeter",
+    ):
+        assert words in " ".join(result.output.split())
 
 
 def test_fit_with_a_soft_margin():
@@ -99,7 +107,7 @@ def test_a_limit_in_time_is_kept(tmp_path, algorithm):
 )
 def test_wrong_command_lines_get_a_sentence(arguments):
     result = run(*arguments)
-    assert result.exit_code == 2
+    assert result.exit_code == 3
     assert "Traceback" not in result.output + result.stderr
 
 
@@ -112,6 +120,8 @@ def test_wrong_command_lines_get_a_sentence(arguments):
         (["fit", "--algorithm", "Perceptron", "--set", "margin=-1"], "margin"),
         (["fit", "--report", "report.doc"], "ends with .html, .md or .json"),
         (["fit", "--plot", "boundary.bmp"], "ends with .png"),
+        (["fit", "--export", "r.pmml"], "exported as ONNX"),
+        (["fit", "--algorithm", "Perceptron", "--set", "max_iter=5"], "Did you mean max_epochs?"),
         (["show", "nothing.sx"], "There is no file nothing.sx"),
     ],
 )
@@ -177,7 +187,7 @@ def test_standard_input_and_gzip(tmp_path, line):
 
 def test_show_and_verify(tmp_path, line):
     model, other = tmp_path / "line.sx", tmp_path / "other.csv"
-    assert run("fit", line, "-t", "label", "--save", model).exit_code == 0
+    assert run("fit", line, "-t", "label", "--C", "inf", "--save", model).exit_code == 0
     shown = run("show", model)
     for words in ("MaxMargin", "C=inf", "no margin above", "line.csv", "sha256", "numpy"):
         assert words in shown.output
@@ -290,7 +300,7 @@ def test_predict_without_names(tmp_path):
     data, bare, model = tmp_path / "data.csv", tmp_path / "bare.csv", tmp_path / "m.sx"
     data.write_text("".join(f"{a},{label},{b}\n" for a, label, b in rows))
     bare.write_text("".join(f"{a},{b}\n" for a, _, b in rows))
-    assert run("fit", data, "-t", "2", "--save", model).exit_code == 0
+    assert run("fit", data, "-t", "2", "--C", "inf", "--save", model).exit_code == 0
     expected = [label for _, label, _ in rows]
     for path in (data, bare):
         assert json.loads(run("predict", model, path, "--json").stdout)["prediction"] == expected
@@ -300,7 +310,7 @@ def test_predict_without_names(tmp_path):
     values = np.array([[label == "high", a, b] for a, label, b in rows], dtype=float)
     np.save(table, values)
     np.save(numbers, values[:, 1:])
-    assert run("fit", table, "-t", "1", "--save", model).exit_code == 0
+    assert run("fit", table, "-t", "1", "--C", "inf", "--save", model).exit_code == 0
     for path in (table, numbers):
         assert json.loads(run("predict", model, path, "--json").stdout)["prediction"] == values[:, 0].tolist()
     assert run("verify", model, table).exit_code == 0

@@ -3,6 +3,8 @@
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import threading
 import time
 from functools import partial
@@ -28,6 +30,13 @@ distributed = pytest.importorskip("distributed", reason="distributed is not inst
 N, D = 3000, 5
 
 
+def travelling(function):
+    """Workers cannot import this file, and would ask for it for ever; a function of __main__ is sent as it stands."""
+    function.__module__ = "__main__"
+    return function
+
+
+@travelling
 def table(flipped=0, classes=2, seed=0):
     rng = np.random.default_rng(seed)
     W = rng.normal(size=(classes, D))
@@ -129,6 +138,54 @@ def test_weights_travel():
     assert solved(home, 1.0)[0].lower == pytest.approx(here.lower, rel=1e-8)
 
 
+@pytest.mark.parametrize("kind", ["columns", "unknown", "sparse", "frame", "series"])
+def test_a_collection_is_taken_as_it_is(kind):
+    """By fit, predict, separability and verify, without a home being made by hand."""
+    X, y = table()
+    there, labels = blocks_of(kind, X, y)
+    model = separatrix.MaxMargin(np.inf, tol=1e-9).fit(there, labels)
+    assert model.certificate_.lower == pytest.approx(separatrix.MaxMargin(np.inf).fit(X, y).certificate_.lower)
+    assert model.certificate_.verify(there, labels)
+    assert separatrix.separability(there, labels)
+    features = there.drop(columns="y") if kind == "frame" else there
+    found = model.predict(features)
+    assert isinstance(found, da.Array)
+    np.testing.assert_array_equal(found.compute(), model.classes_[y])
+    scores = model.decision_function(features)
+    assert scores.dtype == np.float64
+    np.testing.assert_allclose(scores.compute(), X @ model.coef_[0] + model.intercept_[0])
+    if kind == "frame":
+        assert model.feature_names_in_.tolist() == list("abcde")
+        with pytest.raises(ValueError, match="in the same order"):
+            model.predict(features[list("bacde")]).compute()
+    several = separatrix.MaxMargin().fit(X, (X[:, 0] > 0.5).astype(int) + (X[:, 0] > -0.5))
+    rows = da.from_array(X, (700, 3))
+    np.testing.assert_array_equal(several.claims(rows).compute(), several.claims(X))
+    with pytest.raises(SeparatrixError, match="in the memory of this process"):
+        separatrix.Pocket().fit(there, labels)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_online_rules_are_mixed_or_keep_the_order():
+    import dask
+
+    X, y = table()
+    rows = da.from_array(X, (CUTS["uneven"], (D,))), da.from_array(y, (CUTS["uneven"],))
+    options = {"shuffle": False, "max_epochs": 3}
+    here = separatrix.Perceptron(**options).fit(X, y)
+    in_order = separatrix.Perceptron(mix=False, **options).fit(*rows)
+    np.testing.assert_array_equal(in_order.coef_, here.coef_)
+    mixed = separatrix.Perceptron(**options).fit(*rows)
+    with dask.config.set(scheduler="synchronous"):
+        np.testing.assert_array_equal(separatrix.Perceptron(**options).fit(*rows).coef_, mixed.coef_)
+    parts = [separatrix.Perceptron(shuffle=False, max_epochs=1) for _ in range(2)]
+    borders = [slice(0, 1), slice(1, 2000), slice(2000, 3000)]
+    one_epoch = separatrix.Perceptron(shuffle=False, max_epochs=1).fit(*rows)
+    start = y[0] * 2 - 1.0  # the block of a single row adds it to the vector 0
+    vectors = [start * X[0]] + [p.fit(X[b], y[b]).coef_[0] for p, b in zip(parts, borders[1:], strict=True)]
+    np.testing.assert_allclose(one_epoch.coef_[0], np.mean(vectors, axis=0))
+
+
 def test_a_flipped_label_is_proved():
     X, y = table(1)
     answer = separatrix.separability(separatrix.rows.dask(da.from_array(X, (700, D)), y))
@@ -180,6 +237,7 @@ def cluster():
         yield cluster, client
 
 
+@travelling
 def slow_block(k, seconds, rows):
     """Block k of a table whose blocks take their time."""
     time.sleep(seconds)
@@ -233,7 +291,6 @@ def test_the_traffic_of_a_pass_does_not_depend_on_the_rows(cluster):
     assert max(sent) < 50_000 < data / 40
 
 
-@pytest.mark.slow
 def test_a_killed_worker_costs_time_and_nothing_else(cluster):
     scheduler, client = cluster
     expected = solved(separatrix.rows.dask(*slow(0.0)))
@@ -246,6 +303,7 @@ def test_a_killed_worker_costs_time_and_nothing_else(cluster):
     del scheduler
 
 
+@travelling
 def deadly_block(k, poison):
     """Block k of a table; it takes its worker with it once the file is there."""
     if os.path.exists(poison):
@@ -253,7 +311,6 @@ def deadly_block(k, poison):
     return slow_block(k, 0.0, 250)
 
 
-@pytest.mark.slow
 def test_rows_that_kill_their_workers_are_told(cluster, tmp_path):
     from dask import delayed
 
@@ -267,3 +324,53 @@ def test_rows_that_kill_their_workers_are_told(cluster, tmp_path):
             home.run(partial(Seen(Space(1.0), 1).work, "extremes_of_block", (np.ones(D + 1), 10), 2))
     finally:
         cluster[0].scheduler.allowed_failures = allowed
+
+
+def cluster_of_processes(folder):
+    """A scheduler and its worker as processes of their own, and the file that tells where they are."""
+    place = folder / "scheduler.json"
+    common = ["--scheduler-file", str(place), "--no-dashboard"]
+    commands = (["scheduler", "--port", "0", *common], ["worker", "--nthreads", "1", "--no-nanny", *common])
+    return place, [
+        subprocess.Popen(
+            [sys.executable, "-m", "dask", *command],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        for command in commands
+    ]
+
+
+def fit_for_ever(model, home):
+    """Fit after fit, each with a checkpoint of its own."""
+    while True:
+        model.set_params(tol=model.tol / 2, checkpoint=f"{model.checkpoint}-").fit(home)
+
+
+@pytest.mark.slow
+def test_a_lost_scheduler_is_told_and_a_checkpoint_goes_on(tmp_path):
+    """The passes that were done are not made again on another cluster."""
+    import dask
+
+    place, processes = cluster_of_processes(tmp_path)
+    rows = partial(separatrix.rows.dask, *slow(0.05))
+    model = separatrix.MaxMargin(np.inf, checkpoint=tmp_path / "run")
+    try:
+        with (
+            dask.config.set({"distributed.comm.timeouts.connect": "2s"}),
+            distributed.Client(scheduler_file=place, timeout=30) as client,
+        ):
+            client.wait_for_workers(1, timeout=30)
+            home = rows()
+            threading.Timer(1.0, processes[0].kill).start()
+            with pytest.raises(SeparatrixError, match="cluster lost this pass"):
+                fit_for_ever(model, home)
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+    with dask.config.set(scheduler="synchronous"):
+        again = model.fit(rows())
+        expected = separatrix.MaxMargin(np.inf, tol=model.tol).fit(rows())
+    np.testing.assert_array_equal(again.coef_, expected.coef_)
+    assert again.certificate_.lower == expected.certificate_.lower

@@ -500,3 +500,22 @@ def test_fetched_rows_are_kept_within_the_budget(tmp_path, table):
     home.most_kept = 10 * D * 8
     home.take(np.arange(N))
     assert home._fetched.size < N * D * 8
+
+
+def test_columns_of_text_are_encoded(tmp_path):
+    """One-hot, with the values of all files, whichever file has them."""
+    colours, sizes = ["red", "blue", "red", "green"], [1.0, 2.0, 3.0, 4.0]
+    frame = pl.DataFrame({"colour": colours, "size": sizes, "y": ["a", "a", "b", "b"]})
+    frame[:3].write_parquet(tmp_path / "1.parquet")
+    frame[3:].write_parquet(tmp_path / "2.parquet")
+    with pytest.raises(DataError, match="encode=True"):
+        separatrix.rows.files(tmp_path / "*.parquet", target="y")
+    rows = separatrix.rows.files(tmp_path / "*.parquet", target="y", encode=True)
+    assert rows.names == ["size", "colour_blue", "colour_green", "colour_red"]
+    expected = np.column_stack([sizes, *([float(c == v) for c in colours] for v in ("blue", "green", "red"))])
+    np.testing.assert_array_equal(np.concatenate([b.dense(np.arange(b.n)) for b in rows.blocks()]), expected)
+    np.testing.assert_array_equal(rows.take(np.array([3, 0])).dense(np.arange(2)), expected[[3, 0]])
+    assert separatrix.MaxMargin().fit(rows).feature_names_in_.tolist() == rows.names
+    pl.DataFrame({"colour": ["red", None], "size": [1.0, 2.0], "y": ["a", "b"]}).write_parquet(tmp_path / "3.parquet")
+    with pytest.raises(DataError, match=r"3.parquet: column 'colour' has missing values"):
+        separatrix.rows.files(tmp_path / "*.parquet", target="y", encode=True)

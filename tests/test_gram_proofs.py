@@ -253,6 +253,41 @@ def test_a_refusal_with_weights_is_verified():
     assert caught.value.certificate.verify(X, y)
 
 
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize("intercept", ["free", True, False])
+def test_a_hard_margin_is_refused_with_a_proof(layout, intercept):
+    """Equal rows, whatever the kernel; a linear and a polynomial one in integers."""
+    X, y = layout(np.array([[0.1, 0.0], [0.3, 1.0], [0.1, -0.0], [2.0, 0.7]])), np.array([0, 0, 1, 1])
+    circle = layout(np.array([[0.0, 0.0], [0.1, 0.3], [1.0, 0.2], [1.5, 0.3], [2.0, 0.2], [0.4, 0.1]]))
+    rings = np.array([0, 0, 1, 0, 1, 0])
+    cases = [(X, y, {"kernel": "rbf"}), (X, y, {"kernel": "poly"}), (X, y, {"kernel": "linear"})]
+    many, noise = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2
+    cases += [(layout(many), noise, {"kernel": "poly", "degree": 2, "gamma": 0.3, "coef0": c}) for c in (0.0, 0.7)]
+    for data, labels, options in cases:
+        with pytest.raises(NotSeparableError, match="is 0 exactly") as caught:
+            KernelMaxMargin(np.inf, fit_intercept=intercept, **options).fit(data, labels)
+        certificate = caught.value.certificate
+        assert certificate.separable is False
+        said = certificate.verify(data, labels)
+        assert said
+        assert any("separable (False, exactly)" in text for text in said.checked)
+        rows = certificate.alpha_index
+        for other in (rows[1:], rows[:1], np.repeat(rows[:1], 2), rows + len(labels)):
+            forged = replace(certificate, alpha_index=other, alpha=np.ones(len(other)), upper=np.inf)
+            assert not any("separable" in text for text in forged.verify(data, labels).checked)
+    assert KernelMaxMargin(np.inf, fit_intercept=intercept, gamma=1.0).fit(circle, rings).certificate_.separable
+
+
+def test_what_is_not_proved_is_undecided():
+    """A Gaussian kernel separates all rows that are different, by less than floats resolve: nothing is claimed."""
+    X = np.linspace(0.0, 1.0, 40)[:, None]
+    model = KernelMaxMargin(np.inf, gamma=1e-3)
+    with pytest.warns(ConvergenceWarning, match="whether a hyperplane separates is undecided"):
+        model.fit(X, np.arange(40) % 2)
+    assert model.certificate_.separable is None
+    assert not model.converged_
+
+
 @quiet
 @pytest.mark.parametrize("cls", [KernelPerceptron, KernelMaxMargin])
 def test_a_sparse_matrix_of_a_precomputed_kernel(cls):

@@ -1,12 +1,38 @@
 """Rows that live elsewhere: a home of thirty lines, on which solvers, certificates and answers are those of memory."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import StandardScaler
 
-from separatrix import DataError, MaxMargin, NotSeparableError, Perceptron, UnavailableError
+import separatrix
+from separatrix import (
+    ALMA,
+    LMS,
+    MICRA,
+    BalancedWinnow,
+    BatchPerceptron,
+    BatchRelaxation,
+    DataError,
+    GradientDescent,
+    HoKashyap,
+    KernelPerceptron,
+    LeastSquares,
+    MaxMargin,
+    NotSeparableError,
+    PassiveAggressive,
+    Perceptron,
+    Pocket,
+    RecursiveLeastSquares,
+    UnavailableError,
+    VotedPerceptron,
+)
+from separatrix.descent import SquaredErrorCriterion
 from separatrix.optimum import solvers
 from separatrix.optimum.problem import Problem
 from separatrix.patterns.base import PassedPatterns
@@ -209,8 +235,13 @@ def test_what_a_home_is_asked_for():
     _, y, home = generated()
     with pytest.raises(DataError, match="holds its labels"):
         MaxMargin().fit(home, y)
-    with pytest.raises(UnavailableError, match="in the memory of this process"):
-        Perceptron().fit(home, None)
+    for model in (Pocket(), Perceptron(delta=1.0), Perceptron(early_stopping=True), KernelPerceptron()):
+        with pytest.raises(UnavailableError, match=r"memory of this process|forbid"):
+            model.fit(home)
+    with pytest.raises(UnavailableError, match="keeps more than a vector"):
+        Perceptron(average=True, mix=True).fit(home)
+    with pytest.raises(UnavailableError, match="ovo"):
+        MaxMargin(multi_class="ovo").fit(generated(classes=3)[2])
     with pytest.raises(ValueError, match="needs the rows in the memory"):
         MaxMargin(solver="newton").fit(home)
 
@@ -246,3 +277,200 @@ def test_a_proof_that_nothing_separates_is_verified_where_the_rows_live():
         claim.verify(home, y)
     with pytest.raises(DataError, match="3 classes"):
         claim.verify(generated(classes=3)[2])
+
+
+# Batch procedures
+
+
+def alike(one, other, rtol=1e-8):
+    np.testing.assert_allclose(other.coef_, one.coef_, rtol=rtol, atol=rtol * np.abs(one.coef_).max())
+    np.testing.assert_allclose(other.intercept_, one.intercept_, rtol=rtol, atol=rtol * np.abs(one.coef_).max())
+    assert (other.converged_, other.n_updates_, other.n_epochs_) == (one.converged_, one.n_updates_, one.n_epochs_)
+    for mine, theirs in zip(one.certificates_, other.certificates_, strict=True):
+        assert mine.separable in (None, theirs.separable)  # a home has no multipliers of its own: more is looked for
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(
+    ("model", "noise"),
+    [
+        (BatchPerceptron(margin=0.5), 0.0),
+        (BatchPerceptron(eta="1/k", max_epochs=20), 0.1),
+        (BatchRelaxation(eta=1e-3, max_epochs=50), 0.0),
+        (GradientDescent("quadratic", method="newton"), 0.1),
+        (GradientDescent("relaxation", method="optimal-step", max_epochs=30), 0.1),
+        (GradientDescent("squared-error", method="newton"), 0.1),
+    ],
+)
+def test_a_batch_procedure_takes_the_same_steps(model, noise, classes):
+    X, y, home = generated(n=800, noise=noise, classes=classes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        alike(clone(model).fit(X, y), clone(model).fit(home))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("target", ["ones", "indicator", "fisher"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_least_squares_of_a_home(layout, target, classes):
+    X, y, home = generated(n=800, noise=0.1, classes=classes, layout=layout)
+    one, other = LeastSquares(target).fit(X, y), LeastSquares(target).fit(home)
+    np.testing.assert_allclose(other.coef_, one.coef_, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(other.intercept_, one.intercept_, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        [np.ravel(v)[-1] for v in other.criterion_values_], [np.ravel(v)[-1] for v in one.criterion_values_], rtol=1e-9
+    )
+    np.testing.assert_array_equal(other.predict(home), one.predict(X))
+    assert home.passes <= 1 + len(other.coef_) * 10
+
+
+def test_least_squares_of_a_badly_conditioned_home_is_corrected():
+    """Normal equations alone would lose half of the digits."""
+    X, y, _ = generated(n=800, noise=0.1)
+    X = X @ np.diag(10.0 ** np.arange(X.shape[1])) + 1e3 * np.ones(X.shape[1])
+    home = separatrix.rows.blocks([(X[:300], y[:300]), (X[300:], y[300:])])
+    one, other = LeastSquares().fit(X, y), LeastSquares().fit(home)
+    np.testing.assert_allclose(other.coef_, one.coef_, rtol=1e-7)
+
+
+def test_losses_weigh_a_home():
+    X, y, home = generated(n=800, noise=0.1)
+    losses = [[0.0, 1.0], [5.0, 0.0]]
+    one, other = LeastSquares(loss=losses).fit(X, y), LeastSquares(loss=losses).fit(home)
+    np.testing.assert_allclose(other.coef_, one.coef_, rtol=1e-9)
+    np.testing.assert_allclose(other.predict_proba(X), one.predict_proba(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.05])
+def test_ho_kashyap_decides_about_a_home(noise):
+    X, y, home = generated(n=800, gap=0.3, noise=noise)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = HoKashyap("descent", max_epochs=200).fit(home)
+    assert model.outcome_ == ("separable" if noise == 0 else "not separable")
+    assert model.certificate_.verify(X, y)
+    assert model.certificate_.verify(home)
+    assert model.margin_vector_ is None
+    assert (np.diff(model.criterion_values_) <= 1e-9).all()
+    with pytest.raises(DataError, match='variant="descent"'):
+        HoKashyap().fit(home)
+
+
+def test_weights_of_a_home_are_copies():
+    X, y, _ = generated(n=300, noise=0.1)
+    weight = np.random.default_rng(1).integers(1, 4, len(y)).astype(float)
+    home = separatrix.rows.blocks([(X[:100], y[:100], weight[:100]), (X[100:], y[100:], weight[100:])])
+    for model in (LeastSquares("fisher"), BatchPerceptron(max_epochs=10), GradientDescent(eta=1e-3, max_epochs=5)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            one, other = clone(model).fit(X, y, weight), clone(model).fit(home)
+        np.testing.assert_allclose(other.coef_, one.coef_, rtol=1e-9)
+
+
+def test_the_automatic_rate_of_a_home_is_that_of_memory():
+    """There it is exact, in memory the power method finds it to a few digits."""
+    X, y, home = generated(n=800)
+    one, other = BatchRelaxation(max_epochs=50).fit(X, y), BatchRelaxation(max_epochs=50).fit(home)
+    np.testing.assert_allclose(other.coef_, one.coef_, rtol=1e-3)
+    with pytest.raises(DataError, match="A margin for each row"):
+        GradientDescent(SquaredErrorCriterion(np.ones(len(y)))).fit(home)
+    with pytest.raises(DataError, match="A target for each row"):
+        LeastSquares(np.ones(len(y))).fit(home)
+
+
+# Online rules
+
+
+ONLINE = [
+    Perceptron(margin=0.1),
+    Perceptron(average=True),
+    Perceptron(eta=lambda k: 1.0 / k**0.5),
+    VotedPerceptron(),
+    BalancedWinnow(),
+    MICRA(),
+    ALMA(),
+    PassiveAggressive(),
+    LMS(),
+    RecursiveLeastSquares(),
+]
+
+
+@pytest.mark.parametrize("model", ONLINE, ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_an_online_rule_visits_a_home_as_it_visits_memory(model, classes):
+    """Block after block, with the same bits; convergence is that of an epoch over all of them."""
+    X, y, home = generated(n=800, gap=0.2, classes=classes)
+    model = clone(model).set_params(shuffle=False, max_epochs=7)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        one, other = clone(model).fit(X, y), clone(model).fit(home)
+    for name in ("n_updates_", "n_visits_", "n_epochs_", "converged_", "stop_reason_"):
+        assert getattr(one, name) == getattr(other, name), name
+    np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
+    if one.certificate_.lower is not None:
+        assert other.certificate_.lower == pytest.approx(one.certificate_.lower, rel=1e-9)
+    np.testing.assert_array_equal(other.predict(home), one.predict(X))
+
+
+@pytest.mark.parametrize("options", [{"multi_class": "kesler"}, {"max_updates": 20}, {"shuffle": True}])
+def test_the_ways_of_an_online_rule_over_a_home(options):
+    X, y, home = generated(n=800, gap=0.2, classes=3)
+    model = Perceptron(shuffle=False, max_epochs=5).set_params(**options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        one, other = clone(model).fit(X, y), clone(model).fit(home)
+    if not model.shuffle:
+        np.testing.assert_array_equal(one.coef_, other.coef_)
+    assert other.score(X, y) > (0.3 if model.max_updates else 0.8)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_mixed_vectors_separate_what_is_separable(classes):
+    """McDonald, Hall & Mann (2010): the mistakes, each divided by the blocks, are at most (R/gamma)^2."""
+    X, y, home = generated(n=800, gap=0.2, classes=classes, blocks=(0, 100, 250, 600, 800))
+    mode = "kesler" if classes > 2 else "ovr"
+    model = Perceptron(mix=True, multi_class=mode, max_epochs=3000).fit(home)
+    assert model.converged_
+    assert (model.predict(X) == y).all()
+    assert model.certificate_.separable
+    best = MaxMargin(np.inf, multi_class=mode).fit(X, y).certificate_
+    assert model.certificate_.lower <= best.upper
+    assert model.certificate_.upper >= best.lower
+    blocks = len(home.borders) - 1
+    assert model.n_updates_ / blocks <= (best.radius / best.lower) ** 2
+    again = Perceptron(mix=True, multi_class=mode, max_epochs=3000).fit(home)
+    np.testing.assert_array_equal(again.coef_, model.coef_)
+
+
+# Preparation
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_columns_are_standardised_in_one_pass(layout):
+    X, y, home = generated(layout=lambda X: layout(X * [1.0, 10.0, 0.0, 1.0, 1e-3] + [0.0, 1e3, 7.0, 0.0, 0.0]))
+    home.sparse = sp.issparse(X)
+    scaler = StandardScaler(with_mean=not sp.issparse(X)).fit(X.astype(np.float64))
+    scaled = separatrix.rows.standardized(home)
+    assert home.passes == 1
+    np.testing.assert_allclose(scaled.size, scaler.scale_, rtol=1e-9)
+    expected = scaler.transform(X.astype(np.float64))
+    few = np.array([5, 1, 5])
+    np.testing.assert_allclose(
+        scaled.take(few).dense(np.arange(3)), expected[few].toarray() if sp.issparse(X) else expected[few], atol=1e-9
+    )
+    one, other = MaxMargin(tol=1e-6).fit(expected, y), MaxMargin(tol=1e-6).fit(scaled)
+    assert other.certificate_.lower == pytest.approx(one.certificate_.lower, rel=1e-5)
+    again = separatrix.rows.standardized(home, like=scaled)
+    np.testing.assert_array_equal(again.centre, scaled.centre)
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", {0: 3.0}])
+def test_classes_are_weighted_where_they_live(class_weight):
+    X, y, home = generated(noise=0.05)
+    one, other = (MaxMargin(class_weight=class_weight, tol=1e-9).fit(*data) for data in ((X, y), (home,)))
+    np.testing.assert_allclose(other.coef_, one.coef_, rtol=1e-4, atol=1e-6)
+    assert other.certificate_.lower == pytest.approx(one.certificate_.lower, rel=1e-8)
+    assert other.certificate_.verify(separatrix.rows.weighted(home, class_weight))
+    assert not other.certificate_.verify(home)
+    with pytest.raises(DataError, match="no class"):
+        MaxMargin(class_weight={"x": 1.0}).fit(home)

@@ -9,11 +9,12 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sklearn.pipeline import Pipeline
 
 from separatrix import DataError
-from separatrix.io import read_table
+from separatrix.io import Table, read_table
 from separatrix.io.data.formats import format_of
-from separatrix.io.data.prepare import normalised, preparation
+from separatrix.io.data.prepare import normalised, preparation, prepare
 from separatrix.io.data.source import Source
 
 NUMBERS = np.array([[1.5, 2.0], [-3.0, 4.25], [5.0, 0.0], [0.5, 1.0]])
@@ -46,6 +47,12 @@ def write(path, kind):
         path.write_bytes(gzip.compress(text.encode()))
     elif kind == "parquet":
         FRAME.write_parquet(path)
+    elif kind == "feather":
+        FRAME.write_ipc(path)
+    elif kind == "excel":
+        workbook = io.BytesIO()
+        FRAME.write_excel(workbook)
+        path.write_bytes(workbook.getvalue())
     elif kind == "ndjson":
         FRAME.write_ndjson(path)
     elif kind == "json":
@@ -59,7 +66,7 @@ def write(path, kind):
 
 KINDS = [
     "csv", "csv with a byte order mark", "windows lines", "tsv", "semicolons and decimal commas", "aligned by spaces",
-    "no header", "gzip", "parquet", "ndjson", "json", "arff",
+    "no header", "gzip", "parquet", "feather", "excel", "ndjson", "json", "arff",
 ]  # fmt: skip
 
 
@@ -122,7 +129,7 @@ def test_a_target_by_number(tmp_path):
         ("a,b,y\n1,2,x\n3,y\n", "line 3: expected 3 fields separated by ',', found 2: '3,y'"),
         ("a,b,y\n1,2,x\n3,4,5,y\n", "line 3: expected 3 fields separated by ',', found 4"),
         ("a,y\n1,x\n2,x\n", "one class only, x"),
-        ("a,y\n1,x\n2,\n3,z\n", "no label in 1 of 3 rows .line 3."),
+        ("a,y\n1,\n2,\n3,\n", "no label in 3 of 3 rows .lines 2, 3, 4."),
         ("a,y\n1,0.5\n2,1.5\n", "holds fractions .0.5 in line 2."),
         ("y\n1\n2\n", "no column besides the target"),
         ("a,y\n" + "".join(f"{i},id{i}\n" for i in range(60)), "60 different values in 60 rows"),
@@ -180,8 +187,9 @@ def test_columns_that_are_no_features(tmp_path):
     with pytest.raises(DataError, match="row 2: the column 'a' holds an infinite number"):
         preparation(normalised(read_table(path, "y")))
     pl.DataFrame({"a": [None, None], "b": [1, 2], "y": ["u", "v"]}).write_parquet(path)
-    with pytest.raises(DataError, match="'a' has no value at all"):
-        preparation(normalised(read_table(path, "y")), impute=True)
+    table = read_table(path, "y")
+    assert table.names == ["b"]
+    assert table.notes == ("Left out, as there is no value in it: 'a'.",)
 
 
 def test_blank_lines_keep_the_line_numbers(tmp_path):
@@ -201,8 +209,10 @@ def test_rows_without_any_value_are_rows(tmp_path):
     assert table.lines.tolist() == [2, 4, 5, 6, 8]
     assert table.X.rows() == [(1, 1), (None, None), (2, None), (None, None), (3, 3)]
     path.write_text("a,y\n1,u\n,\n2,v\n")
-    with pytest.raises(DataError, match=r"no label in 1 of 3 rows \(line 3\)"):
-        read_table(path, "y")
+    table = read_table(path, "y")
+    assert table.y.tolist() == ["u", "v"]
+    assert table.lines.tolist() == [2, 4]
+    assert table.notes == ("1 of 3 rows have no label in 'y' and are left out (line 3).",)
     path.write_text('a,b\n"x\ny",1\n\n,\n"z",2\n')
     assert read_table(path, labels="ignored").lines.tolist() == [2, 5, 6]
 
@@ -238,8 +248,79 @@ def test_blanks_after_separators(tmp_path):
 def test_numbers_as_text_in_other_formats(tmp_path):
     path = tmp_path / "data.parquet"
     pl.DataFrame({"a": ["1", "2"], "y": ["u", "v"]}).write_parquet(path)
+    assert read_table(path, "y").X["a"].to_list() == [1.0, 2.0]
+    pl.DataFrame({"a": ["1", "two"], "y": ["u", "v"]}).write_parquet(path)
     with pytest.raises(DataError, match="text in the column 'a'"):
-        preparation(normalised(read_table(path, "y")))
+        preparation(read_table(path, "y"))
+
+
+@pytest.mark.parametrize(
+    ("texts", "numbers", "words"),
+    [
+        (['"1,234"', "12", '"-1,234,567.5"'], [1234.0, 12.0, -1234567.5], "thousands separated by commas"),
+        (['"1.234,5"', '"2,5"', "-3"], [1234.5, 2.5, -3.0], "numbers with decimal commas"),
+        (["12%", "3.5 %", "-100%"], [0.12, 0.035, -1.0], "percent, divided by 100"),
+        (["2000-01-02", "1999-12-31", "2000-02-01"], [1.0, -1.0, 31.0], "dates, as year-month-day"),
+        (["2.1.2000", "31.12.1999", "1.2.2000"], [1.0, -1.0, 31.0], "dates, as day.month.year"),
+        (["1/13/2000", "12/31/1999", "2/1/2000"], [12.0, -1.0, 31.0], "dates, as month/day/year"),
+        (["2000-01-01 12:00", "2000-01-02 06:00", ""], [0.5, 1.25, None], "dates, as year-month-day hour:minute"),
+    ],
+)
+def test_numbers_as_people_write_them(tmp_path, texts, numbers, words):
+    path = tmp_path / "data.csv"
+    path.write_text("a,y\n" + "".join(f"{text},{label}\n" for text, label in zip(texts, "uvu", strict=True)))
+    table = read_table(path, "y")
+    np.testing.assert_allclose(table.X["a"].to_numpy(), np.array(numbers, dtype=float))
+    assert table.notes[0].startswith(f"The column 'a' holds {words}")
+    assert bool(table.dates) == words.startswith("dates")
+
+
+def test_dates_with_a_type_of_their_own(tmp_path):
+    path = tmp_path / "data.parquet"
+    days = pl.Series("a", ["2000-01-02", "1999-12-31"]).str.to_date()
+    for column in (days, days.cast(pl.Datetime("ms", "UTC"))):
+        pl.DataFrame({"a": column, "y": ["u", "v"]}).write_parquet(path)
+        assert read_table(path, "y").X["a"].to_list() == [1.0, -1.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("\n\na,y\n1,u\n2,v\n", [4, 5]),
+        ("sep=;\na;y\n1;u\n2;v\n", [3, 4]),
+        ("\ufeffsep=;\r\na;y\r\n1;u\r\n2;v\r\n", [3, 4]),
+        ("# made in May\n# by hand\na,y\n1,u\n# a pause\n2,v\n", [4, 6]),
+        ("# a,y\n1,u\n2,v\n", [2, 3]),
+        ("# made in May\n\na,y\n1,u\n\n2,v\n", [4, 6]),
+    ],
+)
+def test_what_stands_before_a_table(tmp_path, text, lines):
+    path = tmp_path / "data.csv"
+    path.write_bytes(text.encode())
+    table = read_table(path, "y")
+    assert table.X["a"].to_list() == [1.0, 2.0]
+    assert table.y.tolist() == ["u", "v"]
+    assert table.lines.tolist() == lines
+    path.write_bytes(text.encode().replace(b"2", b"2,2,2;2"))
+    with pytest.raises(DataError, match=f"line {lines[1]}: expected 2 fields"):
+        read_table(path, "y")
+
+
+def test_nothing_but_comments(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("# a\n\n# b\n")
+    with pytest.raises(DataError, match="every line is blank or a comment"):
+        read_table(path, "y")
+
+
+def test_rare_texts_share_a_column():
+    rng = np.random.default_rng(0)
+    names = [f"n{i}" for i in range(40)] + ["Rome"] * 30 + ["Oslo"] * 30
+    table = Table("people", "made", "", pl.DataFrame({"name": names, "x": rng.normal(size=100)}), np.arange(100) % 2)
+    _, X, steps = prepare(table, encode=True)
+    assert X.shape == (100, 4)  # x, Oslo, Rome, and the rest
+    assert X[:40, -1].tolist() == [1.0] * 40
+    assert Pipeline(steps).fit(table.X).transform(pl.DataFrame({"name": ["new"], "x": [0.0]}))[0, -1] == 1.0
 
 
 def test_what_spreadsheets_leave_behind(tmp_path):

@@ -154,7 +154,7 @@ def test_writing_is_atomic(tmp_path, monkeypatch):
         raise OSError("disk full")
 
     monkeypatch.setattr("os.replace", fail)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(ModelError, match="cannot be written: disk full"):
         save(fitted(MaxMargin)[0], path)
     assert path.read_bytes() == b"the old one"
     assert list(tmp_path.iterdir()) == [path]

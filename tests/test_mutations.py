@@ -19,7 +19,7 @@ from separatrix.proof.checker import CLAIMS, check
 from separatrix.proof.verification import exact_weights
 
 INF, NAN = math.inf, math.nan
-NUMBERS = ["lower", "upper", "radius", "rho", "delta"]
+NUMBERS = ["lower", "upper", "radius", "rho", "delta", "hinge"]
 VECTORS = ["direction", "alpha", "sample_weight", "slack_vector", "weak"]
 
 
@@ -57,6 +57,7 @@ def fits(rng):
         CRAMMA(delta=0.7, max_epochs=20) if rng.random() < 0.5 else DynamicMargin(max_epochs=20, delta=0.5),
         MaxMargin(float(rng.choice([1.0, 0.01, 100.0])), fit_intercept=rng.choice(["free", True, False])),
         MaxMargin(math.inf, fit_intercept=rng.choice(["free", True])),
+        MaxMargin(float(rng.choice([1.0, 0.01, 1e5])), loss="hinge", fit_intercept=rng.choice(["free", True, False])),
     ]
     if c > 2:
         models += [Perceptron(max_epochs=10, multi_class="kesler"), Perceptron(max_epochs=10, multi_class="ovo")]
@@ -86,7 +87,7 @@ def fits(rng):
 def plain(X, y, certificate):
     """With exact weights where there are some, and now and then with a vector in the place of the multipliers."""
     claim = {**certificate.as_plain(), **exact_weights(certificate, X, y)}
-    if "direction" in claim and "upper" in claim and len(y) % 2 and not claim["free"]:
+    if "direction" in claim and "upper" in claim and len(y) % 2 and not claim["free"] and not claim["hinge"]:
         claim["slack_vector"] = [0.5 * v for v in claim["direction"]]
         claim["upper"] = 1.0
         while not meaning(X.tolist(), y.tolist(), claim, "upper"):
@@ -173,7 +174,8 @@ def wrong_index(rng, values, n):
 
 def mutation(rng, claim, other, n):
     """A field and what to put there."""
-    field = pick(rng, [*sorted(claim), "rho", "delta", "free", "weighted", "sample_weight", "categories", "unknown"])
+    more = ["rho", "delta", "hinge", "free", "weighted", "sample_weight", "categories", "unknown"]
+    field = pick(rng, [*sorted(claim), *more])
     value, stranger = claim.get(field), other.get(field)
     if field in NUMBERS:
         return field, wrong_number(rng, value if isinstance(value, float) else 1.0, stranger)

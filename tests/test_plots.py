@@ -185,12 +185,3 @@ def test_importing_the_displays_does_not_import_matplotlib():
     code = "import sys, separatrix.plot; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
-
-
-def test_notebooks_show_the_certificate():
-    X, y = blobs_2d()
-    model = MaxMargin(C=np.inf)
-    assert "no margin above" not in model._repr_html_()
-    html = model.fit(X, y)._repr_mimebundle_()["text/html"]
-    assert "no margin above" in html
-    assert "width:100.0%" in html

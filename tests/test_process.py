@@ -2,6 +2,7 @@
 
 import ast
 import errno
+import gc
 import importlib
 import json
 import os
@@ -11,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from itertools import cycle
 from pathlib import Path
@@ -19,6 +21,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 import pytest
+from cases import EVERYONE
 
 from separatrix import Perceptron, PerceptronLike
 from separatrix import compile_cache as cache
@@ -458,3 +461,23 @@ def test_fits_in_threads_leave_the_process_as_it_was():
         thread.join()
     assert blas() == before
     assert list(warnings.filters) == filters
+
+
+@pytest.mark.parametrize("cls", EVERYONE)
+def test_a_fit_lets_go_of_the_rows(cls, rng):
+    """A circle of references would keep them until Python looks for circles: too late for who has 100 GB of them."""
+    X = rng.normal(size=(40, 3)) ** 2
+    y = np.where(X[:, 0] > X[:, 1], 1, 0)
+    X[:, 0] += y
+    cls().fit(X, y)  # what is made once per process is made here
+    gc.collect()
+    gc.disable()
+    try:
+        there = weakref.ref(X)
+        model = cls().fit(X, y)
+        del X
+        kept = {k for k, v in vars(model).items() if v is there()} if there() is not None else set()
+        del model
+        assert there() is None, f"somebody still holds the rows; the model had them as {kept}"
+    finally:
+        gc.enable()

@@ -1,9 +1,9 @@
 """The site in a real browser: at the width of a telephone and of a desk, light and dark, without an error."""
 
 import re
-import shutil
 
 import pytest
+from chromium import opened, running_browser
 from site_pages import NOT_BUILT, SITE, needs
 
 SAMPLES = [  # one of each kind: words, formulas, wide tables, pictures, code, long lists
@@ -29,23 +29,8 @@ def written():
 @pytest.fixture(scope="module")
 def browser():
     needs((SITE / "index.html").exists(), NOT_BUILT)
-    api = pytest.importorskip("playwright.sync_api", reason="playwright comes with the docs extra")
-    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if program is None:
-        pytest.skip("there is no chromium: apt-get install chromium")
-    with api.sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+    with running_browser() as running:
         yield running
-        running.close()
-
-
-def opened(browser):
-    """A page that may not reach the network, and the list of what went wrong on it."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True)
-    page, troubles = context.new_page(), []
-    page.on("console", lambda message: troubles.append(message.text) if message.type in ("error", "warning") else None)
-    page.on("pageerror", lambda error: troubles.append(str(error)))
-    return page, troubles
 
 
 def walk(browser, paths):

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_iris
 
-from separatrix import MaxMargin, NotSeparableError, Perceptron, separability
+from separatrix import LeastSquares, MaxMargin, NotSeparableError, Perceptron, separability
 
 INF = float("inf")
 
@@ -135,3 +135,13 @@ def test_a_rule_that_is_gone_spoils_no_other(tmp_path):
     without = f"from separatrix import LMS, Perceptron; assert Perceptron().{fit}; LMS().{fit}"
     for folder, code in (("there", with_rule), (".", without)):
         subprocess.run([sys.executable, "-c", code], cwd=tmp_path / folder, check=True)
+
+
+@pytest.mark.slow
+def test_a_fit_proves_with_several_hundred_rows_that_nothing_separates():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(1500, 400)), rng.integers(0, 2, 1500)
+    certificate = LeastSquares().fit(X, y).certificate_
+    assert certificate.separable is False
+    assert len(certificate.alpha_index) > 350
+    assert certificate.verify(X, y)

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from separatrix import MaxMargin, Perceptron, load, save
 from separatrix.cli import app
 from separatrix.io.model import files as models
-from separatrix.workflows import fitting
+from separatrix.workflows import choosing, fitting
 
 runner = CliRunner()
 
@@ -68,7 +68,9 @@ def test_csv_with_strings_and_missing_values(tmp_path):
     assert "'city' 1 (line 5); 'income' 1 (line 3)" in told(second)
     assert "--impute" in second.stderr
     model = tmp_path / "customers.sx"
-    third = separatrix("fit", path, "--target", "buys", "--encode", "--impute", "--scale", "--save", model)
+    third = separatrix(
+        "fit", path, "--target", "buys", "--encode", "--impute", "--scale", "--C", "inf", "--save", model
+    )
     assert third.exit_code == 0
     assert "Separable" in told(third)
     assert "city_Oslo" in third.output
@@ -77,7 +79,11 @@ def test_csv_with_strings_and_missing_values(tmp_path):
     new.write_text("income,age,city,comment\n900,22,Paris,unknown city\n,50,Rome,no income\n")
     answers = separatrix("predict", model, new)
     assert answers.exit_code == 0
-    assert answers.output.split() == ["prediction", "no", "yes"]
+    assert answers.stdout.split() == ["prediction", "no", "yes"]
+    assert (
+        "1 of 2 rows have a value in the column 'city' that was not among the data of the fit ('Paris' 1)"
+        in answers.stderr
+    )
     new.write_text("income,age,city\n,50,\n")  # one row, of which little is known
     assert separatrix("predict", model, new).output.split() == ["prediction", "yes"]
     assert "8 of 8 rows right" in separatrix("predict", model, path, "--score").output
@@ -169,14 +175,14 @@ def test_ctrl_c_in_the_middle(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     path, model = tmp_path / "noise.csv", tmp_path / "noise.sx"
     pl.DataFrame(rng.normal(size=(300, 3))).with_columns(y=pl.Series(rng.integers(0, 2, 300))).write_csv(path)
-    watched = fitting.watched
+    watched = choosing.watched
     Perceptron().fit(np.eye(3), [0, 0, 1])  # to compile takes longer than the timer waits
 
     def watch_and_interrupt(*arguments, **options):
         threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGINT)).start()
         return watched(*arguments, **options)
 
-    monkeypatch.setattr(fitting, "watched", watch_and_interrupt)
+    monkeypatch.setattr(choosing, "watched", watch_and_interrupt)
     endless = ["--algorithm", "Perceptron", "--set", "max_epochs=1000000000"]
     result = separatrix("fit", path, "--target", "y", *endless, "--save", model)
     assert result.exit_code == 130

@@ -41,7 +41,7 @@ _HOMES = {
     "separatrix.space": ["Space", "best_gamma", "objective", "slacks", "soft_measures"],
     "separatrix.proof.theory": ["Theory"],
 }
-_MODULES = ["bounds", "callbacks", "datasets", "descent", "errors", "io", "plot", "rows", "rules"]
+_MODULES = ["bounds", "callbacks", "datasets", "descent", "dropin", "errors", "io", "plot", "rows", "rules", "view"]
 _WHERE = {name: home for home, names in _HOMES.items() for name in names}
 
 __version__ = version("separatrix")

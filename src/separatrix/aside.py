@@ -1,7 +1,10 @@
-"""Long calls of foreign code that let go of the interpreter, made so that Ctrl-C is heard while they run."""
+"""Long calls of foreign code that let go of the interpreter, made so that Ctrl-C and a word to stop are heard."""
 
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -9,12 +12,43 @@ T = TypeVar("T")
 STEP = 0.1  # seconds between two looks
 
 
-def aside(work: Callable[[], T]) -> T:
-    """``work()`` in a thread, waited for in steps: a signal is handled between two of them.
+class StoppedError(Exception):
+    """Whoever was asked wants no result any more; it ends with the fit that asked."""
 
-    Nobody can stop HiGHS or LAPACK from outside: after Ctrl-C the thread ends when they do, and its result is dropped.
+
+class _Asked:
+    """Whether to stop, asked a few times a second."""
+
+    def __init__(self, stop: Callable[[], Any]):
+        self.stop, self.last = stop, time.perf_counter()
+
+    def look(self) -> None:
+        if time.perf_counter() - self.last >= STEP:
+            stop, self.last = self.stop(), time.perf_counter()
+            if stop:
+                raise StoppedError
+
+
+_asked: ContextVar[_Asked | None] = ContextVar("asked", default=None)
+
+
+@contextmanager
+def asking(stop: Callable[[], Any]) -> Iterator[None]:
+    """Within it, calls that are made aside end with `StoppedError` when ``stop`` says so."""
+    token = _asked.set(_Asked(stop))
+    try:
+        yield
+    finally:
+        _asked.reset(token)
+
+
+def aside(work: Callable[[], T]) -> T:
+    """``work()`` in a thread, waited for in steps: signals, and whoever may stop it, are heard between two of them.
+
+    Nobody can stop HiGHS or LAPACK from outside: the thread ends when they do, and its result is dropped.
     """
     outcome: dict[str, Any] = {}
+    asked = _asked.get()
 
     def run() -> None:
         try:
@@ -26,6 +60,8 @@ def aside(work: Callable[[], T]) -> T:
     thread.start()
     while thread.is_alive():
         thread.join(STEP)
+        if asked is not None:
+            asked.look()
     if "error" in outcome:
         raise outcome["error"]
     return outcome["value"]

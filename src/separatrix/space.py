@@ -30,7 +30,10 @@ def norm(v: Vector) -> float:
 
 def symmetric(lower: NDArray[np.float64]) -> NDArray[np.float64]:
     """A symmetric matrix from its lower triangle."""
-    return np.tril(lower) + np.tril(lower, -1).T
+    strict = np.tril(lower, -1)
+    whole = strict + strict.T
+    np.fill_diagonal(whole, lower.diagonal())
+    return whole
 
 
 class Space(NamedTuple):
@@ -40,12 +43,15 @@ class Space(NamedTuple):
     ``delta``: size of the extension; 0 is the hard margin.
     ``free``: the bias is not part of the norm, so the margin is the geometric one.
     ``weighted``: the extension of a row of weight c is delta/sqrt(c), that is its slack costs c times as much.
+    ``hinge``: the C of plain slack, 0 where slack is squared or there is none. Then a vector reaches (2 P)^(-1/2),
+    P(a) = |a|^2/2 + C sum c_k max(0, 1 - a.y_k), which is the margin where no row needs slack.
     """
 
     rho: float = 1.0
     delta: float = 0.0
     free: bool = False
     weighted: bool = False
+    hinge: float = 0.0
 
     def join(self, coef: ArrayLike, intercept: float = 0.0) -> Vector:
         """The augmented vector ``a`` of a hyperplane: ``a.(x, rho) = coef.x + intercept``."""
@@ -64,6 +70,8 @@ class Space(NamedTuple):
 
     def describe(self) -> str:
         bias = "unpenalised bias" if self.free else (f"rho = {self.rho:g}" if self.rho else "no bias")
+        if self.hinge:
+            return f"{bias}, hinge loss at C = {self.hinge:g}"
         return f"{bias}, Delta = {self.delta:g}" if self.delta else bias
 
 

@@ -23,6 +23,8 @@ def check(
     format: options.Format = None,
     header: options.Header = None,
     separator: options.Separator = None,
+    everything: options.Everything = False,
+    strict: options.Strict = False,
     json: options.Json = False,
 ) -> None:
     """Is there a separating hyperplane? Answers with a proof.
@@ -40,7 +42,7 @@ def check(
     from separatrix.workflows.asked import Options
     from separatrix.workflows.checking import check as run
 
-    asked = Options(scale=bool(scale), encode=encode, impute=impute, max_time=max_time)
+    asked = Options(scale=bool(scale), encode=encode, impute=impute, max_time=max_time, strict=strict)
     reading = options.reading(target, format, header, separator, drop)
     with Progress(quiet=json) as tell:
         found = run(data, asked, tell, through_origin=through_origin, **reading)
@@ -48,10 +50,12 @@ def check(
     if json:
         terminal.print_json(separability_dict(answer))
     else:
-        rows = separability_rows(answer)
+        rows = separability_rows(answer, everything)
         if answer.gordan is not None and not answer.total:
             rows.append(("the rows", f"{table.places(answer.gordan.rows, 20)} of {table.source}"))
         elif answer.certificate is not None and answer.separable:
             rows.append(("certificate", str(answer.certificate)))
         terminal.print_rows(terminal.console(), None, rows)
+        for note in found.notes:
+            terminal.say(f"note: {note}")
     raise typer.Exit({True: SEPARABLE, False: NOT_SEPARABLE, None: UNDECIDED}[answer.separable])

@@ -16,7 +16,7 @@ def compare(
     cv: options.Folds = 5,
     max_time: Annotated[float, typer.Option(min=1e-3, metavar="SECONDS", help="Stop each fit after so long.")] = 10.0,
     plot: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Draw the comparison: .png, .svg or .pdf, by its ending.")
+        str | None, typer.Option(metavar="FILE", help="Draw the comparison: .png, .svg, .pdf or .html, by its ending.")
     ] = None,
     drop: options.Drop = None,
     format: options.Format = None,
@@ -37,7 +37,7 @@ def compare(
 
     check_outputs([plot], [data])
     if plot:
-        from separatrix.plot.style import check_ending
+        from separatrix.report.figures import check_ending
 
         check_ending(plot)
 

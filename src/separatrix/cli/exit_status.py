@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 
 from separatrix.cli.terminal import say
 
-ERROR = 3  # exit status; 2 is a wrong command line, except that `check` has a meaning of its own for it
+ERROR = 3  # exit status of every error, a wrong command line among them; 2 is "undecided" for `check`
 INTERRUPTED = 130  # as shells have it for Ctrl-C
 UsageError: Any = typer.BadParameter.__mro__[1]
 
@@ -24,8 +24,7 @@ class Program(TyperGroup):
                 warnings.showwarning = _note
                 return super().invoke(ctx)
         except UsageError as error:
-            if ctx.invoked_subcommand == "check":
-                error.exit_code = ERROR
+            error.exit_code = ERROR
             raise
         except KeyboardInterrupt:
             say("Interrupted.")

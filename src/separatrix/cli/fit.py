@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from separatrix.cli import options, terminal
+from separatrix.cli import fit_elsewhere, options, terminal
 from separatrix.cli.exit_status import INTERRUPTED
 
 TOLERANCE = 1e-6
@@ -19,7 +19,7 @@ def fit(
             "--C",
             min=1e-12,
             help="Price of slack of a soft margin; inf is the hard margin.",
-            show_default="hard where separable, else by cross-validation",
+            show_default="chosen by cross-validation",
         ),
     ] = None,
     tol: Annotated[
@@ -33,10 +33,21 @@ def fit(
     setting: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of --algorithm; repeatable.")
     ] = None,
+    score: options.Score = options.ScoreName.accuracy,
+    multi_class: options.MultiClassWay = None,
+    class_weight: options.Weights = None,
     scale: options.Scale = None,
     encode: options.Encode = False,
     impute: options.Impute = False,
     cv: options.Folds = 5,
+    test: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Rows to try the model on, which it is not fitted on.")
+    ] = None,
+    id: Annotated[
+        str | None,
+        typer.Option("--id", metavar="COLUMN", help="Identifiers: no feature, carried to predictions by the model."),
+    ] = None,
+    strict: options.Strict = False,
     max_time: options.MaxTime = None,
     save: Annotated[str | None, typer.Option(metavar="FILE", help="Save the model, for example as model.sx.")] = None,
     report: Annotated[
@@ -45,34 +56,44 @@ def fit(
     ] = None,
     plot: Annotated[
         list[str] | None,
-        typer.Option(metavar="FILE", help="Draw the boundary: .png, .svg or .pdf, by its ending; repeatable."),
+        typer.Option(metavar="FILE", help="Draw the boundary: .png, .svg, .pdf or .html, by its ending; repeatable."),
     ] = None,
     export: Annotated[str | None, typer.Option(metavar="FILE", help="Export the model, as model.onnx.")] = None,
     drop: options.Drop = None,
     format: options.Format = None,
     header: options.Header = None,
     separator: options.Separator = None,
+    everything: options.Everything = False,
     json: options.Json = False,
+    memory: fit_elsewhere.Memory = None,
+    cache: fit_elsewhere.Cache = None,
+    checkpoint: fit_elsewhere.Checkpoint = None,
+    dask: fit_elsewhere.Dask = None,
+    workers: fit_elsewhere.Workers = None,
 ) -> None:
     """Fit the maximum margin, and prove it: the main job.
 
-    Decides whether a hyperplane separates the classes; fits the hard maximum margin if one does, else the soft one
-    with C chosen by cross-validation; prints what was found with its proof.
+    Decides whether a hyperplane separates the classes, and proves the largest margin if one does. The model is the one
+    that predicts best by cross-validation: soft margins of many C are compared, and the hard margin where there is one;
+    of those within one standard error of the best the simplest is taken. `separatrix explain margin` explains terms.
 
     The fit stops when 1 - (lower/upper)^2 <= TOL, where lower is the margin that the hyperplane reaches and upper one
     that no hyperplane can exceed. Both are computed from the data. The soft margin minimises
     |w|^2/2 + C sum max(0, 1 - l (w.x + b))^2 and stops when (P - D)/P <= TOL, P the value reached and D a lower bound.
 
+    With --memory, --dask or --workers, or a pattern such as 'data/*.parquet' as DATA, files are read block by block and
+    need not fit into memory: the hard margin where they are separable, else the soft one at --C, by default 1.
+
     Example: separatrix fit iris.csv --target species --scale --save iris.sx --report iris.html
     """
     from separatrix.io.output import check_outputs
 
-    written = check_outputs([save, export, *(report or []), *(plot or [])], [data])
+    written = check_outputs([save, export, *(report or []), *(plot or [])], [data, test])
     writers = _writers(report or [], plot or [])
     if export:
-        from separatrix.io.model.onnx_export import require_onnx
+        from separatrix.io.model.onnx_export import check_export
 
-        require_onnx()
+        check_export(export)
     estimator = _estimator(algorithm, setting or [], c, tol, max_time)
 
     from separatrix.cli.progress import Progress
@@ -80,16 +101,36 @@ def fit(
     from separatrix.workflows.fitting import fit as run
 
     scaled = data is None if scale is None else scale
-    asked = Options(c, TOLERANCE if tol is None else tol, scaled, encode, impute, cv, max_time, estimator)
+    asked = Options(
+        C=c,
+        tol=TOLERANCE if tol is None else tol,
+        scale=scaled,
+        encode=encode,
+        impute=impute,
+        folds=cv,
+        max_time=max_time,
+        estimator=estimator,
+        score=score.value,
+        multi_class=multi_class and multi_class.value,
+        class_weight=class_weight and class_weight.value,
+        strict=strict,
+        test=test,
+    )
+    place = fit_elsewhere.place_of(data, memory, cache, checkpoint, dask, workers)
+    if place is not None and data is not None:
+        refused = {"impute": impute, "test": test, "id": id, "report": report, "plot": plot, "drop": drop}
+        refused |= {"format": format, "header": header is not None, "separator": separator, "export": export}
+        fit_elsewhere.run(data, target, asked, place, save=save, json=json, refused=refused)
+        return
     with Progress(quiet=json) as tell:
-        found = run(data, asked, tell, **options.reading(target, format, header, separator, drop))
+        found = run(data, asked, tell, id=id, **options.reading(target, format, header, separator, drop))
 
     from separatrix.report.summary import as_dict, provenance
 
     if json:
         terminal.print_json(as_dict(found))
     else:
-        terminal.print_fit(terminal.console(), found)
+        terminal.print_fit(terminal.console(), found, everything)
     if save:
         from separatrix.io.model.files import save as save_model
 
@@ -115,8 +156,7 @@ def _writers(reports: list[str], plots: list[str]) -> list[Any]:
 
     found = [(report_writer(path), path) for path in reports]
     if plots:
-        from separatrix.plot.style import check_ending
-        from separatrix.report.figures import write_boundary
+        from separatrix.report.figures import check_ending, write_boundary
 
         for path in plots:
             check_ending(path)

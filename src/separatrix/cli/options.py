@@ -1,19 +1,23 @@
 """Arguments and options that several commands share."""
 
+from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
 Data = Annotated[
-    str, typer.Argument(metavar="DATA", help="CSV, TSV, Parquet, NDJSON, LIBSVM, ARFF, npy, npz, also .gz; - is stdin.")
+    str,
+    typer.Argument(
+        metavar="DATA", help="CSV, TSV, Excel, Parquet, Feather, NDJSON, LIBSVM, ARFF, npy, npz, also .gz; - is stdin."
+    ),
 ]
 MaybeData = Annotated[
     str | None,
     typer.Argument(
         metavar="DATA",
         show_default=False,
-        help="CSV, TSV, Parquet, NDJSON, LIBSVM, ARFF, npy, npz, also .gz; - is stdin. Without it: scikit-learn's "
-        "breast cancer data, standardised.",
+        help="CSV, TSV, Excel, Parquet, Feather, NDJSON, LIBSVM, ARFF, npy, npz, also .gz; - is stdin. Without it: "
+        "scikit-learn's breast cancer data, standardised.",
     ),
 ]
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model that `separatrix fit --save` wrote.")]
@@ -31,11 +35,48 @@ Header = Annotated[
 Separator = Annotated[
     str | None, typer.Option("--separator", metavar="CHAR", help="Separator of fields.", show_default="told by content")
 ]
+
+
+class ScoreName(StrEnum):
+    """Scores that cross-validation may compare; `separatrix.workflows.out_of_fold` computes them."""
+
+    accuracy = "accuracy"
+    balanced = "balanced"
+    f1 = "f1"
+    auc = "auc"
+    log_loss = "log-loss"
+
+
+class MultiClass(StrEnum):
+    ovr = "ovr"
+    ovo = "ovo"
+    kesler = "kesler"
+
+
+class ClassWeight(StrEnum):
+    balanced = "balanced"
+
+
+Score = Annotated[ScoreName, typer.Option("--score", help="What cross-validation compares models by.")]
+MultiClassWay = Annotated[
+    MultiClass | None,
+    typer.Option(
+        "--multi-class",
+        help="Several classes: each against the rest (ovr), each pair (ovo), one machine (kesler).",
+        show_default="chosen by cross-validation",
+    ),
+]
+Weights = Annotated[
+    ClassWeight | None,
+    typer.Option("--class-weight", help="balanced: mistakes in rare classes cost more.", show_default="none"),
+]
 Drop = Annotated[list[str] | None, typer.Option("--drop", metavar="COLUMN", help="Leave a column out; repeatable.")]
 Scale = Annotated[bool | None, typer.Option("--scale/--no-scale", help="Standardise the numbers.", show_default=False)]
 Encode = Annotated[bool, typer.Option("--encode", help="One-hot encode the text columns.")]
 Impute = Annotated[bool, typer.Option("--impute", help="Fill in missing values: the median, the most frequent text.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Warnings about the data are errors.")]
+Everything = Annotated[bool, typer.Option("--all", help="Tell everything: every class, pair and weight vector.")]
 Independent = Annotated[
     bool,
     typer.Option("--independent", help="By proof/checker.py alone: a process that runs this one file, with numpy."),

@@ -13,6 +13,13 @@ def predict(
     data: options.Data,
     score: Annotated[bool, typer.Option("--score", help="Compare with the target column instead.")] = False,
     decision: Annotated[bool, typer.Option("--decision", help="Add the decision values: w.x + b.")] = False,
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Add the probability of each class, calibrated on held-out rows.")
+    ] = False,
+    id: Annotated[
+        str | None, typer.Option("--id", metavar="COLUMN", help="Carry this column of DATA to the predictions.")
+    ] = None,
+    strict: options.Strict = False,
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Write CSV to a file instead of printing it.")
     ] = None,
@@ -20,6 +27,7 @@ def predict(
     format: options.Format = None,
     header: options.Header = None,
     separator: options.Separator = None,
+    everything: options.Everything = False,
     json: options.Json = False,
 ) -> None:
     """Predict the classes of new data: one line per row, as CSV.
@@ -27,18 +35,21 @@ def predict(
     A target column that is present is ignored, or compared with the predictions by --score. Columns are found by their
     names; others are ignored.
 
-    Example: separatrix predict iris.sx new.csv --decision -o predictions.csv
+    Example: separatrix predict iris.sx new.csv --probabilities -o predictions.csv
     """
     from separatrix.io.model.apply import used
     from separatrix.io.output import check_outputs, write_atomically
     from separatrix.workflows import predicting
+    from separatrix.workflows.advice import heed
 
     check_outputs([output], [model, data])
     reading = options.reading(target, format, header, separator)
     if score:
-        _print_score(predicting.score(model, data, **reading), json)
+        _print_score(predicting.score(model, data, **reading), everything, json)
         return
-    found = predicting.predict(model, data, decision=decision, **reading)
+    found = predicting.predict(model, data, decision=decision, probabilities=probabilities, id=id, **reading)
+    for note in heed(found.notes, strict):
+        terminal.say(f"note: {note}")
     if json:
         with used(model):
             terminal.print_json(found.columns)
@@ -57,27 +68,21 @@ def predict(
         typer.echo(terminal.printable(text) if sys.stdout.isatty() else text, nl=False, color=True)
 
 
-def _print_score(found: Any, json: bool) -> None:
-    """Accuracy and confusion."""
-    accuracy = found.right / found.rows
-    if json:
-        terminal.print_json(
-            {
-                "rows": found.rows,
-                "right": found.right,
-                "accuracy": accuracy,
-                "classes": found.classes.tolist(),
-                "confusion": found.confusion.tolist(),
-            }
-        )
-        return
-    from rich.table import Table
+def _print_score(found: Any, everything: bool, json: bool) -> None:
+    """Accuracy, other scores, each class and the confusion."""
+    from separatrix.report.summary import answers_dict, scores_line
 
+    rows, right = len(found.truth), int((found.truth == found.predicted).sum())
+    if json:
+        told = {
+            "rows": rows,
+            "right": right,
+            **answers_dict(found),
+            "scores_of_classes": answers_dict(found)["classes"],
+        }
+        terminal.print_json({**told, "classes": found.classes.tolist()})
+        return
     console = terminal.console()
-    console.print(f"{found.right:,} of {found.rows:,} rows right: accuracy {100 * accuracy:.2f}%")
-    table = Table("true \\ predicted", box=None, pad_edge=False)
-    for name in found.classes:
-        table.add_column(terminal.plain(name))
-    for name, row in zip(found.classes, found.confusion, strict=True):
-        table.add_row(terminal.plain(name), *[str(n) for n in row])
-    console.print(table)
+    console.print(f"{right:,} of {rows:,} rows right: {scores_line(found.summary)}")
+    console.print()
+    terminal.print_classes(console, found, everything)

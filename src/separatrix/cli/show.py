@@ -12,7 +12,7 @@ def show(model: options.Model, json: options.Json = False) -> None:
     Example: separatrix show iris.sx
     """
     from separatrix.io.model.apply import classifier_of, read_classifier, used
-    from separatrix.report.summary import certificate_rows, certificates_dict, largest_weights
+    from separatrix.report.summary import certificates_dict, largest_weights, margin_rows
 
     file = read_classifier(model)
     separator = classifier_of(file.model)
@@ -32,8 +32,8 @@ def show(model: options.Model, json: options.Json = False) -> None:
         rows.append(("classes", ", ".join(told["classes"])))
         rows.append(("parameters", _changed(separator)))
         if certified:
-            rows.append(("certificate", str(separator.certificate_)))
-            rows += certificate_rows(separator)
+            rows += margin_rows(separator)
+            rows.append(("space", separator.certificate_.space.describe()))
         origin = _told(file.provenance)
         if json:
             terminal.print_json(told)

@@ -8,6 +8,8 @@ from typing import Any
 import typer
 
 WIDE = 120  # columns where there is no terminal
+FEW, MOST = 8, 30  # classes up to which a confusion is a table, without being asked for and with
+WORST = 5  # classes that are told of many
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tabs and ends of lines
 
 
@@ -74,14 +76,58 @@ def print_weights(console: Any, weights: list[tuple[str, list[tuple[str, float]]
         console.print(table)
 
 
-def print_fit(console: Any, fit: Any) -> None:
+def print_classes(console: Any, answers: Any, everything: bool) -> None:
+    """How each class fares, the worst of them where there are many, and what is taken for what."""
+    from rich.table import Table
+
+    scores, many = answers.by_class, len(answers.classes) > FEW and not everything
+    if many:
+        scores = sorted(scores, key=lambda c: c.f1)[:WORST]
+    head = f"the {WORST} classes with the lowest F1 of {len(answers.classes)}" if many else "each class"
+    console.print(plain(head))
+    table = Table(box=None, pad_edge=False)
+    table.add_column("class", overflow="ellipsis", max_width=30)
+    for name in ("rows", "precision", "recall", "F1"):
+        table.add_column(name, justify="right")
+    for c in scores:
+        table.add_row(plain(c.name), f"{c.rows:,}", *(f"{value:.3f}" for value in (c.precision, c.recall, c.f1)))
+    console.print(table)
+    console.print()
+    if not many and len(answers.classes) <= (MOST if everything else FEW):
+        print_confusion(console, answers)
+        return
+    console.print("most frequent mistakes")
+    table = Table(box=None, pad_edge=False)
+    for name in ("true", "predicted", "rows"):
+        table.add_column(name, overflow="ellipsis", max_width=30, justify="right" if name == "rows" else "left")
+    for true, predicted, rows in answers.mistaken[: None if everything else 2 * WORST]:
+        table.add_row(plain(true), plain(predicted), f"{rows:,}")
+    console.print(table)
+
+
+def print_confusion(console: Any, answers: Any) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("true \\ predicted", overflow="ellipsis", max_width=30)
+    for name in answers.classes:
+        table.add_column(plain(name), justify="right", overflow="ellipsis", no_wrap=True)
+    for name, row in zip(answers.classes, answers.confusion, strict=True):
+        table.add_row(plain(name), *[f"{n:,}" for n in row])
+    console.print(table)
+
+
+def print_fit(console: Any, fit: Any, everything: bool = False) -> None:
     from separatrix.report.summary import largest_weights, notes, rows_of, title
 
     print_rows(console, title(fit), rows_of(fit))
     console.print()
+    if fit.cv is not None:
+        print_classes(console, fit.cv.answers, everything)
+        console.print()
     weights = largest_weights(fit.model)
-    print_weights(console, weights[:3], len(weights) > 1)
-    if len(weights) > 3:
-        console.print(f"(and {len(weights) - 3} more classes: --json or --report tell all)")
+    print_weights(console, weights if everything else weights[:3], len(weights) > 1)
+    if len(weights) > 3 and not everything:
+        console.print(f"(and the weights of {len(weights) - 3} more: --all tells them)")
     for note in notes(fit):
         console.print(f"note: {note}", markup=False)

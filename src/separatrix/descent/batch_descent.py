@@ -10,12 +10,14 @@ bound on the margin.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import scipy.linalg as la
+from numpy.typing import NDArray
 
 from separatrix.descent.criteria import Criterion
-from separatrix.patterns.plain_patterns import Patterns
+from separatrix.passes.summaries import Slope
 from separatrix.space import Vector, norm, symmetric
 
 METHODS = ("gradient", "newton", "optimal-step")
@@ -35,8 +37,8 @@ class Descent:
 
     def __init__(
         self,
-        patterns: Patterns,
-        weight: Vector,
+        patterns: Any,
+        weight: Any,
         criterion: Criterion,
         rate: Callable[[int], float] | None,
         *,
@@ -49,7 +51,7 @@ class Descent:
         self.rate, self.method, self.tol, self.enough = rate, method, tol, enough
         self.a = np.zeros(patterns.d + 1) if start is None else start.copy()
         additive = criterion.additive and method != "newton"
-        self.alpha: Vector | None = np.zeros(patterns.n) if additive else None
+        self.alpha: Vector | None = np.zeros(patterns.n) if additive and patterns.here else None
         self.from_zero = start is None
         self.epochs = self.updates = self.singular = 0
         self.values: list[float] = []
@@ -69,7 +71,7 @@ class Descent:
                 self.alpha = pull
             return "stationary" if criterion.additive else "converged"
         if self.method == "newton":
-            change = self._newton_step(m, downhill)
+            change = self._newton_step(self._hessian(m), downhill)
             change *= self._shortened(m, patterns.margins(change))
         else:
             eta = self._rate(rows, m, downhill)
@@ -90,11 +92,15 @@ class Descent:
     def _bends(self, m: Vector) -> Vector:
         return self.weight * self.criterion.curvatures(m, self.patterns.norms2)
 
-    def _newton_step(self, m: Vector, downhill: Vector) -> Vector:
+    def _hessian(self, m: Vector) -> NDArray[np.float64]:
+        """Its lower triangle."""
         bends = self._bends(m)
         rows = np.flatnonzero(bends)
+        return self.patterns.outer_products(rows, bends[rows])
+
+    def _newton_step(self, H: NDArray[np.float64], downhill: Vector) -> Vector:
         width = self.patterns.d + (1 if self.patterns.space.rho else 0)
-        H = self.patterns.outer_products(rows, bends[rows])[:width, :width]
+        H = H[:width, :width]
         change = np.zeros_like(downhill)
         diagonal = np.diag(H)
         if np.all(diagonal > 0):
@@ -129,7 +135,44 @@ class Descent:
         return norm(self.a) / total if total > 0 else np.inf
 
 
-def safe_rate(patterns: Patterns, weight: Vector, criterion: Criterion) -> float:
+class PassedDescent(Descent):
+    """The same where rows live elsewhere: a step is a pass that returns sums, and no multiplier is listed."""
+
+    total = 0.0  # sum of the multipliers behind a
+
+    def step(self) -> str | None:
+        found = self._slope(self.a)
+        self.epochs += 1
+        self.values.append(found.value)
+        if found.minimum > self.enough:
+            return "converged"
+        downhill = found.downhill
+        if not np.any(downhill):
+            return "stationary" if self.criterion.additive else "converged"
+        if self.method == "newton":
+            change = self._newton_step(found.matrix, downhill)
+            for _ in range(MOST_HALVINGS):
+                if self._slope(self.a + change).value <= found.value:
+                    break
+                change /= 2.0
+        else:
+            bend = float(downhill @ symmetric(found.matrix) @ downhill) if self.method == "optimal-step" else 0.0
+            eta = float(downhill @ downhill) / bend if bend else self.rate(self.updates + 1)  # type: ignore[misc]
+            change = eta * downhill
+            self.total += eta * found.pull
+        self.a = self.a + change
+        self.updates += 1
+        return "converged" if self.tol > 0 and norm(change) <= self.tol * norm(self.a) else None
+
+    def _slope(self, a: Vector) -> Slope:
+        return self.patterns.slope(a, self.criterion, self.method != "gradient")
+
+    def running_upper(self) -> float:
+        known = self.total > 0 and self.from_zero and self.criterion.additive and self.method != "newton"
+        return norm(self.a) / self.total if known else np.inf
+
+
+def safe_rate(patterns: Any, weight: Any, criterion: Criterion) -> float:
     """A constant rate with which descent converges: 1/lambda_max of the Hessian with every pattern violated.
 
     Twice that is the limit, so the power method's estimate is good enough. J_p has no Hessian, and no limit: there a
@@ -137,6 +180,10 @@ def safe_rate(patterns: Patterns, weight: Vector, criterion: Criterion) -> float
     """
     if not criterion.curved:
         return OVERSHOOT * (float(criterion.margin) or 1.0) / patterns.radius2
+    if not patterns.here:  # at a = 0 every pattern is violated: the first step needs this pass too
+        matrix = patterns.slope(np.zeros(patterns.d + 1), criterion, True).matrix
+        largest = float(la.eigvalsh(matrix, subset_by_index=[len(matrix) - 1] * 2)[0])
+        return 1.0 / largest if largest > 0 else 1.0
     bends = weight * criterion.curvatures(np.full(patterns.n, -np.inf), patterns.norms2)
     everything = np.arange(patterns.n)
     v = np.random.default_rng(0).standard_normal(patterns.d + 1)

@@ -1,12 +1,12 @@
 """Descent on a criterion over all patterns at once: gradient, Newton, batch Perceptron and batch relaxation."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 
-from separatrix.descent.batch_descent import METHODS, Descent, safe_rate
+from separatrix.descent.batch_descent import METHODS, Descent, PassedDescent, safe_rate
 from separatrix.descent.criteria import (
     Criterion,
     PerceptronCriterion,
@@ -16,6 +16,7 @@ from separatrix.descent.criteria import (
 )
 from separatrix.errors import DataError
 from separatrix.estimators._fit.batch import IterativeClassifier, Outcome, row_values
+from separatrix.estimators._fit.checkpointed import CHECKPOINT
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.rates import POWERS, rate_function
 from separatrix.estimators._fit.separator import Data
@@ -51,6 +52,7 @@ class BatchPerceptron(IterativeClassifier):
         The rate; k counts corrections. A constant one only sets the scale if ``margin`` is 0.
     {batch}
     {epochs}
+    {checkpoint}
 
     Attributes
     ----------
@@ -70,9 +72,13 @@ class BatchPerceptron(IterativeClassifier):
 
     margin: float = 0.0
     eta: Any = 1.0
+    checkpoint: Any = field(default=None, kw_only=True)
+
+    _takes_homes = True
 
     _parameter_constraints = {
         **IterativeClassifier._parameter_constraints,
+        **CHECKPOINT,
         "margin": [NOT_NEGATIVE],
         "eta": [POSITIVE, one_of(*POWERS), callable],
     }
@@ -84,7 +90,7 @@ class BatchPerceptron(IterativeClassifier):
         criterion, rate = PerceptronCriterion(float(self.margin)), rate_function(self.eta)
         enough = criterion.margin
         return [
-            Descent(p, data.weight, criterion, rate, enough=enough, start=start)
+            _descent(p, data.weight, criterion, rate, enough=enough, start=start)
             for p, start in zip(patterns, starts, strict=True)
         ]
 
@@ -110,6 +116,7 @@ class BatchRelaxation(IterativeClassifier):
         How far below the margin a pattern may stay, as a fraction. The margin itself is only approached, and slowly.
     {batch}
     {epochs}
+    {checkpoint}
 
     Attributes
     ----------
@@ -129,9 +136,13 @@ class BatchRelaxation(IterativeClassifier):
     margin: float = 1.0
     eta: Any = "auto"
     tol: float = 1.0
+    checkpoint: Any = field(default=None, kw_only=True)
+
+    _takes_homes = True
 
     _parameter_constraints = {
         **IterativeClassifier._parameter_constraints,
+        **CHECKPOINT,
         "margin": [POSITIVE],
         "eta": [POSITIVE, one_of("auto", *POWERS), callable],
         "tol": [between(0, 1, "both")],
@@ -145,7 +156,7 @@ class BatchRelaxation(IterativeClassifier):
         rate = _rate(self.eta, patterns[0], data.weight, criterion)
         enough = criterion.margin * (1.0 - float(self.tol))
         return [
-            Descent(p, data.weight, criterion, rate, enough=enough, start=start)
+            _descent(p, data.weight, criterion, rate, enough=enough, start=start)
             for p, start in zip(patterns, starts, strict=True)
         ]
 
@@ -186,6 +197,7 @@ class GradientDescent(IterativeClassifier):
         Relative length of a step at which to stop.
     {batch}
     {epochs}
+    {checkpoint}
 
     Attributes
     ----------
@@ -211,9 +223,13 @@ class GradientDescent(IterativeClassifier):
     method: str = "gradient"
     margin: float = 1.0
     tol: float = 1e-4
+    checkpoint: Any = field(default=None, kw_only=True)
+
+    _takes_homes = True
 
     _parameter_constraints = {
         **IterativeClassifier._parameter_constraints,
+        **CHECKPOINT,
         "criterion": [one_of(*CRITERIA), Criterion],
         "eta": [POSITIVE, one_of("auto", *POWERS), callable],
         "method": [one_of(*METHODS)],
@@ -236,6 +252,8 @@ class GradientDescent(IterativeClassifier):
                 f"method={self.method!r} needs a Hessian, and that of {type(criterion).__name__}, which is piecewise "
                 'linear, is 0: use method="gradient" or another criterion.'
             )
+        if np.ndim(criterion.margin) and not data.here:
+            raise DataError("A margin for each row cannot be given where rows live elsewhere: give one number.")
         if self.method == "newton" and patterns[0].d > LARGEST_HESSIAN:
             raise DataError(
                 f"Newton's method needs a Hessian of {patterns[0].d + 1} x {patterns[0].d + 1}; at most "
@@ -244,7 +262,7 @@ class GradientDescent(IterativeClassifier):
         if np.ndim(criterion.margin):
             margin: Any = row_values(criterion.margin, "margin", data, positive=False)
             criterion = replace(criterion, margin=margin)
-        if starts[0] is None and not np.any(criterion.slopes(np.zeros(patterns[0].n), patterns[0].norms2)):
+        if starts[0] is None and not _slopes_at_zero(patterns[0], criterion):
             raise ValueError(
                 f"{type(criterion).__name__} without a margin has no slope at a = 0, where the descent begins and "
                 "would end: give a margin > 0, or coef_init."
@@ -253,7 +271,7 @@ class GradientDescent(IterativeClassifier):
         if self.method == "gradient":
             rate = _rate(self.eta, patterns[0], data.weight, criterion)
         return [
-            Descent(
+            _descent(
                 p,
                 data.weight,
                 criterion,
@@ -275,6 +293,22 @@ class GradientDescent(IterativeClassifier):
         self.n_singular_ = int(sum(m.n_singular_ for m in members))
 
 
+def _descent(patterns: Any, *given: Any, **options: Any) -> Descent:
+    return (Descent if patterns.here else PassedDescent)(patterns, *given, **options)
+
+
+def _slopes_at_zero(patterns: Any, criterion: Criterion) -> bool:
+    """Does a pattern pull at a = 0, where all have the margin 0?"""
+    if patterns.here:
+        return bool(np.any(criterion.slopes(np.zeros(patterns.n), patterns.norms2)))
+    return bool(criterion.slopes(np.zeros(1), np.ones(1))[0])
+
+
 def _rate(eta: Any, patterns: Patterns, weight: Vector, criterion: Criterion) -> Callable[[int], float]:
     """eta(k); the automatic rate does not depend on labels."""
-    return rate_function(safe_rate(patterns, weight, criterion) if isinstance(eta, str) and eta == "auto" else eta)
+    automatic = isinstance(eta, str) and eta == "auto"
+    if automatic and not patterns.here and criterion.curved and patterns.d > LARGEST_HESSIAN:
+        raise DataError(
+            f'eta="auto" needs a Hessian of {patterns.d + 1} columns where rows live elsewhere: give a rate.'
+        )
+    return rate_function(safe_rate(patterns, weight, criterion) if automatic else eta)

@@ -13,10 +13,12 @@ from separatrix.estimators._fit.separator import Data
 from separatrix.estimators.sklearn_api import one_of
 from separatrix.optimum.kernel_decomposition import KernelProblem, solve
 from separatrix.patterns.kernel_patterns import LARGEST_CHECKED, KernelPatterns, indefinite
-from separatrix.proof.certify import certify
+from separatrix.proof.certify import refutation
+from separatrix.proof.kernel_alternative import refute
 from separatrix.space import Vector
 
-AS_GOOD_AS_ZERO = 1e-6  # a bound on the margin below this part of R, without a separating vector in sight
+AS_GOOD_AS_ZERO = 1e-6  # a bound on the margin below this part of R, without a vector in sight: a proof is looked for
+NEGLIGIBLE = 1e-10  # multipliers below this part of the largest are rounding errors
 
 
 @estimator
@@ -30,7 +32,9 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
     Parameters
     ----------
     C : float, default=1.0
-        Price of slack; inf for the hard margin, which raises `NotSeparableError` where there is none.
+        Price of slack; inf for the hard margin, which raises `NotSeparableError` where it is proved that there is
+        none: by equal rows of different classes, or exactly for linear and polynomial kernels. What is not proved
+        does not converge.
     fit_intercept : True, False or "free", default="free"
         "free": an unpenalised bias, as SVC has it. True: a bias by augmentation with ``rho``. False: none.
     rho : float, default=1.0
@@ -132,16 +136,20 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
         return Solution(problem, a, np.arange(len(alpha)), alpha, how)
 
     def _refuse(self, problem: KernelProblem, data: Data) -> None:
+        """A hard margin without a separating vector: an error where there is a proof that there is none."""
         if problem.upper > AS_GOOD_AS_ZERO * problem.patterns.radius or not problem.patterns.definite:
             return
-        rows = np.flatnonzero(problem.alpha)
-        certificate = certify(
-            problem.patterns, problem.a, problem.alpha, predicts=False, kept=data.kept, sample_weight=data.given_weight
-        )
+        found = refute(problem.patterns, np.flatnonzero(problem.alpha > NEGLIGIBLE * problem.alpha.max()))
+        if found is None:
+            return  # undecided: the fit does not converge, and says so
+        certificate = refutation(
+            problem.patterns, found.rows, found.weight, found.norm, exact=True, kept=data.kept,
+            sample_weight=data.given_weight,
+        )  # fmt: skip
         raise NotSeparableError(
-            f"No hyperplane in the space of the kernel separates the classes: a combination of {len(rows)} rows with "
-            f"non-negative weights has norm {problem.upper:.2g}, as good as 0. Use a finite C for a soft margin, or "
-            "another kernel.",
+            f"No hyperplane in the space of the kernel separates the classes: a combination of {len(found.rows)} rows "
+            "with non-negative weights is 0 exactly (see the error's certificate). Use a finite C for a soft margin, "
+            "or another kernel.",
             certificate,
         )
 

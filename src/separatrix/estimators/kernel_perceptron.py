@@ -75,6 +75,7 @@ class KernelPerceptron(KernelMixin, AdditiveClassifier):
         "rule": [object],
         "average": ["boolean"],
     }
+    _takes_homes = False
     _refuses = {
         "partial_fit": "keeps multiples of the rows that it was fitted to",
         "kesler": "keeps one combination of the rows per problem",
@@ -132,7 +133,7 @@ class KernelPerceptron(KernelMixin, AdditiveClassifier):
         """With the kernel of all rows; the held-out ones are seen from those that are trained with."""
         trained, held = (self._kernel_problems(part, problems[0].kernel) for part in (train, valid))
         for ours, theirs in zip(held, trained, strict=True):
-            ours.centres = theirs
+            ours._centres = theirs
         return trained, held
 
     def _new_trainings(self, patterns: list[Any], rule: Any, weight: Vector, **options: Any) -> list[Any]:

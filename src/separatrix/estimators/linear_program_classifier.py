@@ -14,7 +14,7 @@ from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import separates_exactly
 from separatrix.proof.exact import LARGEST_SYSTEM
-from separatrix.proof.gordan import gordan, refuted
+from separatrix.proof.gordan import gordan_soon, refuted
 from separatrix.space import Vector
 
 
@@ -83,8 +83,8 @@ class LinearProgram(DirectClassifier):
 
     def _certificate(self, outcome: Outcome, data: Data, thorough: bool) -> Certificate:
         certificate, solver = super()._certificate(outcome, data, thorough), outcome.solver
-        proof = gordan(solver.patterns, *solver.witness) if thorough and certificate.separable is None else None
-        return certificate if proof is None else refuted(certificate, proof, data.kept)
+        proof = gordan_soon(solver.patterns, *solver.witness) if thorough and certificate.separable is None else None
+        return certificate if proof is None else refuted(certificate, proof, data.kept[proof.rows])
 
     def _ended(self, reason: str, certificate: Certificate) -> str:
         """A minimum above 0 is believed if there is a proof; where that would be too large, HiGHS is the judge."""

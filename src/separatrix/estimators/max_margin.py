@@ -2,20 +2,19 @@
 
 from collections.abc import Iterable
 from dataclasses import field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from separatrix.errors import NotSeparableError
+from separatrix.errors import NotSeparableError, UnavailableError
+from separatrix.estimators._fit.checkpointed import CHECKPOINT
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.margin_classifier import MarginClassifier, Solution
 from separatrix.estimators._fit.separator import Data
-from separatrix.estimators._fit.watch import Watch
 from separatrix.estimators.sklearn_api import COUNT, check_feature_names, one_of
 from separatrix.optimum import solvers
+from separatrix.optimum.hinge_problem import HingeProblem
 from separatrix.optimum.problem import Problem
-from separatrix.passes.journal import JournaledRows
 from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certify import refutation
@@ -32,14 +31,19 @@ class MaxMargin(MarginClassifier):
     """The maximum margin hyperplane, hard or soft, with a proof of how good it is.
 
     Minimises ``|w|^2/2 + C sum c_k xi_k^2``, xi_k = max(0, 1 - l_k (w.x_k + b)), the problem of
-    ``LinearSVC(loss="squared_hinge")``; ``C=inf`` is the hard margin. It stops on the certificate, ``(P - D)/P <= tol``
-    with P the value reached and D a value that no vector can beat, both computed from the data in float64.
+    ``LinearSVC(loss="squared_hinge")``; with ``loss="hinge"`` the slack xi_k itself, the problem of
+    ``LinearSVC(loss="hinge")``, ``SVC`` and ``SGDClassifier``; ``C=inf`` is the hard margin. It stops on the
+    certificate, ``(P - D)/P <= tol`` with P the value reached and D a value that no vector can beat, both computed from
+    the data in float64.
 
     Parameters
     ----------
     C : float, default=1.0
         Price of slack; inf for the hard margin, which raises `NotSeparableError` where there is none. In the sources'
-        terms C = 1/(2 Delta^2).
+        terms C = 1/(2 Delta^2) for squared slack.
+    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+        What slack costs: its square, or the slack itself. "hinge" is less moved by rows far on the wrong side; it
+        needs rows in memory and has no linear machine.
     fit_intercept : True, False or "free", default=True
         True: a bias by augmentation with ``rho``, part of |w| (LinearSVC's ``intercept_scaling``). False: none.
         "free": an unpenalised bias, as ``SVC(kernel="linear")`` has it.
@@ -47,14 +51,15 @@ class MaxMargin(MarginClassifier):
         The augmenting constant (not LIBSVM's rho).
     tol : float, default=1e-4
         The certified gap at which to stop. Small problems (up to 200,000 values) are solved to machine precision.
-    solver : {"auto", "active-set", "newton", "dual-coordinates"}, default="auto"
+    solver : {"auto", "active-set", "newton", "dual-coordinates", "augmented-lagrangian"}, default="auto"
         ``solver_`` tells what was chosen and why.
     max_passes : int or None, default=None
         Passes over the data, at most.
     max_time : float or None, default=None
         Seconds, at most.
     class_weight : dict, "balanced" or None, default=None
-        Factors on the price of slack by class; they multiply ``sample_weight``.
+        Factors on the price of slack by class; they multiply ``sample_weight``. Where rows live elsewhere the
+        certificate speaks of `separatrix.rows.weighted`.
     multi_class : {"ovr", "ovo", "kesler"}, default="ovr"
         More than two classes: each against the rest, each pair, or one linear machine, whose margin is that of
         Kesler's space: the smallest ``(a_i - a_j).y`` over rows and rivals, all vectors together being of length 1.
@@ -63,11 +68,7 @@ class MaxMargin(MarginClassifier):
     n_jobs : int or None, default=None
         Threads: they share the passes over one problem, or take the problems of "ovr" and "ovo" one by one; with
         callbacks each problem has its turn.
-
-    checkpoint : str or path, default=None
-        A file in which the passes over rows that live elsewhere (`separatrix.rows`) are kept. A fit that was killed
-        goes on from there when the same call is made again, and ends with the same bits. The file is guarded by the
-        fingerprint of rows and parameters; it may be removed when the fit is done.
+    {checkpoint}
 
     Attributes
     ----------
@@ -82,8 +83,13 @@ class MaxMargin(MarginClassifier):
     support_, dual_coef_ : ndarray
         Rows with a positive multiplier, and the multipliers times labels; lists of them if there are several problems.
         Of a linear machine the multiples of these rows in each of its vectors.
+    n_support_ : ndarray
+        How many of them each of the two classes has; a list of such pairs if there are several problems. Not of a
+        linear machine.
     support_vectors_ : ndarray
-        Those rows of X (two classes, hard margin, dense).
+        Those rows of X (two classes; hard margin or hinge loss).
+    dual_gap_ : float or ndarray
+        P - D, certified: the objective is at most so far above the best; one per problem.
     directional_margin_, geometric_margin_ : float
         min u.y_k in the augmented space, and the smallest distance from the hyperplane (negative: an error).
     converged_ : bool
@@ -95,7 +101,8 @@ class MaxMargin(MarginClassifier):
 
     References
     ----------
-    Vapnik (1982); Boser, Guyon & Vapnik (1992); Cortes & Vapnik, Support-Vector Networks (1995).
+    Vapnik (1982); Boser, Guyon & Vapnik (1992); Cortes & Vapnik, Support-Vector Networks (1995). Hinge loss: Yan & Li,
+    An efficient augmented Lagrangian method for support vector machine (2020).
 
     Examples
     --------
@@ -105,6 +112,9 @@ class MaxMargin(MarginClassifier):
     >>> model = MaxMargin(C=float("inf")).fit(X, y == 0)
     >>> print(model.certificate_)
     separable: margin 0.749117, at least 100.00% of the best; no margin above 0.749117 exists (rho = 1)
+    >>> model = MaxMargin(C=1.0, loss="hinge", fit_intercept="free").fit(X, y == 1)  # what SVC(kernel="linear") solves
+    >>> print(f"{model.certificate_.value:.4f}", model.n_support_)
+    88.5380 [48 46]
     """
 
     solver: str = field(default="auto", kw_only=True)
@@ -115,7 +125,7 @@ class MaxMargin(MarginClassifier):
         **MarginClassifier._parameter_constraints,
         "solver": [one_of("auto", *solvers.SOLVERS)],
         "max_passes": [COUNT, None],
-        "checkpoint": [str, Path, None],
+        **CHECKPOINT,
         "multi_class": [one_of("ovr", "ovo", "kesler")],
     }
 
@@ -124,31 +134,19 @@ class MaxMargin(MarginClassifier):
     def _advice(self, n: int) -> str:
         return "Raise max_passes or max_time, or scale your features."
 
-    def _fit_data(self, data: Data, watch: Watch, coef_init: Any = None, intercept_init: Any = None) -> None:
-        if self.checkpoint is None:
-            super()._fit_data(data, watch, coef_init, intercept_init)
-            return
-        if data.here:
-            raise ValueError("checkpoint= is for rows that live elsewhere: open them by separatrix.rows.")
-        params = {k: v for k, v in self.get_params().items() if k not in ("checkpoint", "n_jobs", "max_time")}
-        start = [None if given is None else np.asarray(given).tolist() for given in (coef_init, intercept_init)]
-        with JournaledRows(data.rows, self.checkpoint, f"{params} {start}") as rows:
-            try:
-                super()._fit_data(data._replace(rows=rows), watch, coef_init, intercept_init)
-            except NotSeparableError:
-                rows.finish()
-                raise
-            if not watch.stop.reason:
-                rows.finish()
-
     def _problems(self, data: Data, weight: Vector | None = None, mode: str = "") -> list[Patterns]:
         if self._mode(data.classes) == "kesler" and self._space().free:
             raise ValueError('A linear machine has no free bias: use fit_intercept=True with a large rho, or "ovr".')
+        if self._space().hinge and self._mode(data.classes) == "kesler":
+            raise ValueError('A linear machine has squared slack only: use loss="squared_hinge", or "ovr" or "ovo".')
+        if self._space().hinge and not data.here:
+            raise UnavailableError('loss="hinge" keeps a multiplier for every row, so the rows have to be in memory.')
         return super()._problems(data, weight, mode)
 
     def _problem(self, patterns: Patterns, data: Data, threads: int = 1) -> Problem:
         tol = min(float(self.tol), PRECISE) if patterns.n * (patterns.d + 1) <= SMALL else float(self.tol)
-        return Problem(
+        kind = HingeProblem if patterns.space.hinge else Problem
+        return kind(
             patterns,
             float(self.C),
             None,
@@ -213,11 +211,6 @@ class MaxMargin(MarginClassifier):
             certificate,
         )
 
-    def _doubt(self, n: int) -> tuple[str, str]:
-        reason, advice = super()._doubt(n)
-        undecided = np.isinf(self.C) and any(c.separable is None for c in self.certificates_)
-        return reason + (", and whether a hyperplane separates is undecided" if undecided else ""), advice
-
     def _finish(self, solutions: list[Solution], data: Data) -> None:
         super()._finish(solutions, data)
         self.n_passes_ = float(sum(s.problem.passes for s in solutions))
@@ -229,6 +222,7 @@ class MaxMargin(MarginClassifier):
         if not data.here:
             return  # the multipliers of a soft margin are as many as the rows
         self.dual_coef_: Any
+        self.n_support_: Any
         if isinstance(first, KeslerPatterns):
             support, table = first.multiples(solutions[0].index, solutions[0].alpha)
             self.support_, self.dual_coef_ = data.kept[support], table.T
@@ -239,13 +233,16 @@ class MaxMargin(MarginClassifier):
             ]
             self.support_ = data.kept[index[0]] if one else [data.kept[i] for i in index]
             self.dual_coef_ = dual[0][None, :] if one else [d[None, :] for d in dual]
+            counts = [np.array([np.sum(d < 0), np.sum(d > 0)]) for d in dual]
+            self.n_support_ = counts[0] if one else counts
             support = index[0]
-        if one and np.isinf(self.C):
+        if one and not first.space.delta:
             self.support_vectors_ = (first.one if isinstance(first, KeslerPatterns) else first).values(support)
 
     def _gather(self, members: list[Any]) -> None:
         self.support_ = [m.support_ for m in members]
         self.dual_coef_ = [m.dual_coef_ for m in members]
+        self.n_support_ = [m.n_support_ for m in members]
         self.n_passes_ = float(sum(m.n_passes_ for m in members))
         self.solver_ = members[0].solver_
         super()._gather(members)

@@ -236,6 +236,12 @@ class Pocket(OnlineClassifier):
     def _recipe(self, record: Record) -> Recipe:
         return with_pocket(PerceptronRule(), ratchet=self.variant == "ratchet")
 
+    def _advice(self) -> str:
+        return (
+            "The pocket holds the best vector that was met. separability(X, y) decides whether a hyperplane separates "
+            "all rows; raise max_epochs to look further, or use MaxMargin."
+        )
+
 
 def with_pocket(rule: Any, ratchet: bool) -> Recipe:
     """Any rule, with the best vector of its run in the pocket."""

@@ -7,15 +7,11 @@ from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
 
-import numpy as np
-import sklearn
 from sklearn.base import _fit_context
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_feature_names as check_feature_names
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
-
-from separatrix.rows.device import is_array
 
 __all__ = ["CallbackSupportMixin", "check_feature_names", "check_sample_weight"]
 
@@ -27,11 +23,6 @@ def between(low: float | None, high: float | None, closed: str) -> Interval:
 
 def one_of(*names: str) -> StrOptions:
     return StrOptions(set(names))
-
-
-def stays_on_device(X: Any) -> bool:
-    """Is this an array of another library than numpy, and is scikit-learn told to leave such arrays where they are?"""
-    return bool(sklearn.get_config()["array_api_dispatch"]) and not isinstance(X, np.ndarray) and is_array(X)
 
 
 POSITIVE = between(0, None, "neither")

@@ -1,6 +1,7 @@
 """Squared error over all patterns at once: least squares with a given target, and Ho-Kashyap, which finds one."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import field
 from functools import partial
 from typing import Any
 
@@ -10,11 +11,13 @@ from sklearn.utils.metaestimators import available_if
 
 from separatrix.errors import DataError, UnavailableError
 from separatrix.estimators._fit.batch import DirectClassifier, IterativeClassifier, Outcome, row_values
+from separatrix.estimators._fit.checkpointed import CHECKPOINT
 from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.prediction import scores_of
+from separatrix.estimators._fit.prediction import blockwise, scores_of
 from separatrix.estimators._fit.rates import POWERS, rate_function
 from separatrix.estimators._fit.separator import Data
 from separatrix.estimators.sklearn_api import NOT_NEGATIVE, POSITIVE, one_of
+from separatrix.patterns.device_patterns import passed
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import separates
@@ -22,7 +25,10 @@ from separatrix.proof.prove import prove
 from separatrix.space import Vector
 from separatrix.squared_error import ho_kashyap, least_squares
 from separatrix.squared_error.factor import PseudoInverse
+from separatrix.squared_error.moments import MomentSquares
 from separatrix.squared_error.normal_equations import NormalEquations
+
+MOST_COLUMNS = 5000  # of a matrix of moments
 
 
 def _offers_probabilities(owner: "LeastSquares") -> bool:
@@ -49,8 +55,9 @@ class LeastSquares(DirectClassifier):
     -lambda_ij, and the discriminants approximate ``-sum_j lambda_ij P(j|x)``, so that the class of least risk is chosen
     (eqs. 121, 122).
 
-    Dense or tall data are solved through a QR factorisation by blocks, large sparse ones by LSMR. A sample weight c is
-    the same as c copies.
+    Dense or tall data are solved through a QR factorisation by blocks, large sparse ones by LSMR. Rows that live
+    elsewhere (`separatrix.rows`) take one pass for all classes, and one or two for each that correct what the normal
+    equations lose. A sample weight c is the same as c copies.
 
     Parameters
     ----------
@@ -61,6 +68,7 @@ class LeastSquares(DirectClassifier):
         lambda_ij, the loss of deciding for ``classes_[i]`` where ``classes_[j]`` is true; it takes the place of the
         targets, with "ones" or "indicator".
     {batch}
+    {checkpoint}
 
     Attributes
     ----------
@@ -83,17 +91,22 @@ class LeastSquares(DirectClassifier):
 
     target: Any = "ones"
     loss: Any = None
+    checkpoint: Any = field(default=None, kw_only=True)
 
     _parameter_constraints = {
         **DirectClassifier._parameter_constraints,
         "target": [one_of("ones", "indicator", "fisher"), "array-like"],
         "loss": ["array-like", None],
+        **CHECKPOINT,
     }
+    _takes_homes = True
 
     def _problems(self, data: Data, weight: Vector | None = None, mode: str = "") -> list[Patterns]:
         patterns = super()._problems(data, weight, mode)
         if self.loss is None or len(data.classes) > 2:
             return patterns
+        if not data.here:
+            return [passed(data.rows, 0, self._space()), *patterns]  # type: ignore[list-item]
         return [patterns[0].relabelled(-patterns[0].labels), patterns[0]]  # two classes have two posteriors
 
     def _losses(self, classes: int) -> np.ndarray:
@@ -121,8 +134,30 @@ class LeastSquares(DirectClassifier):
         return "kesler" if largest_decides else "ovr"
 
     def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
+        if not data.here:
+            return self._solvers_elsewhere(patterns, data)
         equations = NormalEquations(patterns[0], data.weight)
         return [least_squares.LeastSquares(p, data.weight, self._target(p, data), equations) for p in patterns]
+
+    def _solvers_elsewhere(self, patterns: list[Any], data: Data) -> list[Any]:
+        if not isinstance(self.target, str):
+            raise DataError("A target for each row cannot be given where rows live elsewhere: name one.")
+        if data.width > MOST_COLUMNS:
+            raise DataError(
+                f"Least squares of rows that live elsewhere needs a matrix of {data.width + 1} columns; at most "
+                f"{MOST_COLUMNS} are supported."
+            )
+        moments = patterns[0].moments()
+        found = []
+        for p in patterns:
+            targets = 1.0, 1.0
+            if self.loss is not None or (self.target == "indicator" and len(data.classes) > 2):
+                targets = 1.0, 0.0
+            elif self.target == "fisher":
+                ours, all_weight = float(moments.weights[p.positive]), float(moments.weights.sum())
+                targets = all_weight / ours, all_weight / (all_weight - ours)
+            found.append(MomentSquares(p, moments, targets))
+        return found
 
     def _target(self, patterns: Patterns, data: Data) -> Vector:
         if not isinstance(self.target, str):
@@ -153,6 +188,7 @@ class LeastSquares(DirectClassifier):
         return [o._replace(a=a) for o, a in zip(outcomes, risks, strict=True)]
 
     @available_if(_offers_probabilities)
+    @blockwise
     def predict_proba(self, X):
         """Posterior probabilities, moved to the nearest probabilities; for two classes that is clipping to [0, 1].
 
@@ -190,6 +226,9 @@ class HoKashyap(IterativeClassifier):
     multipliers of patterns that combine to 0 (Gordan) in the certificate, found near -e (or |e|) and checked exactly,
     or, where there are too many rows for that, at the tolerance of `separability`; "undecided" after ``max_epochs``.
 
+    Rows that live elsewhere (`separatrix.rows`) are taken by ``"descent"``, which then lets b be the best one for each
+    a, ``b = max(margin, Y a)``, instead of a step towards it: |e|^2 is the quadratic criterion.
+
     A sample weight c is the same as c copies.
 
     Parameters
@@ -208,6 +247,7 @@ class HoKashyap(IterativeClassifier):
         A bound on the margin below ``tol`` R is taken as evidence against separability, and a proof is tried.
     {batch}
     {epochs}
+    {checkpoint}
 
     Attributes
     ----------
@@ -215,7 +255,8 @@ class HoKashyap(IterativeClassifier):
     outcome_ : {"separable", "not separable", "undecided"}
         Of several problems: "separable" if all are, "not separable" if one is proved not to be; ``outcomes_`` has each.
     margin_vector_ : ndarray
-        The last b, of the rows that take part; a list of them if there are several problems.
+        The last b, of the rows that take part; a list of them if there are several problems. None where rows live
+        elsewhere: there ``b = max(margin, Y a)`` is not kept.
 
     References
     ----------
@@ -235,6 +276,7 @@ class HoKashyap(IterativeClassifier):
     R: Any = None
     margin: Any = 1.0
     tol: float = 1e-9
+    checkpoint: Any = field(default=None, kw_only=True)
 
     _parameter_constraints = {
         **IterativeClassifier._parameter_constraints,
@@ -243,13 +285,25 @@ class HoKashyap(IterativeClassifier):
         "R": ["array-like", None],
         "margin": [POSITIVE, "array-like"],
         "tol": [NOT_NEGATIVE],
+        **CHECKPOINT,
     }
+    _takes_homes = True
 
     def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
-        b, R, rate = row_values(self.margin, "margin", data), self._matrix(patterns[0]), self._rate()
-        options = [
+        R, rate = self._matrix(patterns[0]), self._rate()
+        options: list[dict[str, Any]] = [
             {"tol": float(self.tol), "separates": partial(separates, p), "refuted": _Refutation(p)} for p in patterns
         ]
+        if not data.here:
+            if self.variant != "descent" or np.ndim(self.margin):
+                raise DataError(
+                    'Where rows live elsewhere no b of each is kept: use variant="descent" and one number as margin.'
+                )
+            return [
+                ho_kashyap.PassedHoKashyap(p, float(self.margin), rate, R, start, **option)
+                for p, start, option in zip(patterns, starts, options, strict=True)
+            ]
+        b = row_values(self.margin, "margin", data)
         if self.variant == "descent":
             return [
                 ho_kashyap.HoKashyapDescent(p, data.weight, b, rate, R, start, **option)
@@ -294,13 +348,13 @@ class HoKashyap(IterativeClassifier):
 
     def _finish(self, outcomes: list[Outcome], data: Data) -> None:
         super()._finish(outcomes, data)
-        self._set_outcomes([o.solver.b for o in outcomes])
+        self._set_outcomes([o.solver.b if data.here else None for o in outcomes])
 
     def _gather(self, members: list[Any]) -> None:
         super()._gather(members)
         self._set_outcomes([m.margin_vector_ for m in members])
 
-    def _set_outcomes(self, vectors: list[Vector]) -> None:
+    def _set_outcomes(self, vectors: list[Any]) -> None:
         self.outcomes_ = [_outcome(c) for c in self.certificates_]
         self.outcome_ = _outcome_of_all(self.outcomes_)
         self.margin_vector_: Any = vectors[0] if len(vectors) == 1 else vectors

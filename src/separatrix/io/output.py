@@ -68,8 +68,10 @@ def write_atomically(path: str | Path, content: bytes) -> None:
             if os.name == "nt":
                 file.close()  # Windows replaces no open file, and has no locks of this kind
             os.replace(name, path)
-    except BaseException:
+    except BaseException as error:
         Path(name).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise ModelError(f"{path} cannot be written: {error.strerror or error}. It is as it was before.") from error
         raise
 
 

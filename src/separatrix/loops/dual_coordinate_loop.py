@@ -1,7 +1,8 @@
 """Dual coordinate descent (Hsieh, Chang, Lin, Keerthi & Sundararajan 2008, algorithm 2, with shrinking).
 
-    minimise |sum alpha_k y_k|^2/2 + sum alpha_k^2 diagonal_k/2 - sum alpha_k,   alpha >= 0
+    minimise |sum alpha_k y_k|^2/2 + sum alpha_k^2 diagonal_k/2 - sum alpha_k,   0 <= alpha <= cap
 
+Squared slack has diagonal = 1/(2 C c) and cap = inf, plain slack diagonal = 0 and cap = C c. It is minimised
 one coordinate at a time, in a fresh random order for every sweep: visiting rows as they come needs ten times more
 sweeps. Rows are asked for ahead of time, which halves the price of the random order.
 """
@@ -19,10 +20,11 @@ LOOK_AHEAD = 6
 
 @on_first_use
 def sweep(key: str) -> Any:
-    def run(X, labels, rho, diagonal, norm2, active, size, seed, bound, a, alpha):
-        """One sweep over ``active[:size]``; returns the new size, the largest violation and the sum of c xi^2 seen.
+    def run(X, labels, rho, diagonal, cap, norm2, active, size, seed, bound, a, alpha):
+        """One sweep over ``active[:size]``; returns the new size, the largest violation and the price of slack seen.
 
-        A row at alpha = 0 whose gradient exceeds ``bound`` is shrunk away. ``diagonal`` is 1/(2 C c).
+        A row at a bound whose gradient points outwards by more than ``bound`` is shrunk away. The price of a slack s
+        is max t s - t^2 diagonal/2 over 0 <= t <= cap: C c s^2, or C c s.
         """
         key  # noqa: B018  a closure cell, for numba's cache key
         d = a.shape[0] - 1
@@ -31,7 +33,7 @@ def sweep(key: str) -> Any:
             state = state + np.uint64(0x9E3779B97F4A7C15)
             j = np.int64(_mix(state) % np.uint64(i + 1))
             active[i], active[j] = active[j], active[i]
-        largest = slack2 = 0.0
+        largest = price = 0.0
         k = 0
         while k < size:
             i = active[k]
@@ -39,10 +41,11 @@ def sweep(key: str) -> Any:
             l = labels[i]
             m = l * (dot(X, i, a) + rho * a[d])
             gradient = m - 1.0 + alpha[i] * diagonal[i]
-            if m < 1.0 and diagonal[i] > 0.0:
-                slack2 += (1.0 - m) * (1.0 - m) / diagonal[i]
-            if alpha[i] == 0.0 and gradient >= 0.0:
-                if gradient > bound:
+            t = cap[i] if diagonal[i] == 0.0 else min((1.0 - m) / diagonal[i], cap[i])
+            if m < 1.0 and t < np.inf:
+                price += t * (1.0 - m - 0.5 * t * diagonal[i])
+            if (alpha[i] == 0.0 and gradient >= 0.0) or (alpha[i] == cap[i] and gradient <= 0.0):
+                if abs(gradient) > bound:
                     size -= 1
                     active[k], active[size] = active[size], active[k]
                     continue
@@ -50,12 +53,13 @@ def sweep(key: str) -> Any:
                 largest = max(largest, abs(gradient))
                 curvature = norm2[i] + diagonal[i]
                 if curvature > 0.0:
-                    step = max(-gradient / curvature, -alpha[i])
+                    before = alpha[i]
+                    alpha[i] = min(max(before - gradient / curvature, 0.0), cap[i])
+                    step = alpha[i] - before
                     if step != 0.0:
-                        alpha[i] += step
                         axpy(step * l, X, i, a)
                         a[d] += step * l * rho
             k += 1
-        return size, largest, slack2
+        return size, largest, price
 
     return compiled(run)

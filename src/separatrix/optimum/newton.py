@@ -9,6 +9,8 @@ The dual point of a vector is alpha = 2 C c max(0, 1 - m). Of a linear machine e
 own. (Crammer and Singer's machine has one per row, the largest, not squared; without slack the two are the same.)
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy.linalg as la
 from numpy.typing import NDArray
@@ -108,9 +110,10 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
         if hessian is not None:
             step = newton_step(hessian.at(m < 1.0), gradient)
         else:
-            step = _conjugate_gradients(problem, index, penalty, gradient)
+            curvature = 2.0 * problem.C * problem.weight[index]
+            step = conjugate_gradients(problem, index, curvature, penalty, gradient)
         change = problem.margins(step)
-        t = line_search(problem, a, m, step, change, penalty)
+        t = line_search(_slope(problem, a, m, step, change, penalty))
         if not t > 0:
             return
         following, m_following = a + t * step, m + t * change
@@ -177,14 +180,15 @@ def newton_step(H: NDArray[np.float64], gradient: Vector) -> Vector:
         return -la.lstsq(np.tril(H) + np.tril(H, -1).T, gradient)[0]
 
 
-def _conjugate_gradients(problem: Problem, index: np.ndarray, penalty: Vector, gradient: Vector) -> Vector:
-    """H p = -g by conjugate gradients, to a residual that falls with the gap."""
-    curvature = 2.0 * problem.C * problem.weight[index]
+def conjugate_gradients(
+    problem: Problem, index: np.ndarray, curvature: Vector, penalty: Vector, gradient: Vector
+) -> Vector:
+    """(diag(penalty) + Y_A^t curvature Y_A) p = -g by conjugate gradients, to a residual that falls with the gap."""
     p, r = np.zeros_like(gradient), -gradient
     q, rr = r.copy(), float(r @ r)
     enough = rr * min(0.1, max(problem.gap, 1e-8)) ** 2
     for _ in range(500):
-        if rr <= enough or problem.passes >= problem.max_passes:
+        if rr <= enough or problem.passes >= problem.max_passes or problem.interrupted():
             break
         Hq = penalty * q + problem.patterns.curvature_product(index, curvature, q)
         problem.passes += len(index) / problem.patterns.n
@@ -196,8 +200,11 @@ def _conjugate_gradients(problem: Problem, index: np.ndarray, penalty: Vector, g
     return p
 
 
-def line_search(problem: Problem, a: Vector, m: Vector, step: Vector, change: Vector, penalty: Vector) -> float:
-    """The minimiser of P(a + t step) over t >= 0: Newton's steps on its piecewise linear derivative, bracketed."""
+Slope = Callable[[float], tuple[float, float]]
+
+
+def _slope(problem: Problem, a: Vector, m: Vector, step: Vector, change: Vector, penalty: Vector) -> Slope:
+    """The derivative of P(a + t step) in t, and its own."""
     linear, square = float(np.sum(penalty * a * step)), float(np.sum(penalty * step * step))
     sums, C2 = passes.slack_sums(), 2.0 * problem.C
 
@@ -205,6 +212,11 @@ def line_search(problem: Problem, a: Vector, m: Vector, step: Vector, change: Ve
         _, products, curvature = sums(m, change, problem.weight, t)
         return linear + t * square - C2 * products, square + C2 * curvature
 
+    return slope
+
+
+def line_search(slope: Slope) -> float:
+    """The minimiser of a convex function over t >= 0: Newton's steps on its piecewise linear derivative, bracketed."""
     value, curvature = slope(1.0)
     if value == 0:
         return 1.0

@@ -17,7 +17,7 @@ import numpy as np
 
 from separatrix.passes import compiled as passes
 from separatrix.passes.summaries import Extremes, Piece, Sides
-from separatrix.space import Vector
+from separatrix.space import Space, Vector
 
 PIECE = 0.2  # seconds between two looks at whoever watches
 STALLED = 60  # rounds without progress after which a solver has to stop
@@ -58,15 +58,17 @@ class Problem:
 
     def softer(self, C: float, tol: float) -> "Problem":
         """The same problem with another C and accuracy, on the same clock and count of passes."""
-        return self._with(C, (2.0 * C) ** -0.5, tol)
+        return self._with(C, self.patterns.space._replace(delta=(2.0 * C) ** -0.5), tol)
 
     def harder(self, tol: float) -> "Problem":
         """The hard margin of the same patterns, likewise."""
-        return self._with(np.inf, 0.0, tol)
+        return self._with(np.inf, self.patterns.space._replace(delta=0.0, hinge=0.0), tol, Problem)
 
-    def _with(self, C: float, delta: float, tol: float) -> "Problem":
-        patterns = self.patterns.in_space(self.patterns.space._replace(delta=delta))
-        other = Problem(patterns, C, self.weight, tol=tol, max_passes=self.max_passes, max_time=self.max_time)
+    def _with(self, C: float, space: Space, tol: float, kind: type["Problem"] | None = None) -> "Problem":
+        patterns = self.patterns.in_space(space)
+        other = (kind or type(self))(
+            patterns, C, self.weight, tol=tol, max_passes=self.max_passes, max_time=self.max_time
+        )
         other.clock, other.passes = self.clock, self.passes
         return other
 
@@ -86,6 +88,16 @@ class Problem:
     @property
     def free(self) -> bool:
         return self.patterns.space.free
+
+    @property
+    def diagonal(self) -> Vector:
+        """What squared slack adds to the diagonal of the dual's matrix: 1/(2 C c)."""
+        return 1.0 / (2.0 * self.C * self.weight)
+
+    @property
+    def caps(self) -> Vector:
+        """The largest multiplier of each pattern."""
+        return np.full(self.patterns.n, np.inf)
 
     # passes
 

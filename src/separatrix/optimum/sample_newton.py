@@ -16,7 +16,7 @@ from separatrix.optimum.problem import Problem
 from separatrix.optimum.sift import VALUES, evenly
 from separatrix.space import Vector, symmetric
 
-SAMPLE, SAMPLE_HERE = 50_000, 25_000  # rows of the sample; of rows that are here, where a pass costs less
+SAMPLE, SAMPLE_HERE = 200_000, 25_000  # rows of the sample; of rows that are here, where a pass costs less
 NEAR = 1e-4  # gap to which it is solved
 Matrix = NDArray[np.float64]
 

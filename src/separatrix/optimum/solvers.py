@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from separatrix.optimum import active_set, coordinate_descent, newton, sample_newton, sift
+from separatrix.optimum import active_set, augmented_lagrangian, coordinate_descent, newton, sample_newton, sift
+from separatrix.optimum.hinge_problem import HingeProblem
 from separatrix.optimum.problem import Problem
 from separatrix.optimum.thread_limit import calm
 from separatrix.space import Vector
@@ -31,6 +32,8 @@ def choose(problem: Problem) -> tuple[str, str]:
     """Name of the solver, and the reason in words."""
     patterns, width = problem.patterns, problem.patterns.d + 1
     machine = " of a linear machine" if patterns.categories > 2 else ""
+    if isinstance(problem, HingeProblem):
+        return "augmented-lagrangian", "hinge loss: few passes with Newton steps on the rows at the margin"
     if not patterns.here:
         if problem.hard:
             return "sift", f"hard margin{machine}, rows elsewhere: few passes bring the rows near the boundary"
@@ -61,6 +64,8 @@ def _dual_side(problem: Problem) -> bool:
 def check(problem: Problem, name: str) -> None:
     """A solver says what it cannot do."""
     lacking = SOLVERS[name].lacking(problem)
+    if isinstance(problem, HingeProblem) and name != "augmented-lagrangian":
+        lacking = 'is for squared slack; with loss="hinge" use "augmented-lagrangian" or "auto".'
     if lacking:
         raise ValueError(f"solver={name!r} {lacking}".replace("'", '"'))
 
@@ -93,9 +98,10 @@ def _near(problem: Problem) -> Vector | None:
 def _as_hard(problem: Problem) -> None:
     """With an extreme C slack is unaffordable: where the data are separable, the hard margin is the solution."""
     hard = problem.harder(0.1 * problem.tol)
-    if choose(hard)[0] != "active-set":
+    name = choose(hard)[0]
+    if name not in ("active-set", "sift"):
         return
-    active_set.solve(hard)
+    SOLVERS[name].run(hard, None)
     if hard.lower > 0:
         margins = problem.margins(hard.a)
         problem.primal(hard.a / margins.min(), margins / margins.min())
@@ -126,7 +132,12 @@ def _coordinates(problem: Problem) -> str | None:
     return _here(problem)
 
 
+def _hinge(problem: Problem) -> str | None:
+    return None if isinstance(problem, HingeProblem) else 'is for loss="hinge"; use "auto".'
+
+
 SOLVERS = {
+    "augmented-lagrangian": Solver(augmented_lagrangian.solve, _hinge),
     "active-set": Solver(active_set.solve, _hard_here, _near),
     "newton": Solver(newton.follow, _soft_here),
     "dual-coordinates": Solver(coordinate_descent.solve, _coordinates),

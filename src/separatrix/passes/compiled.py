@@ -133,6 +133,22 @@ def slack_sums(key: str) -> Any:
 
 
 @on_first_use
+def clipped_sums(key: str) -> Any:
+    """With u = alpha + sigma (1 - m - t z): the sums of clip(u, 0, cap) z, and of z^2 over 0 < u < cap."""
+
+    def run(alpha, cap, sigma, m, z, t):
+        key  # noqa: B018
+        products = curvature = 0.0
+        for k in range(m.shape[0]):
+            u = alpha[k] + sigma * (1.0 - m[k] - t * z[k])
+            products += min(max(u, 0.0), cap[k]) * z[k]
+            curvature += z[k] * z[k] if 0.0 < u < cap[k] else 0.0
+        return products, curvature
+
+    return compiled(run, any_order=True)
+
+
+@on_first_use
 def curvature_product(key: str) -> Any:
     """``out += sum_k c[k] y (y.q)`` over the rows ``i = index``, y = (x_i, rho), each row read once."""
 

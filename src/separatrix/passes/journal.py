@@ -36,7 +36,8 @@ class JournaledRows(Rows):
 
     def __init__(self, home: Rows, path: str | Path, guard: str = ""):
         self.home = home
-        self.n, self.width, self.classes = home.n, home.width, home.classes
+        self.n, self.width, self.classes, self.names = home.n, home.width, home.classes, home.names
+        self.block_count, self.prefers_mixing = home.block_count, home.prefers_mixing
         self.journal = Journal(Path(path), hashlib.sha256(f"{home.fingerprint} {guard}".encode()).hexdigest())
 
     @property
@@ -207,6 +208,8 @@ def _encoded(record: dict[str, Any]) -> bytes:
 def _plain(value: Any, arrays: list[np.ndarray]) -> Any:
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return {"tuple": type(value).__name__, "fields": [_plain(part, arrays) for part in value]}
+    if isinstance(value, list):
+        return {"list": [_plain(part, arrays) for part in value]}
     if isinstance(value, (np.ndarray, np.generic)):
         array = np.asarray(value)
         arrays.append(array)
@@ -238,6 +241,8 @@ class _Reader:
             return told
         if "float" in told:
             return float.fromhex(told["float"])
+        if "list" in told:
+            return [self.value(part) for part in told["list"]]
         if "tuple" in told:
             return getattr(summaries, told["tuple"])(*(self.value(part) for part in told["fields"]))
         dtype = np.dtype(told["dtype"])

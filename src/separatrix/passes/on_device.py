@@ -9,7 +9,18 @@ from typing import Any
 import numpy as np
 
 from separatrix.passes.compiled import BLOCK
-from separatrix.passes.summaries import Columns, Combination, Extremes, Piece, Shape, Sides, Vector
+from separatrix.passes.summaries import (
+    NEAR,
+    Columns,
+    Combination,
+    Extremes,
+    Moments,
+    Piece,
+    Shape,
+    Sides,
+    Slope,
+    Vector,
+)
 from separatrix.rows.device import DeviceRows, to_numpy
 from separatrix.space import Space
 
@@ -60,11 +71,20 @@ class Block:
 
     # Summaries, named as those of patterns in memory.
 
-    def shape_of_block(self, first: int) -> Shape:
-        xp, space = self.xp, self.space
-        squares = xp.sum(self.X * self.X, axis=1)
+    @property
+    def norms2(self) -> Any:
+        """|y_k|^2 in this space."""
+        return self._extended(self.xp.sum(self.X * self.X, axis=1))
+
+    def _extended(self, squares: Any) -> Any:
+        space = self.space
         delta2 = space.delta**2 / (self.prices if space.weighted else 1.0)
-        norms2 = squares + ((0.0 if space.free else space.rho**2) + delta2)
+        return squares + ((0.0 if space.free else space.rho**2) + delta2)
+
+    def shape_of_block(self, first: int) -> Shape:
+        xp = self.xp
+        squares = xp.sum(self.X * self.X, axis=1)
+        norms2 = self._extended(squares)
         finite = xp.isfinite(norms2)
         bad = -1 if bool(xp.all(finite)) else first + int(xp.argmin(xp.astype(finite, xp.int8)))
         return Shape(
@@ -108,8 +128,28 @@ class Block:
         s, c = xp.clip(1.0 - m, min=0.0), self.prices
         active = xp.astype(s > 0.0, xp.float64)
         matrix = self.outer_products(c * active) if hessian else np.zeros((0, 0))
-        count = int(xp.count_nonzero(active))
-        return Piece(self.sum(c * s * s), self.sum(c * s), self.combine(c * s), matrix, count, float(xp.min(m)))
+        count, near = int(xp.count_nonzero(active)), self.sum(xp.where(m < 1.0 + NEAR, c, xp.zeros_like(c)))
+        return Piece(self.sum(c * s * s), self.sum(c * s), self.combine(c * s), matrix, count, float(xp.min(m)), near)
+
+    def slope_of_block(self, first: int, a: Vector, criterion: Any, hessian: bool) -> Slope:
+        """The formulas of a criterion are numpy's: a number per row comes here, and one goes back."""
+        xp, m, norms2 = self.xp, to_numpy(self.margins(a)), to_numpy(self.norms2)
+        c = to_numpy(self.prices)
+        pull = self.rows.vector(-c * criterion.slopes(m, norms2))
+        matrix = self.outer_products(self.rows.vector(c * criterion.curvatures(m, norms2))) if hessian else None
+        value, smallest = float(np.sum(c * criterion.losses(m, norms2))), float(m.min(initial=np.inf))
+        empty = np.zeros((0, 0))
+        return Slope(value, self.combine(pull), float(xp.sum(pull)), empty if matrix is None else matrix, smallest)
+
+    def moments_of_block(self, first: int, codes: Any, classes: int) -> Moments:
+        xp = self.xp
+        members = [xp.astype(codes == k, xp.float64) for k in range(classes)]
+        return Moments(
+            np.array([int(xp.count_nonzero(member)) for member in members]),
+            np.array([self.sum(member * self.prices) for member in members]),
+            np.array([self.combine(member * self.prices * self.labels) for member in members]),
+            self.outer_products(self.prices),
+        )
 
     def outer_products(self, c: Any) -> np.ndarray:
         """sum c_k y_k y_k^t, its lower triangle."""

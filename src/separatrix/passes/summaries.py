@@ -110,6 +110,83 @@ class Piece(NamedTuple):
         )
 
 
+class Slope(NamedTuple):
+    """A criterion J = sum c phi(a.y) at a vector: its value; -grad J = sum c |phi'| y, and the sum of the c |phi'|; the
+    lower triangle of its Hessian (empty where it was not asked for); and the smallest margin."""
+
+    value: float
+    downhill: Vector
+    pull: float
+    matrix: NDArray[np.float64]
+    minimum: float
+
+    def merge(self, other: "Slope") -> "Slope":
+        return Slope(
+            self.value + other.value,
+            self.downhill + other.downhill,
+            self.pull + other.pull,
+            self.matrix + other.matrix,
+            min(self.minimum, other.minimum),
+        )
+
+
+class Moments(NamedTuple):
+    """Of rows z = (x, rho): for each class its rows, the sum of their weights c and of c z; of all the lower triangle
+    of sum c z z^t. What least squares needs, for every class against the rest and every target that classes tell."""
+
+    rows: np.ndarray
+    weights: Vector
+    sums: NDArray[np.float64]
+    matrix: NDArray[np.float64]
+
+    def merge(self, other: "Moments") -> "Moments":
+        return Moments(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
+
+
+class Mixture(NamedTuple):
+    """Of runs of a rule over blocks, for each problem: the sums of their vectors and of their multipliers, corrections,
+    and the blocks that needed one; rows and blocks in all."""
+
+    vectors: NDArray[np.float64]
+    totals: Vector
+    updates: np.ndarray
+    fresh: np.ndarray
+    rows: int
+    blocks: int
+
+    def merge(self, other: "Mixture") -> "Mixture":
+        return Mixture(
+            self.vectors + other.vectors,
+            self.totals + other.totals,
+            self.updates + other.updates,
+            self.fresh + other.fresh,
+            self.rows + other.rows,
+            self.blocks + other.blocks,
+        )
+
+
+class Standing(NamedTuple):
+    """Where a run over blocks in order stands: of each problem whether this epoch has corrected it, how it ended, and
+    the arrays of its state."""
+
+    fresh: np.ndarray
+    reasons: list[str]
+    arrays: list[np.ndarray]
+
+
+class Spread(NamedTuple):
+    """Of columns: number of rows, means, and sums of squared differences from these (Chan, Golub & LeVeque 1979)."""
+
+    n: int
+    mean: Vector
+    squares: Vector
+
+    def merge(self, other: "Spread") -> "Spread":
+        n = self.n + other.n
+        apart, share = other.mean - self.mean, other.n / max(n, 1)
+        return Spread(n, self.mean + share * apart, self.squares + other.squares + apart * apart * (self.n * share))
+
+
 class Columns(NamedTuple):
     """Sums and extremes of the columns."""
 

@@ -16,7 +16,7 @@ from separatrix.rows.device import DeviceRows
 from separatrix.space import Vector
 
 ROWS = 128  # of a tile: many small programs keep memory busier than few that fetch ahead
-TILE_VALUES, TILES = 4096, 16  # values of a tile of `_slacks`, tiles of a program, which adds their sums
+SLACK_ROWS, TILES = 16, 256  # rows of a tile of `_slacks`, for one warp, and tiles of a program, which adds their sums
 CURVATURE_ROWS, CURVATURE_PROGRAMS = 32, 132 * 16  # of `_curvature`
 ENOUGH = 1 << 22  # rows of which a Hessian is made, at least; every tile of fewer rows than these, else one of several
 WIDEST = 128  # columns up to which a tile and the Hessian's sums stay in registers
@@ -63,18 +63,32 @@ def _sizes(X, largest, total, n, D: tl.constexpr, WIDTH: tl.constexpr, ROWS: tl.
 
 
 @triton.jit
-def _slacks(X, codes, price, a, n, positive, sums, pull, D: tl.constexpr, WIDTH: tl.constexpr, ROWS: tl.constexpr,
-            TILES: tl.constexpr, WEIGHTED: tl.constexpr):  # fmt: skip
+def _slacks(X, codes, price, a, n, positive, sums, pull, D: tl.constexpr, HEAD: tl.constexpr, TAIL: tl.constexpr,
+            ROWS: tl.constexpr, TILES: tl.constexpr, WEIGHTED: tl.constexpr):  # fmt: skip
     """Over rows with s = 1 - l (a.x + a_d) > 0: the sums of c s^2, c s, c s l and 1 and the smallest margin (sums), and
-    of c s l x (pull); one of each per program."""
+    of c s l x (pull); one of each per program. A row is read in two parts, whose widths are powers of two: what is
+    filled up with zeros costs arithmetic, and this kernel has more of it than time to wait for memory."""
     pid = tl.program_id(0).to(tl.int64)
     zero = tl.zeros((ROWS,), tl.float64)
     squares, slack, signed, smallest = zero, zero, zero, zero + float("inf")
     active = tl.zeros((ROWS,), tl.int32)
-    v = tl.zeros((ROWS, WIDTH), tl.float64)
+    c = tl.arange(0, HEAD)
+    head, v = tl.load(a + c)[None, :], tl.zeros((ROWS, HEAD), tl.float64)
+    if TAIL > 0:
+        t = HEAD + tl.arange(0, TAIL)
+        tail, w = tl.load(a + t, mask=t < D, other=0.0)[None, :], tl.zeros((ROWS, TAIL), tl.float64)
+    bias = tl.load(a + D)
     for k in range(TILES):
         r = (pid * TILES + k) * ROWS + tl.arange(0, ROWS)
-        x, inside, plus, m = _margins(X, codes, a, r, n, positive, D, WIDTH)
+        inside = r < n
+        x = tl.load(X + r[:, None] * D + c[None, :], mask=inside[:, None], other=0.0).to(tl.float64)
+        p = tl.sum(x * head, axis=1) + bias
+        if TAIL > 0:
+            z = tl.load(X + r[:, None] * D + t[None, :], mask=inside[:, None] & (t[None, :] < D), other=0.0)
+            z = z.to(tl.float64)
+            p += tl.sum(z * tail, axis=1)
+        plus = tl.load(codes + r, mask=inside, other=0) == positive
+        m = tl.where(plus, p, -p)
         smallest = tl.minimum(smallest, tl.where(inside, m, float("inf")))
         on = (m < 1.0) & inside
         s = tl.where(on, 1.0 - m, 0.0)
@@ -86,14 +100,17 @@ def _slacks(X, codes, price, a, n, positive, sums, pull, D: tl.constexpr, WIDTH:
         squares += cs * s
         slack += cs
         signed += csl
-        v += x.to(tl.float64) * csl[:, None]
+        v += x * csl[:, None]
+        if TAIL > 0:
+            w += z * csl[:, None]
     tl.store(sums + pid * 5, tl.sum(squares, axis=0))
     tl.store(sums + pid * 5 + 1, tl.sum(slack, axis=0))
     tl.store(sums + pid * 5 + 2, tl.sum(signed, axis=0))
     tl.store(sums + pid * 5 + 3, tl.sum(active, axis=0).to(tl.float64))
     tl.store(sums + pid * 5 + 4, tl.min(smallest, axis=0))
-    c = tl.arange(0, WIDTH)
-    tl.store(pull + pid * WIDTH + c, tl.sum(v, axis=0))
+    tl.store(pull + pid * D + c, tl.sum(v, axis=0))
+    if TAIL > 0:
+        tl.store(pull + pid * D + t, tl.sum(w, axis=0), mask=t < D)
 
 
 @triton.jit
@@ -163,15 +180,16 @@ def sizes(rows: DeviceRows) -> tuple[float, float]:
 
 def slacks(rows: DeviceRows, positive: int, a: Vector) -> Sums:
     """``a``: the vector with the bias itself at its end."""
-    d, width, device = rows.width, _width(rows), rows.X.device
-    tile = max(16, min(ROWS, TILE_VALUES // width))
-    programs = triton.cdiv(rows.n, tile * TILES)
+    d, device = rows.width, rows.X.device
+    head = 1 << (d.bit_length() - 1)
+    tail = triton.next_power_of_2(d - head) if d > head else 0
+    programs = triton.cdiv(rows.n, SLACK_ROWS * TILES)
     sums = torch.empty(programs, 5, dtype=torch.float64, device=device)
-    pull = torch.empty(programs, width, dtype=torch.float64, device=device)
-    _slacks[(programs,)](rows.X, rows.codes, _price(rows), rows.vector(a), rows.n, positive, sums, pull, d, width,
-                         tile, TILES, rows.weight is not None)  # fmt: skip
+    pull = torch.empty(programs, d, dtype=torch.float64, device=device)
+    _slacks[(programs,)](rows.X, rows.codes, _price(rows), rows.vector(a), rows.n, positive, sums, pull, d, head, tail,
+                         SLACK_ROWS, TILES, rows.weight is not None, num_warps=1)  # fmt: skip
     squares, slack, signed, active, _ = sums.sum(dim=0).tolist()
-    return Sums(squares, slack, signed, int(active), float(sums[:, 4].min()), pull.sum(dim=0)[:d].cpu().numpy())
+    return Sums(squares, slack, signed, int(active), float(sums[:, 4].min()), pull.sum(dim=0).cpu().numpy())
 
 
 def curvature(rows: DeviceRows, positive: int, a: Vector, part: int) -> tuple[float, Vector, np.ndarray]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from separatrix.passes.compiled import BLOCK
 from separatrix.passes.on_device import Block
-from separatrix.passes.summaries import Both, Columns, Combination, Extremes, Piece, Shape, Sides
+from separatrix.passes.summaries import Both, Columns, Combination, Extremes, Moments, Piece, Shape, Sides, Slope
 from separatrix.rows.base import Rows
 from separatrix.rows.device import DeviceRows
 from separatrix.rows.memory import MemoryRows
@@ -92,6 +92,10 @@ class PatternSet(ABC):
         """Value, gradient and Hessian of the criterion of a soft margin."""
         return self._pass("piece_of_block", np.ascontiguousarray(a, dtype=np.float64), hessian)
 
+    def slope(self, a: Vector, criterion: Any, hessian: bool = False) -> Slope:
+        """Value, gradient and, where asked for, Hessian of a criterion of `separatrix.descent`."""
+        return self._pass("slope_of_block", np.ascontiguousarray(a, dtype=np.float64), criterion, hessian)
+
     def sum(self) -> Combination:
         """sum y_k, and their number."""
         return self._pass("sum_of_block")
@@ -167,6 +171,10 @@ class PatternSet(ABC):
         length = self.length(a)
         return a / length if length > 0 else a
 
+    def measured(self, a: Vector) -> Vector:
+        """The multiple of a that certificates speak of: the unit vector, or a itself where its length counts."""
+        return a if self.space.hinge else self.unit(a)
+
     # A few patterns.
 
     @abstractmethod
@@ -238,6 +246,12 @@ class Seen(NamedTuple):
         per_row = 1 if self.positive is not None else categories - 1
         return getattr(self.patterns(block, categories), name)(block.first * per_row, *args)
 
+    def moments(self, categories: int, block: Any) -> Moments:
+        """The moments of the classes of a block, which travel like other work."""
+        if isinstance(block, DeviceRows):
+            return Block(block, 1, self.space).moments_of_block(block.first, block.codes, categories)
+        return self._replace(positive=1).patterns(block, categories).moments_of_block(0, block.codes, categories)
+
     def two_works(self, works: Any, categories: int, block: MemoryRows) -> Both:
         """Two of them in one pass."""
         return Both(*(self.work(name, args, categories, block) for name, args in works))
@@ -255,6 +269,7 @@ class PassedPatterns(PatternSet):
         self.categories = 2 if positive is not None else len(home.classes)
         self._known_extremes: tuple[bytes, Extremes] | None = None
         self._known_piece: tuple[bytes, Piece] | None = None
+        self._known_slope: tuple[bytes, Any, Slope] | None = None
 
     @property
     def per_row(self) -> int:
@@ -309,9 +324,26 @@ class PassedPatterns(PatternSet):
         assert self._known_piece is not None
         return self._known_piece[1]
 
+    def slope(self, a: Vector, criterion: Any, hessian: bool = False) -> Slope:
+        a = np.ascontiguousarray(a, dtype=np.float64)
+        known = self._known_slope
+        if known is None or known[:2] != (a.tobytes(), criterion) or (hessian and not known[2].matrix.size):
+            self._known_slope = known = a.tobytes(), criterion, super().slope(a, criterion, hessian)
+        return known[2]
+
+    def moments(self) -> Moments:
+        """Of the rows of all classes, in one pass."""
+        return self.home.run(partial(self.seen.moments, len(self.home.classes)))
+
     def smallest(self, a: Vector) -> float:
-        known = self._known_piece
-        return known[1].minimum if known is not None and known[0] == a.tobytes() else self.extremes(a, 1).minimum
+        known = (self._known_piece, self._known_slope)
+        told = [k[-1].minimum for k in known if k is not None and k[0] == a.tobytes()]
+        return told[0] if told else self.extremes(a, 1).minimum
+
+    def peak(self) -> float:
+        """max |y_ki|, the radius that matters to Winnow."""
+        columns = self.column_range()
+        return max(float(np.abs([columns.smallest, columns.largest]).max(initial=0.0)), self.space.rho)
 
     def sample(self, rows: np.ndarray) -> "Patterns":
         return self.seen.patterns(self.home.take(rows), self.categories)

@@ -24,6 +24,7 @@ from separatrix.rows.memory import MemoryRows
 from separatrix.space import Space, Vector
 
 BLOCK = 8_000_000  # values of the Gram matrix that are computed at a time
+RECENT = 6  # combinations of the rows that are kept
 LARGEST_CHECKED = 4000  # rows up to which the Gram matrix of an unknown kernel is factored
 
 
@@ -91,11 +92,14 @@ class KernelPatterns(Patterns):
         super().__init__(rows, labels, space, weight)
         self.kernel, self.columns = kernel, columns
         self.matrix = as_matrix(self.rows)
-        self.centres = self if centres is None else centres
+        self._centres = centres  # None: these patterns themselves, which do not hold on to themselves
         self._like: KernelPatterns | None = None  # patterns of the same rows
+        self._recent: dict[tuple[bytes, bytes], Vector] = {}  # the last few combinations of the rows
 
     def in_space(self, space: Space) -> "KernelPatterns":
-        return self._again(self.labels, space)
+        other = self._again(self.labels, space)
+        other._recent = self._recent
+        return other
 
     def relabelled(self, labels: Vector) -> "KernelPatterns":
         return self._again(labels, self.space)
@@ -104,6 +108,11 @@ class KernelPatterns(Patterns):
         other = KernelPatterns(self.rows, labels, space, self.kernel, self.weight, self.columns)
         other.matrix, other.squares, other._like = self.matrix, self.squares, self
         return other
+
+    @property
+    def centres(self) -> "KernelPatterns":
+        """The patterns of which vectors are combinations."""
+        return self if self._centres is None else self._centres
 
     @property
     def d(self) -> int:
@@ -173,13 +182,21 @@ class KernelPatterns(Patterns):
         return (K + K.T) / 2.0
 
     def _products(self, beta: Vector, among: np.ndarray | None = None) -> Vector:
-        """sum_k beta_k (K(x_k, x_i) + rho^2), in blocks of the Gram matrix."""
-        support = np.flatnonzero(beta)
-        size = self.n if among is None else len(among)
-        out, step = np.zeros(size), max(1, BLOCK // max(size, 1))
-        for first in range(0, len(support), step):
-            part = support[first : first + step]
-            out += beta[part] @ self.gram(part, among)
+        """sum_k beta_k (K(x_k, x_i) + rho^2), in blocks of the Gram matrix; several bounds ask for the same in turn."""
+        key = beta.tobytes(), b"" if among is None else among.tobytes()
+        out, whole = self._recent.get(key), self._recent.get((key[0], b""))
+        if whole is not None and among is not None:
+            out = whole[among]
+        if out is None:
+            support = np.flatnonzero(beta)
+            size = self.n if among is None else len(among)
+            out, step = np.zeros(size), max(1, BLOCK // max(size, 1))
+            for first in range(0, len(support), step):
+                part = support[first : first + step]
+                out += beta[part] @ self.gram(part, among)
+            for former in list(self._recent)[: 1 - RECENT]:
+                del self._recent[former]
+            self._recent[key] = out
         return out + self._rho2 * float(beta.sum())
 
     @property
@@ -226,7 +243,7 @@ class KernelPatterns(Patterns):
     def distance(self, a: Vector, margins: Vector | None = None) -> float:
         """The geometric margin in the space of phi, where the bias is not part of the length."""
         flat = self.in_space(self.space._replace(free=True))
-        flat.centres = self.centres if self.centres is not self else flat
+        flat._centres = self._centres
         with np.errstate(divide="ignore", invalid="ignore"):
             margins = self.margins(a) if margins is None else margins
             return float(margins.min() / np.float64(flat.length(a)))

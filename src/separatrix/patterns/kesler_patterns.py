@@ -8,6 +8,7 @@ written out: patterns are numbered k (c - 1) + r, r counting the rivals in the o
 
 from collections.abc import Callable
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -183,20 +184,19 @@ class KeslerPatterns(Patterns):
         return self.combine(index, c * self.margins_of(index, q))
 
     def outer_products(self, index: np.ndarray, c: Vector) -> NDArray[np.float64]:
-        """sum c eta eta^t: S = sum c y y^t over the patterns of two categories enters four blocks."""
+        """sum c eta eta^t: S = sum c y y^t over the patterns between two categories enters four blocks."""
         categories, width = self.categories, self.features + 1
         rows, rivals = self.rivals_of(index)
         own = self.codes[rows]
+        first, second = np.minimum(own, rivals), np.maximum(own, rivals)
         H = np.zeros((categories, width, categories, width))
-        for i in range(categories):
-            for j in range(categories):
-                pair = np.flatnonzero((own == i) & (rivals == j))
-                if len(pair):
-                    S = symmetric(self.one.outer_products(rows[pair], c[pair]))
-                    H[i, :, i] += S
-                    H[j, :, j] += S
-                    H[i, :, j] -= S
-                    H[j, :, i] -= S
+        for i, j in combinations(range(categories), 2):
+            between = np.flatnonzero((first == i) & (second == j))
+            if len(between):
+                S = symmetric(self.one.outer_products(rows[between], c[between]))
+                H[i, :, i] += S
+                H[j, :, j] += S
+                H[i, :, j] = H[j, :, i] = -S
         return H.reshape(categories * width, categories * width)
 
     def combination_error(self, alpha: Vector) -> float:

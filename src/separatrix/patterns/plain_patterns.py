@@ -14,9 +14,11 @@ from separatrix.passes.summaries import (
     Columns,
     Combination,
     Extremes,
+    Moments,
     Piece,
     Shape,
     Sides,
+    Slope,
     Smallest,
     k_smallest,
 )
@@ -158,6 +160,28 @@ class Patterns(PatternSet):
         near = float(self.prices[m < 1.0 + NEAR].sum())
         return Piece(float(cs @ s), float(cs.sum()), pull, matrix, len(index), smallest, near)
 
+    def slope_of_block(self, first: int, a: Vector, criterion: Any, hessian: bool) -> Slope:
+        m, c = self.margins(a), self.prices
+        pull = -c * criterion.slopes(m, self.norms2)
+        rows = np.flatnonzero(pull)
+        matrix = np.zeros((0, 0))
+        if hessian:
+            bends = c * criterion.curvatures(m, self.norms2)
+            matrix = self.outer_products(np.flatnonzero(bends), bends[bends != 0])
+        value, smallest = float(np.sum(c * criterion.losses(m, self.norms2))), float(m.min(initial=np.inf))
+        return Slope(value, self.combine(rows, pull[rows]), float(pull.sum()), matrix, smallest)
+
+    def moments_of_block(self, first: int, codes: np.ndarray, classes: int) -> Moments:
+        """Of the rows themselves, whatever their labels here."""
+        members = [np.flatnonzero(codes == k) for k in range(classes)]
+        signed = self.prices * self.labels
+        return Moments(
+            np.array([len(rows) for rows in members]),
+            np.array([self.prices[rows].sum() for rows in members]),
+            np.array([self.combine(rows, signed[rows]) for rows in members]),
+            self.outer_products(np.arange(self.n), self.prices),
+        )
+
     def distance_of_block(self, first: int, a: Vector) -> Smallest:
         return Smallest(self.distance(a))
 
@@ -171,6 +195,12 @@ class Patterns(PatternSet):
     def prices(self) -> Vector:
         """The factor on each pattern's squared slack."""
         return np.ones(self.n) if self.weight is None else self.weight
+
+    @cached_property
+    def caps(self) -> Vector:
+        """The largest multipliers C c_k in a space with plain slack, rounded down: proofs rest on alpha <= C c."""
+        caps = self.space.hinge * self.prices
+        return frozen(np.where(self.prices == 1.0, caps, np.nextafter(caps, 0.0)))
 
     def extremes(self, a: Vector, k: int) -> Extremes:
         return _extremes(self.margins(a), k)
@@ -289,6 +319,17 @@ class Patterns(PatternSet):
             return out
 
         return self.home.sum_of(part, len(index), PIECE, np.zeros(self.d + 1))
+
+    def inner_products(self, index: np.ndarray, bias: bool = True) -> NDArray[np.float64]:
+        """y_i.y_j of some rows with each other; ``bias``: with that of the constant coordinate."""
+        if self.sparse:
+            X = self.sparse_rows(index)
+            G = (X @ X.T).toarray()
+        else:
+            Z = self.home.dense(index)
+            G = Z @ Z.T
+        labels = self.labels[index]
+        return labels[:, None] * (G + (self.space.rho**2 if bias else 0.0)) * labels
 
     def curvature_product(self, index: np.ndarray, c: Vector, q: Vector) -> Vector:
         """``sum c_k y_k (y_k.q)`` over some rows, each read once."""

@@ -7,6 +7,7 @@ from sklearn.base import clone
 
 from separatrix.callbacks import MarginTrace
 from separatrix.plot.style import COLOURS, INK, axes_for, styled
+from separatrix.proof.theory import Theory
 
 
 class BoundsDisplay:
@@ -18,6 +19,8 @@ class BoundsDisplay:
         The rows of a `MarginTrace`, of one problem.
     name : str
         Of what was fitted.
+    theory : Theory or None
+        What a theorem says of the fit.
 
     Examples
     --------
@@ -28,8 +31,8 @@ class BoundsDisplay:
     >>> display = BoundsDisplay.from_estimator(DynamicMargin(epsilon=0.1), X, y == 0)
     """
 
-    def __init__(self, *, rows: list[dict[str, Any]], name: str = ""):
-        self.rows, self.name = rows, name
+    def __init__(self, *, rows: list[dict[str, Any]], name: str = "", theory: Theory | None = None):
+        self.rows, self.name, self.theory = rows, name, theory
         counts = [row["updates"] for row in rows]
         self.unit = "passes over the data" if any(c is None for c in counts) else "updates"
         key = "epochs" if self.unit.startswith("passes") else "updates"
@@ -41,6 +44,11 @@ class BoundsDisplay:
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, problem: int = 0) -> Any:
         """Fit a clone of the estimator with a trace, and draw its bounds; ``problem``: which, of several classes."""
+        return cls.computed(estimator, X, y, problem=problem).plot(ax=ax)
+
+    @classmethod
+    def computed(cls, estimator: Any, X: Any, y: Any, *, problem: int = 0) -> Any:
+        """The same without drawing it."""
         trace = MarginTrace(factor=1.2)
         fitted = clone(estimator).set_callbacks(trace).fit(X, y)
         rows = _of_problem(trace, problem)
@@ -49,7 +57,7 @@ class BoundsDisplay:
         if rows:
             final = {"updates": rows[-1]["updates"], "epochs": max(rows[-1]["epochs"], final["epochs"])}
         rows.append({**final, "upper": certificate.upper, "lower": certificate.lower})
-        return cls(rows=rows, name=type(estimator).__name__).plot(ax=ax)
+        return cls(rows=rows, name=type(estimator).__name__, theory=certificate.theory)
 
     @classmethod
     def from_trace(cls, trace: MarginTrace, *, name: str = "", problem: int = 0, ax: Any = None) -> Any:

@@ -7,11 +7,24 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from separatrix.errors import DataError
-from separatrix.plot.style import INK, as_text, axes_for, dense, look, separator_in, styled, thinned
+from separatrix.plot.style import (
+    INK,
+    MOST_POINTS,
+    as_text,
+    axes_for,
+    dense,
+    look,
+    of_numbers,
+    separator_in,
+    styled,
+    thinned,
+)
 
 GRID = 300
 POWER = 100  # steps of the power iteration
-CROWDED = 40  # support vectors from which rings become small
+MOST_ROWS = 20_000  # that it looks at
+CROWDED = 40  # marks from which they become small
+IN_A_COLUMN = 14  # names that a column of a legend holds
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -62,18 +75,23 @@ class BoundaryDisplay:
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, feature_names: Any = None) -> Any:
         """Draw a fitted separator, alone or at the end of a Pipeline, and the rows that it was fitted on."""
+        return cls.computed(estimator, X, y, feature_names=feature_names).plot(ax=ax)
+
+    @classmethod
+    def computed(cls, estimator: Any, X: Any, y: Any, *, feature_names: Any = None, steps: int = GRID) -> Any:
+        """The same without drawing it; ``steps``: points of the grid along each axis."""
         check_is_fitted(estimator)
         separator = separator_in(estimator)
         y, predicted = np.asarray(y), estimator.predict(X)
         names = feature_names if feature_names is not None else getattr(estimator, "feature_names_in_", None)
         support = _support(separator)
-        if X.shape[1] == 2:
-            points, grid, band = dense(X), _grid(estimator, X), None
+        if X.shape[1] == 2 and of_numbers(X):
+            points, grid, band = dense(X), _grid(estimator, X, steps), None
             labels = ("first feature", "second feature") if names is None else (str(names[0]), str(names[1]))
         else:
             inner = estimator[:-1].transform(X) if len(getattr(estimator, "steps", [])) > 1 else X
-            points, band, labels, grid = *_projected(separator, inner), None
-        display = cls(
+            points, band, labels, grid = _projected(separator, inner, steps)
+        return cls(
             points=points,
             y=y,
             predicted=predicted,
@@ -84,7 +102,6 @@ class BoundaryDisplay:
             labels=labels,
             title=_title(separator, predicted, y, support),
         )
-        return display.plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Any:
         with styled():
@@ -92,8 +109,10 @@ class BoundaryDisplay:
             self._draw_boundary(ax)
             self._draw_rows(ax)
             ax.set(xlabel=as_text(self.labels[0]), ylabel=as_text(self.labels[1]))
-            ax.set_title(self.title)
-            ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)
+            some = f" ({MOST_POINTS:,} of {len(self.points):,} rows drawn)" if len(self.points) > MOST_POINTS else ""
+            ax.set_title(self.title + some)
+            columns = 1 + len(self.classes) // IN_A_COLUMN
+            ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2, ncols=columns)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
@@ -119,27 +138,31 @@ class BoundaryDisplay:
         count = values.shape[2]
         shades = [look(k)["color"] for k in range(count)]
         ax.contourf(xs, ys, winner, levels=np.arange(count + 1) - 0.5, colors=shades, alpha=0.13)
-        for k in range(count):
-            ax.contour(xs, ys, (winner == k).astype(float), levels=[0.5], colors=INK, linewidths=1.0)
+        for lead in leads(values):
+            if lead.min() < 0 < lead.max():
+                ax.contour(xs, ys, lead, levels=[0.0], colors=INK, linewidths=1.0)
 
     def _draw_rows(self, ax: Any) -> None:
-        shown = thinned(len(self.points), self.support)
+        shown = thinned(len(self.points))
         points, y, wrong = self.points[shown], self.y[shown], (self.predicted != self.y)[shown]
         for k, name in enumerate(self.classes):
             rows = y == name
             ax.scatter(*points[rows].T, s=26, alpha=0.75, lw=0.4, edgecolors="white", label=as_text(name), **look(k))
-        if len(self.support):
-            crowded = len(self.support) > CROWDED
+        support = self.support if len(shown) == len(self.points) else np.intersect1d(self.support, shown)
+        crowded = len(support) > CROWDED
+        if len(support):
             ax.scatter(
-                *self.points[self.support].T,
+                *self.points[support].T,
                 s=42 if crowded else 95,
                 facecolors="none",
                 edgecolors=INK,
                 lw=0.6 if crowded else 1.1,
-                label=f"{len(self.support)} support vectors",
+                label=f"{len(self.support):,} support vectors",
             )
         if wrong.any():
-            ax.scatter(*points[wrong].T, s=70, marker="x", color="black", lw=1.4, label="on the wrong side")
+            many = wrong.sum() > CROWDED
+            looks: Any = {"s": 16, "lw": 0.7, "alpha": 0.6} if many else {"s": 70, "lw": 1.4}
+            ax.scatter(*points[wrong].T, marker="x", color="black", label="on the wrong side", **looks)
 
 
 def _support(separator: Any) -> np.ndarray:
@@ -147,19 +170,34 @@ def _support(separator: Any) -> np.ndarray:
     return np.unique(np.concatenate(support)) if isinstance(support, list) else np.asarray(support)
 
 
-def _grid(estimator: Any, X: Any) -> Any:
-    points = dense(X)
+def leads(values: np.ndarray) -> np.ndarray:
+    """How far each class is ahead of the best of the others, (c, ...): 0 on the border of its region."""
+    count = values.shape[2]
+    return np.array([values[:, :, k] - np.delete(values, k, axis=2).max(axis=2) for k in range(count)])
+
+
+def mesh_around(points: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Grids of x and y that hold the points and some room, and all their pairs."""
     low, high = points.min(axis=0), points.max(axis=0)
     pad = 0.08 * np.where(high > low, high - low, 1.0)
-    xs, ys = (np.linspace(a, b, GRID) for a, b in zip(low - pad, high + pad, strict=True))
-    mesh = np.column_stack([part.ravel() for part in np.meshgrid(xs, ys)])
-    names = getattr(estimator, "feature_names_in_", None)
+    xs, ys = (np.linspace(a, b, steps) for a, b in zip(low - pad, high + pad, strict=True))
+    return xs, ys, np.column_stack([part.ravel() for part in np.meshgrid(xs, ys)])
+
+
+def _grid(estimator: Any, X: Any, steps: int) -> Any:
+    xs, ys, mesh = mesh_around(dense(X), steps)
+    values = _scores(estimator, mesh)
+    return xs, ys, values.reshape(steps, steps, *values.shape[1:]), _level(separator_in(estimator))
+
+
+def _scores(estimator: Any, points: np.ndarray) -> np.ndarray:
+    """Decision values; an estimator that was fitted to columns with names gets such columns."""
+    names, rows = getattr(estimator, "feature_names_in_", None), points
     if names is not None:
         import polars as pl
 
-        mesh = pl.DataFrame({str(name): mesh[:, j] for j, name in enumerate(names)})
-    values = np.asarray(estimator.decision_function(mesh))
-    return xs, ys, values.reshape(GRID, GRID, *values.shape[1:]), _level(separator_in(estimator))
+        rows = pl.DataFrame({str(name): points[:, j] for j, name in enumerate(names)})
+    return np.asarray(estimator.decision_function(rows))
 
 
 def _level(separator: Any) -> float:
@@ -171,8 +209,8 @@ def _level(separator: Any) -> float:
     return margin * length if margin > 0 else 0.0
 
 
-def _projected(separator: Any, X: Any) -> tuple[np.ndarray, float | None, tuple[str, str]]:
-    """Points in a plane that shows the hyperplane edge-on, the band, and the names of the axes."""
+def _projected(separator: Any, X: Any, steps: int) -> tuple[np.ndarray, float | None, tuple[str, str], Any]:
+    """Points in a plane that shows the hyperplane edge-on, the band, the names of the axes, and a grid of regions."""
     coef = getattr(separator, "coef_", None)
     if coef is None:
         raise DataError(f"{type(separator).__name__} has no weight vector to project on: draw it on two features.")
@@ -183,31 +221,50 @@ def _projected(separator: Any, X: Any) -> tuple[np.ndarray, float | None, tuple[
         points = np.asarray(X @ directions.T) - mean @ directions.T
         if points.shape[1] == 1:
             points = np.column_stack([points, _jitter(len(points))])
-        return points, None, ("first direction of the weights", "second direction of the weights")
+            return points, None, ("direction of the weights", "(spread to be seen)"), None
+        labels = ("first direction of the weights", "second direction of the weights")
+        return points, None, labels, _plane_grid(separator, mean, directions, points, steps)
     length = float(np.linalg.norm(coef[0])) or 1.0
     distance = (np.asarray(X @ coef[0]) + separator.intercept_[0]) / length
     band = _level(separator) / length
     if X.shape[1] == 1:
         spread = _jitter(len(distance))
-        return np.column_stack([distance, spread]), band, ("distance from the boundary", "(spread to be seen)")
+        return np.column_stack([distance, spread]), band, ("distance from the boundary", "(spread to be seen)"), None
     labels = ("distance from the hyperplane", "first principal direction within it")
-    return np.column_stack([distance, _across(X, mean, coef[0] / length)]), band, labels
+    return np.column_stack([distance, _across(X, mean, coef[0] / length)]), band, labels, None
+
+
+def _plane_grid(separator: Any, mean: np.ndarray, directions: np.ndarray, points: np.ndarray, steps: int) -> Any:
+    """Scores on the plane through the mean of the rows.
+
+    Only differences of scores decide. Those of three classes vary along two directions alone, so their regions are the
+    same wherever the plane lies; of more classes they are those of the rows that lie on it.
+    """
+    xs, ys, mesh = mesh_around(points, steps)
+    if len(separator.coef_) != len(separator.classes_):
+        values = _scores(separator, mean + mesh @ directions)
+    else:
+        centre = separator.coef_ @ mean + separator.intercept_
+        values = mesh @ (separator.coef_ @ directions.T).T + centre
+    return xs, ys, values.reshape(steps, steps, *values.shape[1:]), 0.0
 
 
 def _across(X: Any, mean: np.ndarray, w: np.ndarray) -> np.ndarray:
     """Coordinates along the first principal direction of the rows without their part along w.
 
-    By power iteration with passes over the rows, which may be sparse and are never copied.
+    By power iteration with passes over the rows, or a random part of very many; they may be sparse.
     """
 
     def within(v: np.ndarray) -> np.ndarray:
         return v - (v @ w) * w
 
-    v = within(np.random.default_rng(0).normal(size=len(w)))
+    draws = np.random.default_rng(0)
+    v = within(draws.normal(size=len(w)))
+    part = X[np.sort(draws.choice(X.shape[0], MOST_ROWS, replace=False))] if X.shape[0] > MOST_ROWS else X
     for _ in range(POWER):
         v /= np.linalg.norm(v) or 1.0
-        along = np.asarray(X @ v) - mean @ v
-        v = within(np.asarray(X.T @ along).ravel() - mean * along.sum())
+        along = np.asarray(part @ v) - mean @ v
+        v = within(np.asarray(part.T @ along).ravel() - mean * along.sum())
     v = v / (np.linalg.norm(v) or 1.0)
     v = v if v[np.argmax(np.abs(v))] >= 0 else -v
     return np.asarray(X @ v) - mean @ v
@@ -222,6 +279,6 @@ def _title(separator: Any, predicted: np.ndarray, y: np.ndarray, support: np.nda
     margin = getattr(separator, "geometric_margin_", float("nan"))
     name = type(separator).__name__
     if wrong:
-        return f"{name}: {wrong} of {len(y)} rows on the wrong side"
+        return f"{name}: {wrong:,} of {len(y):,} rows on the wrong side"
     reached = f", the nearest at {margin:.3g}" if margin > 0 else ""
     return f"{name}: every row on its side{reached}"

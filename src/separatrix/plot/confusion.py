@@ -7,6 +7,8 @@ from sklearn.metrics import ConfusionMatrixDisplay
 
 from separatrix.plot.style import as_text, axes_for, styled
 
+MOST_WRITTEN = 12  # classes up to which a count stands in its square
+
 
 class ConfusionDisplay(ConfusionMatrixDisplay):
     """scikit-learn's confusion matrix in the looks of the other pictures, with a title that tells the accuracy.
@@ -23,12 +25,18 @@ class ConfusionDisplay(ConfusionMatrixDisplay):
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, **options: Any) -> Any:
         """Predict with a fitted estimator and draw; options as scikit-learn has them."""
-        return super().from_estimator(estimator, X, y, **{"cmap": "Blues", "colorbar": False, **options})
+        return super().from_estimator(
+            estimator, X, y, **{"cmap": "Blues", "colorbar": False, "values_format": ",d", **options}
+        )
 
     def plot(self, *, ax: Any = None, **options: Any) -> Any:
         with styled():
             ax = axes_for(ax, (4.6, 4.2))
             super().plot(ax=ax, **options)
+            if len(self.confusion_matrix) > MOST_WRITTEN:  # digits would overlap
+                for text in np.ravel(self.text_):
+                    text.set_visible(False)
+                ax.tick_params(axis="x", labelrotation=90)
             names = [as_text(label.get_text()) for label in ax.get_xticklabels()]
             ax.set_xticklabels(names)
             ax.set_yticklabels(names)

@@ -37,6 +37,11 @@ class MarginDisplay:
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
         """Measure the rows with a fitted separator, alone or at the end of a Pipeline, and draw."""
+        return cls.computed(estimator, X, y).plot(ax=ax)
+
+    @classmethod
+    def computed(cls, estimator: Any, X: Any, y: Any) -> Any:
+        """The same without drawing it."""
         check_is_fitted(estimator)
         separator = separator_in(estimator)
         y, scores = np.asarray(y), np.asarray(estimator.decision_function(X))
@@ -53,7 +58,7 @@ class MarginDisplay:
             others = scores.copy()
             others[rows, codes] = -np.inf
             margins, unit = scores[rows, codes] - others.max(axis=1), "score of the true class above the others"
-        return cls(margins=margins, y=y, classes=separator.classes_, unit=unit, band=band).plot(ax=ax)
+        return cls(margins=margins, y=y, classes=separator.classes_, unit=unit, band=band)
 
     def plot(self, ax: Any = None) -> Any:
         with styled():
@@ -79,6 +84,6 @@ class MarginDisplay:
             told = f"{wrong} of {len(self.margins)} rows on the wrong side" if wrong else "every row on its side"
             ax.set_title(f"Margins: {told}, the smallest {self.margins.min():.3g}")
             ax.set(xlabel=f"{self.unit} (right of 0: on its side)", ylabel="rows")
-            ax.legend(loc="upper right")
+            ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2, ncols=1 + len(self.classes) // 14)
         self.ax_, self.figure_ = ax, ax.figure
         return self

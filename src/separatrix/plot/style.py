@@ -1,11 +1,10 @@
 """How all pictures look: colours that everybody can tell apart, and markers and hatches for black and white."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from separatrix.errors import DataError, MissingExtraError
+from separatrix.errors import MissingExtraError
 
 # Okabe & Ito's palette, in an order whose neighbours also differ in lightness.
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000"]
@@ -13,8 +12,8 @@ MARKERS = ["o", "^", "s", "D", "v", "P", "X", "*"]
 HATCHES = ["", "////", "....", "xxxx", "\\\\\\\\", "++++", "oooo", "----"]
 INK = "#333333"
 FAINT = "#DDDDDD"
-ENDINGS = (".png", ".svg", ".pdf")
 MOST_POINTS = 5000  # rows that are drawn
+TEXT = ("string", "str", "object", "category", "categorical", "enum")  # kinds of columns of frames, as they are called
 
 STYLE = {
     "axes.spines.top": False,
@@ -60,13 +59,6 @@ def axes_for(ax: Any, size: tuple[float, float] = (6.4, 4.4)) -> Any:
     return plt.subplots(figsize=size, layout="constrained")[1]
 
 
-def check_ending(path: str | Path) -> None:
-    """Raise before the work where a picture cannot be written."""
-    matplotlib()
-    if Path(path).suffix.lower() not in ENDINGS:
-        raise DataError(f"{path}: a picture ends with {', '.join(ENDINGS)}.")
-
-
 def as_text(text: Any) -> str:
     """A name or label as it is: dollar signs would begin a formula, and control characters have no picture."""
     return "".join(c if c.isprintable() else " " for c in str(text)).replace("$", r"\$")
@@ -79,18 +71,21 @@ def separator_in(estimator: Any) -> Any:
 
 
 def look(k: int) -> dict[str, Any]:
-    """Colour and marker of class k."""
-    return {"color": COLOURS[k % len(COLOURS)], "marker": MARKERS[k % len(MARKERS)]}
+    """Colour and marker of class k; class k + 8 has the same colour and another marker."""
+    return {"color": COLOURS[k % len(COLOURS)], "marker": MARKERS[(k + k // len(COLOURS)) % len(MARKERS)]}
 
 
-def thinned(n: int, always: np.ndarray) -> np.ndarray:
-    """Row numbers to draw: all of them, or a random part with those that always belong."""
-    if n <= MOST_POINTS:
-        return np.arange(n)
-    chosen = np.random.default_rng(0).choice(n, MOST_POINTS, replace=False)
-    return np.union1d(chosen, always).astype(np.int64)
+def thinned(n: int) -> np.ndarray:
+    """Row numbers to draw: all of them, or a random part of very many."""
+    return np.arange(n) if n <= MOST_POINTS else np.sort(np.random.default_rng(0).choice(n, MOST_POINTS, replace=False))
 
 
 def dense(X: Any) -> np.ndarray:
     """Rows as a float64 array."""
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+
+
+def of_numbers(X: Any) -> bool:
+    """Whether rows hold numbers alone: the columns of a frame may be text."""
+    kinds = getattr(X, "dtypes", None)
+    return kinds is None or not any(str(kind).lower() in TEXT for kind in kinds)

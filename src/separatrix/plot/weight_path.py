@@ -54,6 +54,11 @@ class PathDisplay:
         cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, problem: int = 0, feature_names: Any = None
     ) -> Any:
         """Fit a clone of the estimator, record its weight vectors and draw them."""
+        return cls.computed(estimator, X, y, problem=problem, feature_names=feature_names).plot(ax=ax)
+
+    @classmethod
+    def computed(cls, estimator: Any, X: Any, y: Any, *, problem: int = 0, feature_names: Any = None) -> Any:
+        """The same without drawing it."""
         trace = WeightTrace()
         fitted = clone(estimator).set_callbacks(trace).fit(X, y)
         if not hasattr(fitted, "coef_"):
@@ -70,7 +75,7 @@ class PathDisplay:
             first = np.linalg.svd(rest, full_matrices=False)[2][0]
             path = np.column_stack([along, rest @ first])
             labels = ("along the last weight vector", "main direction across it")
-        return cls(path=path, labels=labels, name=type(estimator).__name__).plot(ax=ax)
+        return cls(path=path, labels=labels, name=type(estimator).__name__)
 
     def plot(self, ax: Any = None) -> Any:
         with styled():

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from separatrix.errors import DataError
 from separatrix.patterns.kernel_patterns import Kernel
 from separatrix.proof.theory import Theory
+from separatrix.showing import figures_of
 from separatrix.space import Space, Vector
 
 
@@ -22,8 +23,10 @@ class Certificate:
 
     ``lower``: a margin that ``direction`` reaches, None where it has not been measured. With ``space.delta`` > 0 it is
     J^(-1/2), minimised over gamma (CRAMMA eq. 20). ``upper``: no direction has a larger one; inf where nothing bounds
-    it. ``separable``: True if a hyperplane of the unextended space is proved to separate, False if it is proved that
-    none does, None if undecided. ``radius``: R = max |y_k|. ``direction``: the augmented vector (w, b/rho).
+    it. With ``space.hinge`` = C they are (2 P)^(-1/2) of the ``value`` P that the direction reaches, and of the
+    ``bound`` below which no vector gets, P = |a|^2/2 + C sum c_k max(0, 1 - a.y_k). ``separable``: True if a hyperplane
+    of the unextended space is proved to separate, False if it is proved that none does, None if undecided.
+    ``radius``: R = max |y_k|. ``direction``: the augmented vector (w, b/rho).
     ``alpha_index``, ``alpha``: rows and their multipliers, whose combination gives ``upper``; None where they were not
     kept. ``sample_weight``: rows of weight 0 do not take part; margins are never weighted. ``categories``: 2 for a
     hyperplane; for a linear machine their number c, and then all this is said in Kesler's space: the direction holds
@@ -53,6 +56,18 @@ class Certificate:
     slack_vector: Vector | None = field(default=None, repr=False)
 
     @property
+    def value(self) -> float | None:
+        """The objective that the direction certainly reaches, 1/(2 lower^2): |a|^2/2 and the price of slack."""
+        if self.lower is None:
+            return None
+        return 0.5 / self.lower**2 if self.lower > 0 else np.inf
+
+    @property
+    def bound(self) -> float:
+        """An objective below which no vector gets, 1/(2 upper^2)."""
+        return 0.5 / self.upper**2 if self.upper > 0 else np.inf
+
+    @property
     def ratio(self) -> float | None:
         """lower / upper: the fraction of the best margin that is certainly reached."""
         if self.lower is None:
@@ -69,6 +84,11 @@ class Certificate:
 
     def __str__(self) -> str:
         verdict = {True: "separable", False: "not separable", None: "separability undecided"}[self.separable]
+        if self.space.hinge and self.value is not None:
+            above = f"at most {100 * (self.gap or 0.0):.2g}% above the best"
+            return (
+                f"{verdict}: objective {self.value:.6g}, {above}; none below {self.bound:.6g} ({self.space.describe()})"
+            )
         lower = "not measured" if self.lower is None else f"{self.lower:.6g}"
         bound = "nothing bounds the best one" if np.isinf(self.upper) else f"no margin above {self.upper:.6g} exists"
         reached = ""
@@ -78,14 +98,18 @@ class Certificate:
         return f"{verdict}: margin {lower}{reached}; {bound} ({self.space.describe()}{where})"
 
     def _repr_html_(self) -> str:
-        """The bounds as a scale from 0 to the upper one, for notebooks."""
-        share = 100.0 * max(self.ratio or 0.0, 0.0)
+        """For notebooks: in words, and as a figure, or without Bokeh as a scale from 0 to the upper bound."""
         words = str(self).replace("&", "&amp;").replace("<", "&lt;")
         return (
             '<div style="font-family:sans-serif;font-size:.9em;margin:.4em 0;max-width:36em"><div>'
-            f"{words}</div>"
+            f"{words}</div>{figures_of(self) or self._scale()}</div>"
+        )
+
+    def _scale(self) -> str:
+        share = 100.0 * max(self.ratio or 0.0, 0.0)
+        return (
             '<div style="border:1px solid #777;height:.6em;margin-top:.2em" title="certified share of the best margin">'
-            f'<div style="background:#0072B2;height:100%;width:{share:.1f}%"></div></div></div>'
+            f'<div style="background:#0072B2;height:100%;width:{share:.1f}%"></div></div>'
         )
 
     def as_plain(self) -> dict[str, Any]:
@@ -127,7 +151,7 @@ class Certificate:
     @classmethod
     def from_json(cls, text: str) -> "Certificate":
         """The certificate that `to_json` wrote. Nothing of it is believed before it is verified."""
-        claim = json.loads(text)
+        claim = json.loads(text, object_pairs_hook=_fields_once)
         known = {f.name for f in fields(cls)} | set(Space._fields) | {"alpha_exact", "weak"}
         if not isinstance(claim, dict) or not set(claim) <= known:
             raise DataError("This is not the JSON form of a certificate: it has fields of other names.")
@@ -172,6 +196,13 @@ ARRAYS = {
     "sample_weight": np.float64,
     "slack_vector": np.float64,
 }
+
+
+def _fields_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Of a field that stands twice, one reader takes the first and another the last."""
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise DataError("This is not the JSON form of a certificate: a field stands twice in it.")
+    return dict(pairs)
 
 
 def _plain(value: Any) -> Any:

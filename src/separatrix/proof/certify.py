@@ -5,6 +5,9 @@ For any ``alpha >= 0``, not all zero, and ``a = sum alpha_k y_k``, every unit ve
 
     lower = min_k u.y_k  <=  gamma_d  <=  |a| / sum alpha_k = upper.
 
+With plain slack (a space with a hinge) the two bounds are (2 P)^(-1/2) and (2 D)^(-1/2), P the value that a vector
+reaches and D one that none can beat: `separatrix.optimum.hinge_problem` has the formulas.
+
 Nothing here trusts a solver: both bounds are computed in float64 from data, a direction and multipliers, and rounded
 outwards by bounds on their rounding errors, so ``lower <= upper`` always and `verify` can repeat the proof.
 ``patterns`` are a `separatrix.patterns.base.PatternSet`, wherever their rows live.
@@ -70,6 +73,8 @@ def lower_bound(
 ) -> float:
     """A certain lower bound on the margin of a in its space: min u.y, or J^(-1/2) where the space is extended.
     ``near``: the length of a that is expected to be the best."""
+    if patterns.space.hinge:
+        return _hinge_reached(patterns, a, slack, margins)
     a = _sized(patterns, a) if margins is None else a
     if patterns.space.delta == 0 or not np.all(np.isfinite(a)):
         return plain_margin(patterns, a, slack, margins)
@@ -87,6 +92,40 @@ def lower_bound(
     with_slack = 1.0 / np.sqrt(J * (1.0 + slack * (patterns.n + 8) * EPS))
     # without slack gamma = min m and J = gamma^-2
     return _down(max(float(with_slack), float(m.min())), slack, len(a))
+
+
+def _hinge_reached(patterns: Any, a: Vector, slack: float, margins: Vector | None) -> float:
+    """(2 P)^(-1/2) of a vector as it is: of plain slack its length counts."""
+    m = patterns.margins(a) if margins is None else margins
+    slacks = np.maximum(1.0 - m + slack * patterns.margin_error(a), 0.0)
+    longest = patterns.length_range(a, slack)[1]
+    P2 = longest**2 + 2.0 * patterns.space.hinge * float(patterns.prices @ slacks)
+    if not P2 < np.inf:
+        return -np.inf
+    return _down(1.0 / np.sqrt(P2 * (1.0 + slack * (patterns.n + 8) * EPS)), slack, len(a)) if P2 > 0 else np.inf
+
+
+def _hinge_bound(patterns: Any, index: np.ndarray, alpha: Vector, slack: float) -> float:
+    """(2 D)^(-1/2), D = sum alpha_k - |sum alpha_k y_k|^2/2 with alpha_k <= C c_k.
+
+    A free bias needs e = |sum alpha_k l_k| = 0. What is left of it meets the best bias, which is where some row has
+    a margin of 1, so that |b| <= 1 + R |w|; with |w|^2/2 <= P and x = (2 P)^(1/2): x^2/2 + e R x >= D - e.
+    """
+    if np.any(alpha > patterns.caps[index]):
+        return np.inf
+    a = patterns.combine(index, alpha)
+    length = patterns.length_range(a, slack)[1] * (1.0 + slack * len(a) * EPS)
+    length += slack * patterns.combination_error(alpha)
+    rounding = slack * (len(alpha) + 8) * EPS
+    D2 = 2.0 * float(alpha.sum()) * (1.0 - rounding) - length**2 * (1.0 + slack * 4.0 * EPS)
+    lean = 0.0
+    if patterns.space.free:
+        lean = slack * abs(fsum(alpha * patterns.labels[index])) * (1.0 + 4.0 * EPS)
+        D2 -= 2.0 * lean
+    if not D2 > 0:
+        return np.inf
+    meets = lean * patterns.radius
+    return float(1.0 / (np.hypot(meets, np.sqrt(D2)) - meets) * (1.0 + slack * 16.0 * EPS))
 
 
 def _soft_bound_elsewhere(patterns: Any, a: Vector, slack: float) -> float:
@@ -140,6 +179,8 @@ def upper_bound(patterns: Any, index: np.ndarray, alpha: Vector, slack: float = 
     largest = float(alpha.max(initial=0.0))
     if not (0 < largest < np.inf and patterns.definite):
         return np.inf
+    if patterns.space.hinge:
+        return _hinge_bound(patterns, index, alpha, slack)
     alpha = np.ldexp(alpha, -int(np.frexp(largest)[1]))  # the bound does not depend on the scale, its squares do
     total = float(alpha.sum())
     a = patterns.combine(index, alpha)
@@ -178,7 +219,7 @@ def certify(
     """
     near = 0.0
     if patterns.here:
-        near, direction = patterns.length(direction), patterns.unit(direction)
+        near, direction = patterns.length(direction), patterns.measured(direction)
         margins = patterns.margins(direction) if margins is None else margins
     index: np.ndarray | None = None
     multipliers: Vector | None = None
@@ -201,7 +242,7 @@ def certify(
         separable=separable,
         space=patterns.space,
         radius=patterns.radius,
-        direction=patterns.unit(direction),
+        direction=patterns.measured(direction),
         alpha_index=index,
         alpha=multipliers,
         slack_vector=slack_vector,
@@ -255,4 +296,5 @@ def refutation(
         alpha=weight,
         sample_weight=sample_weight,
         categories=patterns.categories,
+        kernel=getattr(patterns, "kernel", None),
     )

@@ -12,11 +12,11 @@ import numpy as np
 from separatrix.optimum.least_distance import least_distance
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import upper_bound
-from separatrix.proof.clock import Clock
+from separatrix.proof.clock import Clock, OutOfTimeError
 from separatrix.proof.exact import BROKEN, LARGEST_SYSTEM, vanishing_weights
 from separatrix.space import Vector
 
-SMALL_SYSTEM = 300  # rows of a combination that is solved without a limit in time
+OF_A_FIT, LONGEST = 600, 20.0  # rows and seconds for a proof within a fit
 NEARLY_ZERO = 1e-6  # a combination longer than this part of R is no sign that one vanishes
 
 
@@ -34,20 +34,19 @@ class Gordan(NamedTuple):
 
 
 def gordan(
-    patterns: Any, index: np.ndarray, alpha: Vector, clock: Clock | None = None, largest: int = SMALL_SYSTEM
+    patterns: Any, index: np.ndarray, alpha: Vector, clock: Clock, largest: int = LARGEST_SYSTEM
 ) -> Gordan | None:
     """An exact proof that no hyperplane separates, near approximate multipliers; None if none was found there.
 
     Multipliers that are rounding errors may stand for rows that do not belong: without them it is tried again, and at
     last with a vertex of what these rows combine to. A clock raises `separatrix.proof.clock.OutOfTimeError`.
     """
-    clock = clock or Clock()
     if not (len(index) and upper_bound(patterns, index, alpha) <= NEARLY_ZERO * patterns.radius):
         return None
     tried = 0
     for smallest in (0.0, 1e-12, 1e-8, None):
         rows = index[alpha > (smallest or 0.0) * alpha.max()]
-        if not 0 < len(rows) <= min(largest, LARGEST_SYSTEM) or (len(rows) == tried and smallest is not None):
+        if not 0 < len(rows) <= largest or (len(rows) == tried and smallest is not None):
             continue
         tried = len(rows)
         V, _ = patterns.narrow_rows(rows)
@@ -63,6 +62,14 @@ def gordan(
     return None
 
 
+def gordan_soon(patterns: Any, index: np.ndarray, alpha: Vector) -> Gordan | None:
+    """The same for a fit, which was not asked for a proof: of fewer rows, and not for long."""
+    try:
+        return gordan(patterns, index, alpha, Clock(LONGEST), OF_A_FIT)
+    except OutOfTimeError:
+        return None
+
+
 def witness(patterns: Any, rows: np.ndarray, weight: list[int]) -> Gordan:
     """From exact weights >= 0, up to a common factor."""
     kept = [i for i, w in enumerate(weight) if w > 0]
@@ -72,7 +79,5 @@ def witness(patterns: Any, rows: np.ndarray, weight: list[int]) -> Gordan:
 
 
 def refuted(certificate: Certificate, witness: Gordan, rows: np.ndarray) -> Certificate:
-    """The same certificate with the proof that no hyperplane separates."""
-    return replace(
-        certificate, upper=witness.norm, separable=False, alpha_index=rows[witness.rows], alpha=witness.weight
-    )
+    """The same certificate with the proof that no hyperplane separates. ``rows``: the witness's in the user's data."""
+    return replace(certificate, upper=witness.norm, separable=False, alpha_index=rows, alpha=witness.weight)

@@ -5,15 +5,15 @@ best margin from above, or that combine the patterns to 0 exactly.
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from separatrix.optimum import solvers
 from separatrix.optimum.problem import Problem
-from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import certify, upper_bound
-from separatrix.proof.gordan import gordan, refuted
+from separatrix.proof.gordan import gordan_soon, refuted
 from separatrix.space import Vector
 
 ENOUGH = 1e-2  # gap at which an upper bound is tight enough
@@ -22,7 +22,7 @@ WIDE = 1000  # columns from which exact solves on a working set cost more than w
 
 
 def prove(
-    patterns: Patterns,
+    patterns: Any,
     a: Vector,
     alpha: Vector | None = None,
     *,
@@ -33,28 +33,33 @@ def prove(
 
     ``kept``: the row numbers of the patterns in the user's data.
     """
-    rows = np.arange(patterns.n) if kept is None else kept
     certificate = certify(patterns, a, alpha, kept=kept, sample_weight=sample_weight)
     polished = polish(patterns, a)
     bound = upper_bound(patterns, polished.alpha_index, polished.alpha)
     if bound < certificate.upper:
         certificate = replace(
-            certificate, upper=bound, alpha_index=rows[polished.alpha_index], alpha=polished.alpha.copy()
+            certificate,
+            upper=bound,
+            alpha_index=patterns.renumbered(polished.alpha_index, kept),
+            alpha=polished.alpha.copy(),
         )
     if certificate.separable is None and not polished.lower > 0:
-        witness = gordan(patterns, polished.alpha_index, polished.alpha)
+        witness = gordan_soon(patterns, polished.alpha_index, polished.alpha)
         if witness is None and alpha is not None:
             index = np.flatnonzero(alpha)
-            witness = gordan(patterns, index, alpha[index])
+            witness = gordan_soon(patterns, index, alpha[index])
         if witness is not None:
-            certificate = refuted(certificate, witness, rows)
+            certificate = refuted(certificate, witness, patterns.renumbered(witness.rows, kept))
     return certificate
 
 
-def polish(patterns: Patterns, a: Vector) -> Problem:
+def polish(patterns: Any, a: Vector) -> Problem:
     """The hard margin problem, solved roughly from ``a``: its multipliers bound the best margin, or prove it absent."""
-    problem = Problem(patterns, np.inf, np.ones(patterns.n), tol=ENOUGH, max_passes=MOST_PASSES)
-    if patterns.d > WIDE:
+    weight = np.ones(patterns.n) if patterns.here else None
+    problem = Problem(patterns, np.inf, weight, tol=ENOUGH, max_passes=MOST_PASSES)
+    if not patterns.here:
+        solvers.solve(problem, solvers.choose(problem)[0])
+    elif patterns.d > WIDE:
         solvers.solve(problem, "dual-coordinates")
     else:
         usable = np.any(a) and np.all(np.isfinite(a))

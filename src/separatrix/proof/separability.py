@@ -3,6 +3,7 @@
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -22,15 +23,17 @@ from separatrix.proof.alternative import Alternative, spans_everything
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import certify, separates_exactly, upper_bound
 from separatrix.proof.clock import Clock, OutOfTimeError
-from separatrix.proof.exact import BROKEN, LARGEST_SYSTEM
+from separatrix.proof.exact import BROKEN
 from separatrix.proof.gordan import Gordan, gordan
 from separatrix.rows.base import Rows
-from separatrix.rows.device import DeviceRows, is_array
+from separatrix.rows.changed_rows import ScaledRows
+from separatrix.rows.elsewhere import home_of
 from separatrix.rows.memory import MemoryRows
-from separatrix.rows.scaled import ScaledRows
 from separatrix.rows.validate import check_integers, check_structure
+from separatrix.showing import figures_of
 from separatrix.space import Space, Vector
 
+FEW = 3  # answers that are told by their names
 ENOUGH = 0.5  # gap at which a separating hyperplane is good enough
 SMALLEST = float(np.finfo(np.float64).tiny) / float(np.finfo(np.float64).eps)  # R^2 below which squares lose digits
 
@@ -74,6 +77,10 @@ class Separability:
     def __repr__(self) -> str:
         return f"Separability({self.kind}: {self.explanation})"
 
+    def _repr_html_(self) -> str:
+        """For notebooks: the answer in words, and the proof as a figure where Bokeh is installed."""
+        return f"<p>{escape(self.explanation)}</p>{figures_of(self)}"
+
 
 def separability(
     X: Any,
@@ -82,12 +89,13 @@ def separability(
     fit_intercept: bool = True,
     max_time: float = np.inf,
     n_jobs: int | None = None,
+    weak: bool = True,
 ) -> Separability:
     """Decide whether a hyperplane separates the classes, with a proof.
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n, d), or a home of rows
+    X : array-like or sparse matrix of shape (n, d), Dask array or data frame, or a home of rows
         A home (``separatrix.rows``) holds the labels too, and rows that need not fit into memory. Under scikit-learn's
         ``config_context(array_api_dispatch=True)`` an array on a device (torch, CuPy) stays there.
     y : array-like of shape (n,)
@@ -98,6 +106,9 @@ def separability(
         Seconds, at most; what is not decided then is undecided.
     n_jobs : int or None, default=None
         Threads over blocks of rows; the answer does not depend on them.
+    weak : bool, default=True
+        False: where no linear machine separates more than two classes, it is not asked whether one does so weakly,
+        which can take as long as everything else; ``kind`` is "undecided" then.
 
     Returns
     -------
@@ -111,7 +122,6 @@ def separability(
     >>> print(separability([[0.0], [2.0], [1.0]], ["a", "a", "b"]))
     Not separable: 3 rows with positive weights combine to exactly 0, so no hyperplane has all of them on their sides.
     """
-    from sklearn import get_config
     from sklearn.utils import check_array, check_consistent_length, column_or_1d
     from sklearn.utils.multiclass import check_classification_targets
 
@@ -119,11 +129,10 @@ def separability(
         raise ValueError(f"fit_intercept={fit_intercept!r} must be True or False.")
     if not max_time > 0:
         raise ValueError(f"max_time={max_time!r} must be positive.")
-    ask = _Question(1.0 if fit_intercept else 0.0, max_time)
-    if get_config()["array_api_dispatch"] and is_array(X) and not isinstance(X, np.ndarray):
-        X = DeviceRows.of(X, y)
-    if isinstance(X, Rows):
-        return ask.about_home(X)
+    ask = _Question(1.0 if fit_intercept else 0.0, max_time, weak)
+    home = home_of(X, y)
+    if home is not None:
+        return ask.about_home(home)
     check_structure(X)
     check_integers(X)
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
@@ -156,13 +165,19 @@ def decide(patterns: PatternSet, max_time: float = np.inf, near: Multipliers | N
 
 
 def _joint(linear: Separability, total: dict, pairwise: dict) -> Separability:
+    def names(answers: dict, verdict: bool | None) -> str:
+        found = [
+            " | ".join(map(str, n)) if isinstance(n, tuple) else str(n)
+            for n in answers
+            if answers[n].separable is verdict
+        ]
+        return ", ".join(found) if len(found) <= FEW else f"{len(found)} of {len(answers)}"
+
     def words(answers: dict) -> str:
-        no = [name for name, a in answers.items() if a.separable is False]
-        unknown = [name for name, a in answers.items() if a.separable is None]
-        if not no and not unknown:
-            return "yes"
-        parts = [f"no for {no}"] if no else []
-        return ", ".join([*parts, f"undecided for {unknown}"] if unknown else parts)
+        told = [
+            f"{word} for {names(answers, v)}" for v, word in ((False, "no"), (None, "undecided")) if names(answers, v)
+        ]
+        return ", ".join(told) or "yes"
 
     verdict = {True: "yes", False: "no", None: "undecided"}[linear.separable]
     text = (
@@ -185,8 +200,8 @@ def _joint(linear: Separability, total: dict, pairwise: dict) -> Separability:
 
 
 class _Question:
-    def __init__(self, rho: float, max_time: float):
-        self.space, self.clock = Space(rho), Clock(max_time)
+    def __init__(self, rho: float, max_time: float, weak: bool = True):
+        self.space, self.clock, self.weak = Space(rho), Clock(max_time), weak
 
     def binary(self, X: Any, labels: Vector) -> Separability:
         return self.decide(Patterns(X, labels, self.space))
@@ -213,7 +228,7 @@ class _Question:
         best = _Best(patterns)
         try:
             if in_range and near is not None:
-                found = gordan(patterns, *near, self.clock, LARGEST_SYSTEM)
+                found = gordan(patterns, *near, self.clock)
                 if found is not None:
                     return self._no(patterns, found)
             attempts = [self._solve] if affordable else [self._solve, self._solve_scaled]
@@ -222,7 +237,7 @@ class _Question:
                 if certify(patterns, problem.a, None).separable or separates_exactly(patterns, problem.a):
                     return self._yes(patterns, problem.a, problem, patterns.distance(problem.a))
                 best.look(problem)
-                found = gordan(patterns, problem.alpha_index, problem.alpha, self.clock, LARGEST_SYSTEM)
+                found = gordan(patterns, problem.alpha_index, problem.alpha, self.clock)
                 if found is not None:
                     return self._no(patterns, found)
             if affordable:
@@ -330,7 +345,7 @@ class _Question:
         try:
             if spans_everything(patterns, witness.rows, self.clock):
                 return "none", None
-            if not Alternative.affordable(patterns):
+            if not Alternative.affordable(patterns) or not (self.weak or patterns.categories == 2):
                 return "undecided", None
             weak = (exact or Alternative(patterns, self.clock)).weak(self.clock)
         except OutOfTimeError:

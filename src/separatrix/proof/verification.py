@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from separatrix.errors import DataError
-from separatrix.patterns.base import PassedPatterns
+from separatrix.patterns.device_patterns import passed
 from separatrix.patterns.kernel_patterns import KernelPatterns
 from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns
@@ -25,7 +25,9 @@ from separatrix.proof import checker
 from separatrix.proof.certificate import Certificate, Verification
 from separatrix.proof.certify import lower_bound, plain_margin, separates_exactly, slack_bound, upper_bound
 from separatrix.proof.exact import LARGEST_SYSTEM, vanishing_combination
+from separatrix.proof.kernel_alternative import refute
 from separatrix.rows.base import Rows
+from separatrix.rows.elsewhere import home_of
 from separatrix.rows.memory import as_rows
 from separatrix.rows.validate import check_structure
 from separatrix.space import Vector, signs
@@ -36,8 +38,9 @@ ELSEWHERE = "Claims about rows that live elsewhere are checked in floating point
 
 def verify(claim: Certificate, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Verification:
     """The outcome of `Certificate.verify`."""
-    if isinstance(X, Rows):
-        return _verify_elsewhere(claim, X, y, sample_weight)
+    home = home_of(X, y, sample_weight)
+    if home is not None:
+        return _verify_elsewhere(claim, home)
     if y is None:
         raise DataError("The labels are missing: call verify(X, y).")
     X, y, weight, kept = _data(claim, X, y, sample_weight)
@@ -148,18 +151,16 @@ def _verify_kernel(claim: Certificate, X: Any, y: np.ndarray, weight: Vector | N
         raise DataError(f"The certificate is about {len(claim.direction) - 1} rows, here {len(kept)} take part.")
     numbers = [claim.lower, claim.radius, claim.direction, claim.alpha, claim.sample_weight, claim.space]
     finite = all(np.all(np.isfinite(np.asarray(v, dtype=np.float64))) for v in numbers if v is not None)
-    if not finite or min(claim.space.rho, claim.space.delta) < 0:
-        return Verification((), ("refused: a number of the certificate is not finite, or rho or delta < 0",), ())
+    if not finite or min(claim.space.rho, claim.space.delta, claim.space.hinge) < 0:
+        return Verification((), ("refused: a number of the certificate is not finite, or rho, delta or hinge < 0",), ())
     if claim.direction is not None and claim.direction[-1] != 0 and not claim.space.free:
         return Verification((), ("refused: the direction has a bias, which its space has not",), ())
     patterns = KernelPatterns(as_rows(X), signs(y), claim.space, claim.kernel, weight, kept)
     return _in_floats(claim, patterns, kept, IN_FLOATS)
 
 
-def _verify_elsewhere(claim: Certificate, home: Rows, y: Any, sample_weight: Any) -> Verification:
+def _verify_elsewhere(claim: Certificate, home: Rows) -> Verification:
     """The claims about rows that live elsewhere, by passes over them."""
-    if y is not None or sample_weight is not None:
-        raise DataError("A home of rows holds its labels and weights: call verify(rows) without them.")
     if claim.kernel is not None or claim.between is not None or len(home.classes) != claim.categories:
         raise DataError(
             f"The certificate is about {claim.categories} categories, the rows have {len(home.classes)} classes."
@@ -169,7 +170,7 @@ def _verify_elsewhere(claim: Certificate, home: Rows, y: Any, sample_weight: Any
         if vector is not None and np.size(vector) != vectors * (home.width + 1):
             about = np.size(vector) // vectors - 1
             raise DataError(f"The certificate is about {about} features, the rows have {home.width}.")
-    patterns = PassedPatterns(home, 1 if claim.categories == 2 else None, claim.space)
+    patterns = passed(home, 1 if claim.categories == 2 else None, claim.space)
     return _in_floats(claim, patterns, None, ELSEWHERE)
 
 
@@ -197,6 +198,9 @@ def _in_floats(claim: Certificate, patterns: Any, kept: np.ndarray | None, note:
         if claim.separable is False and holds is None and patterns.explicit and claim.alpha_index is not None:
             holds = _vanishes(np.asarray(claim.alpha_index), patterns, kept)
             why = "False, the listed patterns combine to exactly 0" if holds else "no combination of 0 was found"
+        if claim.separable is False and holds is None and claim.kernel is not None and claim.alpha_index is not None:
+            holds = _vanishes_in_kernel(np.asarray(claim.alpha_index), patterns, kept)
+            why = "False, exactly" if holds else "no combination of 0 was found"
         settle("separable", holds, why)
     R = patterns.radius
     settle("radius", abs(claim.radius - R) <= 1e-12 * R, f"R = {R:.6g}, claimed {claim.radius:.6g}")
@@ -210,6 +214,17 @@ def _vanishes(index: np.ndarray, patterns: Any, kept: np.ndarray | None) -> bool
     if not _take_part(index, patterns, kept):
         return False
     return vanishing_combination(patterns.dense_rows(_places(index, kept))) is not None
+
+
+def _vanishes_in_kernel(index: np.ndarray, patterns: KernelPatterns, kept: np.ndarray | None) -> bool | None:
+    """Do some of these patterns combine to 0, exactly? None where that is not known."""
+    if not _take_part(index, patterns, kept):
+        return False
+    places = _places(index, kept)
+    part = KernelPatterns(
+        as_rows(patterns.matrix[places]), patterns.labels[places], patterns.space, patterns.kernel, columns=index
+    )
+    return True if refute(part, np.arange(len(places))) is not None else None
 
 
 def _take_part(index: np.ndarray, patterns: Any, kept: np.ndarray | None) -> bool:

@@ -1,16 +1,21 @@
-"""The pictures of reports, drawn without a window and without touching the user's figures."""
+"""The pictures of reports and of ``--plot``, drawn without a window and without touching the user's figures."""
 
 import base64
 import io
 from pathlib import Path
 from typing import Any
 
+from separatrix import view
+from separatrix.errors import DataError
 from separatrix.io.data.table import Table
 from separatrix.io.output import write_atomically
 from separatrix.plot import BoundaryDisplay, ComparisonDisplay, ConfusionDisplay, MarginDisplay
 from separatrix.plot.style import matplotlib, styled
+from separatrix.view.canvas import bokeh
 from separatrix.workflows.fitting import Fit
 
+ENDINGS = ("png", "svg", "pdf")
+PAGES = ("html", "htm")  # interactive
 BOUNDARY_SIZE = (7.4, 4.6)
 PICTURES = [  # of a report: title, display and size
     ("The boundary", BoundaryDisplay, BOUNDARY_SIZE),
@@ -43,13 +48,29 @@ def drawn(fit: Fit, display: Any = BoundaryDisplay, size: tuple[float, float] = 
     return display.from_estimator(fit.model, fit.table.X, fit.table.y, ax=axes).figure_
 
 
+def check_ending(path: str | Path) -> None:
+    """Raise before the work where a picture cannot be written."""
+    if _ending(path) in PAGES:
+        bokeh()
+        return
+    matplotlib()
+    if _ending(path) not in ENDINGS:
+        raise DataError(f"{path}: a picture ends with {', '.join(f'.{e}' for e in (*ENDINGS, PAGES[0]))}.")
+
+
 def write_boundary(fit: Fit, path: str | Path) -> None:
-    write_atomically(path, _bytes(drawn(fit), _ending(path)))
+    if _ending(path) in PAGES:
+        view.boundary(fit.model, fit.table.X, fit.table.y).save(path)
+    else:
+        write_atomically(path, _bytes(drawn(fit), _ending(path)))
 
 
 def write_comparison(rows: list[dict[str, Any]], table: Table, path: str | Path) -> None:
-    figure = _figure((9.0, 1.5 + 0.28 * len(rows)))
     title = f"{Path(table.source).name}: {table.n:,} rows, {table.d} features, {len(rows)} algorithms"
+    if _ending(path) in PAGES:
+        view.comparison(rows, title=title).save(path)
+        return
+    figure = _figure((9.0, 1.5 + 0.28 * len(rows)))
     ComparisonDisplay.from_results(rows, title=title, figure=figure)
     write_atomically(path, _bytes(figure, _ending(path)))
 

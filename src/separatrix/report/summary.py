@@ -1,6 +1,7 @@
 """What is said of a fit: titles, rows and values, from which text, Markdown, HTML and JSON are written."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,10 +9,14 @@ import numpy as np
 from separatrix.io.model.apply import classifier_of, weight_names
 from separatrix.proof.certificate import Verification
 from separatrix.proof.separability import Separability
+from separatrix.workflows.cross_validation import Choice, CrossValidated
 from separatrix.workflows.fitting import Fit
-from separatrix.workflows.verifying import problem_names
+from separatrix.workflows.out_of_fold import SCORES, Answers, shown
+from separatrix.workflows.verifying import vector_names
 
 MOST_WEIGHTS = 10
+MOST_CLASSES = 8  # that are told one by one
+_YES = {True: "yes", False: "no", None: "undecided"}
 STEEP = 1e4  # R/margin from which scaling the features is worth a word
 
 
@@ -29,23 +34,47 @@ def class_sizes(fit: Fit) -> dict[str, int]:
 def rows_of(fit: Fit) -> list[tuple[str, str]]:
     """The report as pairs of a label and a text."""
     separator, classes = fit.separator, class_sizes(fit)
-    shown = [f"{name} {count:,}" for name, count in list(classes.items())[:6]]
+    sizes = [f"{name} {count:,}" for name, count in list(classes.items())[:6]]
     rows = [("interrupted", "this is the best that was found so far")] if fit.interrupted else []
     rows += [
         ("data", f"{fit.table.n:,} rows, {counted(fit.table.d, 'feature')}, {megabytes(fit.table.nbytes)}"),
-        ("classes", ", ".join(shown) + (", ..." if len(classes) > 6 else "")),
+        ("classes", ", ".join(sizes) + (", ..." if len(classes) > 6 else "")),
     ]
     if fit.prepared:
         rows.append(("prepared", fit.prepared))
     rows += separability_rows(fit.answer)
-    rows.append(("separator", fit.how))
-    rows += certificate_rows(separator)
-    rows.append(("rows on their side", f"{round(fit.train_accuracy * fit.table.n):,} of {fit.table.n:,}"))
+    if fit.hard is not None:
+        rows += margin_rows(fit.hard, fit.unit)
+        if fit.hard is not separator:
+            rows.append(("its proof, recomputed", verdict(fit.hard_verification)))
+    rows.append(("model", fit.how))
+    if fit.hard is not separator:
+        rows += margin_rows(separator, fit.unit, "" if fit.hard is None else " of the model")
+    rows.append(("rows on their side", _sides(fit)))
     if fit.cv is not None:
-        rows.append(("cross-validated accuracy", str(fit.cv)))
+        rows.append((f"cross-validated {SCORES[fit.cv.score]}", str(fit.cv)))
+        others = {name: value for name, value in fit.cv.answers.summary.items() if name != fit.cv.score}
+        rows.append(("other scores of these folds", scores_line(others)))
+    if fit.test is not None:
+        told = f"{np.sum(fit.test.truth == fit.test.predicted):,} of {len(fit.test.truth):,} rows right"
+        rows.append(("held-out rows", f"{told}: {scores_line(fit.test.summary)}"))
     rows.append(("certificate, recomputed from the data", verdict(fit.verification)))
     rows += work_rows(separator, fit.seconds)
     return rows
+
+
+def _sides(fit: Fit) -> str:
+    """How many rows are right, and how far the worst of the others is on the wrong side."""
+    right = round(fit.train_accuracy * fit.table.n)
+    margin = getattr(fit.separator, "geometric_margin_", math.nan)
+    beyond = margin < 0 and right < fit.table.n and len(fit.separator.classes_) == 2
+    worst = f"; the worst of the others is {-margin:.2g} {fit.unit} on the wrong side" if beyond else ""
+    return f"{right:,} of {fit.table.n:,}{worst}"
+
+
+def scores_line(scores: dict[str, float]) -> str:
+    words = {"balanced": "balanced accuracy", "f1": "F1", "auc": "AUC"}
+    return ", ".join(f"{words.get(name, name)} {shown(name, value)}" for name, value in scores.items())
 
 
 def as_dict(fit: Fit) -> dict[str, Any]:
@@ -60,26 +89,31 @@ def as_dict(fit: Fit) -> dict[str, Any]:
             "features": fit.table.d,
             "target": fit.table.target,
             "index_base": fit.table.base,
+            **({} if fit.table.ids is None else {"id": fit.table.ids.name}),
             "classes": class_sizes(fit),
             "bytes": fit.table.nbytes,
         },
         "prepared": fit.prepared,
         "separability": separability_dict(fit.answer),
+        "largest_margin": None
+        if fit.hard is None
+        else {
+            "certificates": certificates_dict(fit.hard),
+            "geometric_margin": number(fit.hard.geometric_margin_),
+            "verified": all(bool(v) for v in fit.hard_verification.values()),
+        },
         "separator": {"name": type(separator).__name__, "how": fit.how, "parameters": _plain(separator)},
-        "certificates": certificates_dict(separator),
+        "certificates": certificates_dict(separator) if hasattr(separator, "certificates_") else [],
         "geometric_margin": number(getattr(separator, "geometric_margin_", None)),
         "support_vectors": support_count(separator),
         "largest_weights": {name: dict(pairs) for name, pairs in largest_weights(fit.model)},
         "train_accuracy": fit.train_accuracy,
-        "cross_validated_accuracy": None
-        if fit.cv is None
-        else {
-            "mean": fit.cv.mean,
-            "standard_deviation": fit.cv.spread,
-            "folds": fit.cv.folds,
-            "best_of": fit.cv.chose or 1,
-        },
-        "verified": all(bool(v) for v in fit.verification.values()),
+        "cross_validated_accuracy": None if fit.cv is None else _folds_dict(replace(fit.cv, score="accuracy")),
+        "cross_validated_score": None if fit.cv is None else {"score": fit.cv.score, **_folds_dict(fit.cv)},
+        "compared": [] if fit.choice is None else _compared_dict(fit.choice),
+        "out_of_fold": None if fit.cv is None else answers_dict(fit.cv.answers),
+        "held_out": None if fit.test is None else answers_dict(fit.test),
+        "verified": bool(fit.verification) and all(bool(v) for v in fit.verification.values()),
         "interrupted": fit.interrupted,
         "converged": bool(getattr(separator, "converged_", True)),
         "seconds": fit.seconds,
@@ -92,38 +126,83 @@ def provenance(fit: Fit) -> dict[str, Any]:
     told = as_dict(fit)
     kept = ("data", "prepared", "separator", "train_accuracy", "cross_validated_accuracy")
     answer = {k: told["separability"][k] for k in ("separable", "explanation")}
-    return {**{name: told[name] for name in kept}, "separability": answer}
+    found = {**{name: told[name] for name in kept}, "separability": answer}
+    calibration = None if fit.cv is None else fit.cv.answers.calibration()
+    return found if calibration is None else {**found, "calibration": calibration.as_dict()}
 
 
-def separability_rows(answer: Separability) -> list[tuple[str, str]]:
+def _folds_dict(cv: CrossValidated) -> dict[str, Any]:
+    return {
+        "mean": number(cv.mean),
+        "standard_deviation": number(cv.spread),
+        "folds": [number(value) for value in cv.folds],
+        "best_of": cv.chose or 1,
+    }
+
+
+def _compared_dict(choice: Choice) -> list[dict[str, Any]]:
+    return [
+        {"multi_class": c.multi_class, "C": number(c.C), "mean": number(choice.mean(k)), "taken": k == choice.taken}
+        for k, c in enumerate(choice.candidates)
+    ]
+
+
+def answers_dict(answers: Answers) -> dict[str, Any]:
+    """Scores of answers that a model gave for rows that it had not seen."""
+    return {
+        **{name.replace(" ", "_"): number(value) for name, value in answers.summary.items()},
+        "classes": {c.name: {k: v for k, v in vars(c).items() if k != "name"} for c in answers.by_class},
+        "confusion": answers.confusion.tolist(),
+    }
+
+
+def separability_rows(answer: Separability, everything: bool = False) -> list[tuple[str, str]]:
+    """The verdict; of several classes each against the rest, and with ``everything`` each pair, the worst first."""
     rows = [("linearly separable", str(answer))]
-    if answer.total:
-        words = {True: "yes", False: "no", None: "undecided"}
-        rows.append(
-            ("each class against the rest", ", ".join(f"{c}: {words[a.separable]}" for c, a in answer.total.items()))
-        )
+    if answer.total and (everything or len(answer.total) <= MOST_CLASSES):
+        told = ", ".join(f"{c}: {_YES[a.separable]}" for c, a in answer.total.items())
+        rows.append(("each class against the rest", told))
+    if everything:
+        order = sorted(answer.pairwise.items(), key=lambda item: (item[1].margin or 0.0) if item[1].separable else -1.0)
+        rows += [(f"{a} | {b}", str(found)) for (a, b), found in order]
     return rows
 
 
-def certificate_rows(separator: Any) -> list[tuple[str, str]]:
-    certificate = separator.certificate_
+def margin_rows(separator: Any, unit: str = "units of the prepared columns", of: str = "") -> list[tuple[str, str]]:
+    """What a certificate says of the margin, in words; nothing where there is none. ``of``: whose it is."""
+    certificate = getattr(separator, "certificate_", None)
+    if certificate is None:
+        return []
+    bounded, gaps = math.isfinite(certificate.upper), [c.gap for c in separator.certificates_]
+    gap = f"{max(gaps):.1e}" if bounded and certificate.gap is not None else ""
     rows = []
-    if certificate.lower is not None:
-        several = " (smallest over the classes)" if len(separator.certificates_) > 1 else ""
-        rows.append(("margin reached", f"{certificate.lower:.9g}{several}"))
-    bound = f"{certificate.upper:.9g}" if math.isfinite(certificate.upper) else "nothing bounds it"
-    rows.append(("no margin above", bound))
-    if certificate.gap is not None and math.isfinite(certificate.upper):
-        rows.append(("certified gap", f"{max(c.gap for c in separator.certificates_):.1e}"))
-    rows.append(("space", certificate.space.describe()))
-    margin = getattr(separator, "geometric_margin_", None)
-    if margin is not None and math.isfinite(margin):
-        side = " (negative: a row on the wrong side)" if margin < 0 else ""
-        rows.append(("geometric margin", f"{margin:.9g}{side}"))
+    if certificate.space.delta:
+        if gap:
+            rows.append((f"certified gap{of}", f"{gap}: no model's criterion is smaller by more than this share"))
+    else:
+        several = " (the smallest of all classes)" if len(separator.certificates_) > 1 else ""
+        if certificate.lower is not None:
+            rows.append(("margin reached", f"{certificate.lower:.9g}{several}"))
+        rows.append(("no margin above", f"{certificate.upper:.9g}" if bounded else "nothing bounds it"))
+        if gap:
+            rows.append(("certified gap", gap))
+        distance = getattr(separator, "geometric_margin_", math.nan)
+        if distance > 0:
+            rows.append(("nearest row", f"{distance:.2g} {unit} from the boundary{_apart(separator)}"))
     count = support_count(separator)
     if count is not None:
-        rows.append(("support vectors", f"{count:,}"))
+        rows.append((f"support vectors{of}", f"{count:,} rows decide where the boundary is"))
     return rows
+
+
+def _apart(separator: Any) -> str:
+    """Why the margin and the distance of the nearest row are two numbers, where they are."""
+    lower, distance = separator.certificate_.lower, separator.geometric_margin_
+    if lower is None or f"{lower:.2g}" == f"{distance:.2g}":
+        return ""
+    if len(separator.classes_) > 2 and len(separator.certificates_) == 1:
+        return "; the margin is that of all classes' vectors together, as if they were one"
+    return "; the margin is smaller, because it counts the bias as one more feature" if lower < distance else ""
 
 
 def work_rows(separator: Any, seconds: float) -> list[tuple[str, str]]:
@@ -140,6 +219,8 @@ def work_rows(separator: Any, seconds: float) -> list[tuple[str, str]]:
 
 
 def verdict(verification: dict[str, Verification]) -> str:
+    if not verification:
+        return "there is none: this algorithm proves nothing"
     if all(bool(v) for v in verification.values()):
         return "holds"
     failed = {name: v for name, v in verification.items() if not v}
@@ -161,26 +242,18 @@ def largest_weights(model: Any, most: int = MOST_WEIGHTS) -> list[tuple[str, lis
     if coef is None:
         return []
     names, found = weight_names(model), []
-    for label, w in zip(_vector_names(separator), coef, strict=True):
+    for label, w in zip(vector_names(separator), coef, strict=True):
         order = np.argsort(-np.abs(w), kind="stable")[:most]
         found.append((label, [(names[j], float(w[j])) for j in order if w[j] != 0]))
     return found
 
 
-def _vector_names(separator: Any) -> list[str]:
-    """What speaks for what each weight vector points to."""
-    if len(separator.coef_) == 1:
-        return [str(separator.classes_[1])]
-    names = problem_names(separator)
-    pairs = len(names) == len(separator.coef_) and not names[0].endswith(" against the rest")
-    return names if pairs else [str(c) for c in separator.classes_]
-
-
 def notes(fit: Fit) -> list[str]:
     """What would help, where something would."""
-    certificate, told = fit.separator.certificate_, []
-    lower = certificate.lower
-    if not fit.options.scale and lower is not None and lower > 0 and certificate.radius > STEEP * lower:
+    told = list(fit.notes)
+    certificate: Any = getattr(fit.separator if fit.hard is None else fit.hard, "certificate_", None)
+    steep = certificate is not None and certificate.lower is not None and 0 < STEEP * certificate.lower
+    if steep and not fit.options.scale and certificate.radius > STEEP * certificate.lower:
         told.append("The margin is tiny beside the size of the rows: --scale may help.")
     if not getattr(fit.separator, "converged_", True):
         told.append("The fit did not converge; the certificate tells how far it came.")

@@ -6,9 +6,11 @@ _WHERE = {
     "files": ("separatrix.rows.opening", "files"),
     "blocks": ("separatrix.rows.opening", "blocks"),
     "dask": ("separatrix.rows.dask_rows", "from_dask"),
+    "standardized": ("separatrix.passes.preparation", "standardized"),
+    "weighted": ("separatrix.passes.preparation", "weighted"),
     "Rows": ("separatrix.rows.base", "Rows"),
 }
-__all__ = ["Rows", "blocks", "dask", "files"]
+__all__ = ["Rows", "blocks", "dask", "files", "standardized", "weighted"]
 
 
 def __getattr__(name: str) -> Any:

@@ -38,6 +38,9 @@ class Rows(ABC):
     n: int
     width: int
     classes: np.ndarray
+    names: list[str] | None = None  # of the columns, where they have any
+    block_count: int | None = None  # where it is known
+    prefers_mixing = False  # whether visits in order would bring every block here
 
     @abstractmethod
     def blocks(self) -> Iterator["MemoryRows"]:

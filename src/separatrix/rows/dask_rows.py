@@ -35,8 +35,10 @@ class DaskRows(FetchedRows):
     """The rows of a Dask array or data frame, as `separatrix.rows.dask` makes them. Nothing is computed in advance but
     the sizes of blocks and the classes; a collection that is dear to compute should be persisted before."""
 
-    def __init__(self, parts: list[tuple[Any, Any, Any]], token: str):
-        self.token = token
+    prefers_mixing = True
+
+    def __init__(self, parts: list[tuple[Any, Any, Any]], token: str, names: list[str] | None = None):
+        self.token, self.names = token, names
         # A byte per row stays where the features are: labels that live elsewhere would have to travel in every pass.
         looked = _persisted([_delayed(_look)(*part, number) for number, part in enumerate(parts)])
         found = _compute([_delayed(getattr)(one, "look") for one in looked])
@@ -60,6 +62,7 @@ class DaskRows(FetchedRows):
             for part, one, look, first in zip(parts, looked, found, firsts, strict=True)
             if look.n
         ]
+        self.block_count = len(self.parts)
         self._firsts = np.array([block.first for block in self.parts])
 
     @property
@@ -226,11 +229,12 @@ def from_dask(X: Any, y: Any = None, *, weight: Any = None) -> DaskRows:
         from dask.base import tokenize
     except ImportError as error:
         raise MissingExtraError.of("dask", "dask", "Rows on a cluster") from error
-    token = tokenize(X, y, weight)
+    token, names = tokenize(X, y, weight), None
     if hasattr(X, "columns"):
         y, weight = (X[name] if isinstance(name, str) else name for name in (y, weight))
         X = X.drop(columns=[c.name for c in (y, weight) if hasattr(c, "name") and c.name in X.columns])
         _check_numbers(X)
+        names = [str(name) for name in X.columns]
         parts = X.to_delayed()
     elif hasattr(X, "chunks") and X.ndim == 2:
         X = X if X.numblocks[1] == 1 else X.rechunk({1: -1})
@@ -240,7 +244,7 @@ def from_dask(X: Any, y: Any = None, *, weight: Any = None) -> DaskRows:
     if y is None:
         raise DataError("Rows need labels: give y, or the name of a column of X.")
     columns = [_column(column, X, len(parts)) for column in (y, weight)]
-    return DaskRows(list(zip(parts, *columns, strict=True)), token)
+    return DaskRows(list(zip(parts, *columns, strict=True)), token, names)
 
 
 def _column(column: Any, X: Any, count: int) -> list[Any]:

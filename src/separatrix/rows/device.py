@@ -5,6 +5,7 @@ float64 on the device, whatever the type of the rows: a pass waits for memory, n
 rounding errors are those of memory.
 """
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -167,10 +168,19 @@ def _beside(v: Any, X: Any, xp: Any, name: str) -> Any:
 
 
 def is_array(X: Any) -> bool:
-    """Is this an array of the array API?"""
+    """Is this an array of the array API? The types of numpy's scalars have its attributes too, and are none."""
+    if isinstance(X, type):
+        return False
     if hasattr(X, "__array_namespace__"):
         return True
     return type(X).__module__.partition(".")[0] in ("torch", "cupy", "jax") and hasattr(X, "shape")
+
+
+def stays_there(X: Any) -> bool:
+    """Is this an array of another library than numpy, and is scikit-learn told to leave such arrays where they are?"""
+    sklearn = sys.modules.get("sklearn")  # rows do without it; who has not imported it has not told it anything
+    told = sklearn is not None and sklearn.get_config()["array_api_dispatch"]
+    return bool(told) and not isinstance(X, np.ndarray) and is_array(X)
 
 
 def namespace(X: Any) -> Any:
@@ -184,8 +194,15 @@ def device_of(X: Any) -> Any:
     return X.device
 
 
+def beside(v: np.ndarray, X: Any) -> Any:
+    """An array of this process as one of the library and device of X; text, for which there is none, as it is."""
+    if v.dtype.kind not in "biuf":
+        return v
+    return namespace(X).asarray(np.ascontiguousarray(v), device=device_of(X))
+
+
 def to_numpy(X: Any) -> np.ndarray:
-    """A copy in the memory of this process."""
+    """An array in the memory of this process."""
     if isinstance(X, (np.ndarray, np.generic)):
         return np.asarray(X)
     if hasattr(X, "get"):

@@ -46,8 +46,10 @@ class FileRows(FetchedRows):
         self._digest = told if told is not None else inventory.digest
         self.inventory = inventory
         self.n, self.width, self.classes = inventory.n, inventory.width, inventory.classes
+        self.names = sources[0].names
         self.dtype, self.sparse = inventory.dtype, inventory.sparse
         self.places = list(_places(inventory))
+        self.block_count = len(self.places)
         self._firsts = np.array([place.first for place in self.places])
         self._clean = np.zeros(len(self.places), dtype=bool)  # blocks whose values have been looked at
         self.depth = self._depth()

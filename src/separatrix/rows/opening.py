@@ -17,6 +17,7 @@ from separatrix.rows.table_files import SCANS, TableFile
 
 UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 LIBSVM = (".libsvm", ".svm", ".svmlight", ".txt", ".gz")
+MOST_VALUES = 1000  # different texts of a column that is encoded
 LEAST = 50_000_000  # bytes of a budget that make sense
 
 
@@ -28,6 +29,7 @@ def files(
     memory: str | int = "1GB",
     cache: str | Path | None = None,
     n_jobs: int = 1,
+    encode: bool = False,
 ) -> FileRows:
     """Rows on disk, for `fit`, `predict`, `separability` and `verify`: read block after block, never all at once.
 
@@ -49,6 +51,9 @@ def files(
         the speed of the disk. It takes as much room as the rows have as numbers; `FileRows.remove_cache` removes it.
     n_jobs : int, default=1
         Threads that work on blocks. The result does not depend on it.
+    encode : bool, default=False
+        Make columns of text columns of 0 and 1, one for each of their values (one-hot), behind those of numbers. The
+        values are looked for in all files before the first pass; at most 1000 different ones are allowed.
 
     Returns
     -------
@@ -77,7 +82,8 @@ def files(
         sources = []
         for path, labels, weighing in zip(found, targets, weights, strict=True):
             first = sources[0] if sources else None
-            sources.append(_source(path, labels, weighing, first))
+            sources.append(_source(path, labels, weighing, first, encode))
+        _encode([source for source in sources if isinstance(source, TableFile)])
     return FileRows(sources, budget, None if cache is None else Path(cache), n_jobs)
 
 
@@ -141,13 +147,36 @@ def _label_files(target: Any, count: int) -> Sequence[Any]:
     return [target] * count
 
 
-def _source(path: Path, target: Any, weight: Any, first: RowSource | None) -> RowSource:
+def _encode(tables: list[TableFile]) -> None:
+    """Agree on the values of columns of text."""
+    texts = sorted({name for table in tables for name in table.texts})
+    if not texts:
+        return
+    found: dict[str, set[str]] = {name: set() for name in texts}
+    for table in tables:
+        if table.height != 0 and table.texts != [name for name in table.columns if name in found]:
+            wrong = next(name for name in texts if name not in table.texts)
+            raise DataError(f"{table.name}: column {wrong!r} holds numbers, in another file it holds text.")
+        for name, values in table.texts_found().items():
+            found[name] |= values
+    for name, values in found.items():
+        if len(values) > MOST_VALUES:
+            raise DataError(
+                f"Column {name!r} has {len(values)} different texts, more than {MOST_VALUES}: leave it out, or encode "
+                "it in another way."
+            )
+    agreed = {name: sorted(found[name]) for name in tables[0].columns if name in found}
+    for table in tables:
+        table.encode(agreed)
+
+
+def _source(path: Path, target: Any, weight: Any, first: RowSource | None, encode: bool) -> RowSource:
     if path.suffix == ".npy":
         return ArrayFile(path, target, weight)
     if path.suffix == ".npz":
         return Archive(path, target, weight)
     if path.suffix in SCANS:
-        return TableFile(path, target, weight, first.columns if isinstance(first, TableFile) else None)
+        return TableFile(path, target, weight, first.columns if isinstance(first, TableFile) else None, encode)
     if path.suffix in LIBSVM:
         if weight is not None:
             raise DataError(f"{path}: LIBSVM's text has no column of weights.")

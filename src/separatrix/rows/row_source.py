@@ -41,6 +41,11 @@ class RowSource(ABC):
         self.stamps = [_stamp(path) for path in paths]
 
     @property
+    def names(self) -> list[str] | None:
+        """Of the columns, where they have any."""
+        return None
+
+    @property
     def schema(self) -> str:
         """What is read of the files, in words; part of a fingerprint."""
         return f"{self.width} {self.dtype} {self.sparse} {self.weighted}"

@@ -29,7 +29,16 @@ class TableFile(RowSource):
     """``target``: the name or number of the labels' column, by default the last. ``columns``: those of the first file,
     which every file has to have."""
 
-    def __init__(self, path: Path, target: Any = None, weight: Any = None, columns: list[str] | None = None):
+    columns: list[str]
+
+    def __init__(
+        self,
+        path: Path,
+        target: Any = None,
+        weight: Any = None,
+        columns: list[str] | None = None,
+        encode: bool = False,
+    ):
         super().__init__(str(path), [path])
         self.scan = self._scan(path, -1 if target is None else target)
         kinds = self._guarded(self.scan.collect_schema)
@@ -39,6 +48,8 @@ class TableFile(RowSource):
         self.weighted = weight is not None
         own = [name for name in names if name not in (self.target, self.weight)]
         self.columns = own if columns is None else columns
+        self.texts: list[str] = []  # columns of text
+        self.values: dict[str, list[str]] = {}  # what is found in these
         missing = [name for name in self.columns if name not in own]
         if missing or len(own) != len(self.columns):
             other = missing[0] if missing else next(name for name in own if name not in self.columns)
@@ -54,11 +65,34 @@ class TableFile(RowSource):
         elif not self.columns:
             raise DataError(f"{path}: there are no columns beside the target.")
         else:
-            self._check_numbers(kinds)
+            self._check_numbers(kinds, encode)
 
     @property
     def schema(self) -> str:
-        return f"{super().schema} {self.target} {self.weight} {self.columns}"
+        return f"{super().schema} {self.target} {self.weight} {self.columns} {self.values}"
+
+    def texts_found(self) -> dict[str, set[str]]:
+        """The different values of the columns of text."""
+        import polars as pl
+
+        found = {}
+        for name in self.texts:
+            scan = self.scan.select(pl.col(name).cast(pl.String).unique())
+            values = self._guarded(lambda: scan.collect(engine="streaming"))[name].to_list()  # noqa: B023
+            if None in values:
+                raise DataError(f"{self.name}: column {name!r} has missing values. Fill them in, or leave it out.")
+            found[name] = set(values)
+        return found
+
+    def encode(self, values: dict[str, list[str]]) -> None:
+        """Let the columns of text be columns of 0 and 1, one for each value: behind those of numbers."""
+        self.values = values
+        self.width = len(self.columns) - len(values) + sum(map(len, values.values()))
+
+    @property
+    def names(self) -> list[str]:
+        numbers = [name for name in self.columns if name not in self.values]
+        return numbers + [f"{name}_{value}" for name, values in self.values.items() for value in values]
 
     def _scan(self, path: Path, target: Any) -> Any:
         import polars as pl
@@ -98,19 +132,29 @@ class TableFile(RowSource):
             f"{', ...' if len(names) > 10 else ''}."
         )
 
-    def _check_numbers(self, kinds: Any) -> None:
+    def _check_numbers(self, kinds: Any, encode: bool) -> None:
         for name in self.columns:
-            if not (kinds[name].is_numeric() or str(kinds[name]) == "Boolean"):
+            kind = kinds[name]
+            if kind.is_numeric() or str(kind) == "Boolean":
+                continue
+            if not encode or kind.is_nested() or kind.is_temporal():
                 raise DataError(
-                    f"{self.name}: column {name!r} holds {kinds[name]}, not numbers. "
-                    "Encode it, for example one-hot, before the rows are given."
+                    f"{self.name}: column {name!r} holds {kind}, not numbers. "
+                    "Encode text by files(..., encode=True), or leave the column out."
                 )
+            self.texts.append(name)
 
     def _part(self, frame: Any) -> Part:
         import polars as pl
 
         kind = pl.Float32 if self.dtype == np.float32 else pl.Float64
-        table = frame.select(pl.col(self.columns).cast(kind)).to_numpy(order="c")
+        numbers = [pl.col(name).cast(kind) for name in self.columns if name not in self.values]
+        places = [
+            (pl.col(name).cast(pl.String) == value).cast(kind).alias(f"{name}_{value}")
+            for name, values in self.values.items()
+            for value in values
+        ]
+        table = frame.select(*numbers, *places).to_numpy(order="c")
         weight = None if self.weight is None else frame[self.weight].cast(pl.Float64).to_numpy()
         return Part(table, _labels(frame[self.target]), weight)
 

@@ -9,7 +9,8 @@ Algorithm 12 (eq. 88), ``a <- a + eta Y^dagger |e|``, is the first iteration wri
 It ends with ``Y a > 0``, which separates; or with multipliers lambda >= 0 that combine the patterns to 0, which proves
 that nothing does (Gordan): lambda = -e in the first form, where Y^t e = 0 and b changes until e <= 0; lambda = |e| in
 the second. How near lambda is to that is measured in every iteration by |Y^t lambda| / sum lambda, and where it falls
-below ``tol`` R the caller's ``refuted(a, lambda)`` has to find the exact proof; if it finds none the iteration goes on.
+below ``tol`` R the caller's ``refuted(a, lambda)`` has to find the exact proof (lambda is None where no list of them is
+kept); if it finds none the iteration goes on.
 """
 
 from collections.abc import Callable
@@ -18,9 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.descent.criteria import QuadraticCriterion
 from separatrix.loops.ho_kashyap_step import correct
 from separatrix.patterns.plain_patterns import Patterns
-from separatrix.space import Vector, norm
+from separatrix.space import Vector, norm, symmetric
 from separatrix.squared_error.factor import PseudoInverse
 
 STRICTER = 1e-2  # factor on tol after evidence that led to no proof
@@ -36,13 +38,13 @@ class _Iteration:
 
     def __init__(
         self,
-        patterns: Patterns,
-        weight: Vector,
+        patterns: Any,
+        weight: Any,
         b: Vector,
         *,
         tol: float,
         separates: Callable[[Vector], bool],
-        refuted: Callable[[Vector, Vector], bool],
+        refuted: Callable[[Vector, Any], bool],
     ):
         self.patterns, self.weight, self.b = patterns, weight, b.copy()
         self.tol, self.separates, self.refuted = tol, separates, refuted
@@ -56,7 +58,7 @@ class _Iteration:
             self.outcome = "separable"
         return self.outcome == "separable"
 
-    def _refutes(self, evidence: float, multipliers: Callable[[], Vector]) -> bool:
+    def _refutes(self, evidence: float, multipliers: Callable[[], Any]) -> bool:
         if evidence <= self.tol * self.patterns.radius:
             alpha = multipliers()
             if self.refuted(self.a, alpha):
@@ -160,4 +162,43 @@ class HoKashyapDescent(_Iteration):
 
     def _optimal(self, gradient: Vector, change: Vector, slope: Vector) -> float:
         bend = float(np.sum(self.weight * slope * slope))
+        return float(gradient @ change) / bend if bend > 0 else 0.0
+
+
+class PassedHoKashyap(_Iteration):
+    """Eq. 90 where rows live elsewhere and a b of every row is not kept: for each a the best ``b >= b_0`` is taken at
+    once, b = max(b_0, Y a), instead of a step towards it. Then |e| = max(0, b_0 - Y a), and |e|^2 is the quadratic
+    criterion with the margin b_0."""
+
+    def __init__(
+        self,
+        patterns: Any,
+        margin: float,
+        rate: Rate | None,
+        R: NDArray[np.float64] | None = None,
+        start: Vector | None = None,
+        **options: Any,
+    ):
+        super().__init__(patterns, None, np.zeros(0), **options)
+        self.criterion, self.rate, self.R = QuadraticCriterion(margin), rate, R
+        if start is not None:
+            self.a = start.copy()
+
+    def step(self) -> str | None:
+        found = self.patterns.slope(self.a, self.criterion, self.rate is None)
+        self.epochs += 1
+        self.values.append(found.value)
+        if self._separates(found.minimum):
+            return "converged"
+        gradient, total = found.downhill / 2.0, found.pull / 2.0
+        if self._refutes(norm(gradient) / total, lambda: None):
+            return "converged"
+        change = gradient if self.R is None else self.R @ gradient
+        eta = self._optimal(gradient, change, found.matrix) if self.rate is None else self.rate(self.updates + 1)
+        self.a = self.a + eta * change
+        self.updates += 1
+        return None
+
+    def _optimal(self, gradient: Vector, change: Vector, bends: NDArray[np.float64]) -> float:
+        bend = float(change @ symmetric(bends) @ change) / 2.0
         return float(gradient @ change) / bend if bend > 0 else 0.0

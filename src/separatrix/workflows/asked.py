@@ -11,7 +11,7 @@ Tell = Callable[[str, float | None, str], None]
 class Options:
     """Choices of the user; a workflow looks at those that concern it."""
 
-    C: float | None = None  # None: hard where separable, else chosen
+    C: float | None = None  # None: chosen by cross-validation
     tol: float = 1e-6
     scale: bool = False
     encode: bool = False
@@ -19,6 +19,11 @@ class Options:
     folds: int = 5
     max_time: float | None = None  # seconds for each fit
     estimator: Any = None  # another algorithm than the maximum margin
+    score: str = "accuracy"  # what cross-validation compares, a name in `out_of_fold.SCORES`
+    multi_class: str | None = None  # "ovr", "ovo" or "kesler"; None: chosen by cross-validation
+    class_weight: str | None = None  # "balanced"
+    strict: bool = False  # what a colleague would warn of is an error
+    test: Any = None  # a table or file with rows that are not fitted on
 
     @property
     def preparation(self) -> dict[str, bool]:

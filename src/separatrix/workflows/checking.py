@@ -9,15 +9,17 @@ from separatrix.io.data.formats import as_table
 from separatrix.io.data.prepare import prepare
 from separatrix.io.data.table import Table
 from separatrix.proof.separability import Separability, separability
+from separatrix.workflows.advice import advise, heed
 from separatrix.workflows.asked import DEFAULTS, Options, Tell, begin
 
 
 @dataclass(frozen=True)
 class Checked:
-    """The data and the answer."""
+    """The data and the answer, and what a colleague would say of the data."""
 
     table: Table
     answer: Separability
+    notes: list[str]
 
 
 def check(
@@ -26,7 +28,9 @@ def check(
     """Whether a hyperplane separates the classes of a table or a file; ``reading`` as in `read_table`."""
     begin(tell, "Reading")
     table = as_table(data, **reading)
-    _, X, _ = prepare(table, **options.preparation)
+    raw, X, _ = prepare(table, **options.preparation)
+    notes = heed(advise(table, raw, X, folds=0, scaled=True, weighted=True), options.strict)
     begin(tell, "Is it separable?")
     limit = options.max_time or np.inf
-    return Checked(table, separability(X, table.y, fit_intercept=not through_origin, max_time=limit))
+    answer = separability(X, table.y, fit_intercept=not through_origin, max_time=limit, weak=False)
+    return Checked(table, answer, [*table.notes, *notes])

@@ -95,7 +95,7 @@ def _compare(X: Any, y: np.ndarray, folds: Folds, max_time: float, tell: Tell | 
         if parts and not result.why_not:
             with warnings.catch_warnings(), suppress(ValueError):
                 warnings.simplefilter("ignore")
-                result.cv = cross_validated(estimator, parts, max_time).mean
+                result.cv = cross_validated(estimator, folds, max_time, parts=parts).mean
         found.append(result)
     if bounds is not None and any(r.margin is not None and r.margin > 0 for r in found):
         for result in found:

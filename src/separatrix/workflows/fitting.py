@@ -1,4 +1,4 @@
-"""The main job: decide separability, fit, choose C by cross-validation on a path, and gather what came of it."""
+"""The main job: decide separability, prove the largest margin, take the model that predicts best, and gather it all."""
 
 import time
 import warnings
@@ -9,17 +9,20 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 
-from separatrix.estimators.max_margin import MaxMargin
 from separatrix.io.data.formats import as_table
 from separatrix.io.data.prepare import kinds, prepare
 from separatrix.io.data.table import Table
-from separatrix.io.model.apply import classifier_of
+from separatrix.io.model.apply import classifier_of, read_for, unseen
+from separatrix.io.model.files import ModelFile
 from separatrix.proof.certificate import Verification
 from separatrix.proof.separability import Separability, separability
+from separatrix.workflows.advice import about_answers, about_unseen, advise, heed
 from separatrix.workflows.asked import DEFAULTS, Options, Tell, begin
-from separatrix.workflows.cross_validation import Accuracy, Folds, choose_c, cross_validated
+from separatrix.workflows.choosing import Chooser
+from separatrix.workflows.cross_validation import Choice, CrossValidated, Folds
+from separatrix.workflows.out_of_fold import Answers
+from separatrix.workflows.predicting import answers
 from separatrix.workflows.verifying import verified
-from separatrix.workflows.watched import Watch, watched
 
 
 @dataclass
@@ -30,12 +33,17 @@ class Fit:
     options: Options
     model: Any  # a Pipeline: the preparation, then the separator
     answer: Separability
+    hard: Any  # the maximum margin where the classes are separable, which need not be the model
     how: str
+    choice: Choice | None  # what cross-validation compared
     train_accuracy: float
-    cv: Accuracy | None
-    verification: dict[str, Verification]
+    cv: CrossValidated | None
+    verification: dict[str, Verification]  # of the model
+    hard_verification: dict[str, Verification]
     seconds: float
     interrupted: bool
+    notes: list[str]  # what a colleague would say
+    test: Answers | None = None  # of rows that were held out
 
     @property
     def separator(self) -> Any:
@@ -45,16 +53,27 @@ class Fit:
     def prepared(self) -> str:
         """What was done to the columns, in words."""
         numbers, text = kinds(self.table)
+        width = self.separator.n_features_in_
         told = {
             "missing values filled in": self.options.impute,
             "numbers standardised": self.options.scale and numbers,
-            f"{len(text)} text column{'s' if len(text) > 1 else ''} one-hot encoded": text,
+            f"{len(text)} text column{'s' if len(text) > 1 else ''} one-hot encoded ({width:,} features in all)": text,
         }
         return ", ".join(words for words, done in told.items() if done)
 
+    @property
+    def unit(self) -> str:
+        """What distances are measured in."""
+        if self.options.scale:
+            return "standard deviations"
+        return "units of the encoded columns" if kinds(self.table)[1] else "units of your columns"
+
 
 def fit(data: Any, options: Options = DEFAULTS, tell: Tell | None = None, **reading: Any) -> Fit:
-    """Fit the maximum margin, hard where the data are separable, or the estimator that the options name.
+    """Fit the maximum margin that predicts best, or the estimator that the options name.
+
+    Where the classes are separable, the hard margin is fitted and proved in any case. What predicts best is chosen by
+    cross-validation on a path of C that ends with it.
 
     Parameters
     ----------
@@ -75,76 +94,37 @@ def fit(data: Any, options: Options = DEFAULTS, tell: Tell | None = None, **read
     table = as_table(data, **reading)
     clock = time.perf_counter()
     raw, X, steps = prepare(table, **options.preparation)
+    weighted = options.class_weight is not None
+    notes = heed(advise(table, raw, X, folds=options.folds, scaled=options.scale, weighted=weighted), options.strict)
     begin(tell, "Is it separable?")
-    answer = separability(X, table.y, max_time=options.max_time or np.inf)
+    answer = separability(X, table.y, max_time=options.max_time or np.inf, weak=False)
     folds = Folds(raw, table.y, steps, options.folds)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # whether it converged is among what is known
-        separator, how, cv, interrupted = _fitted(X, table.y, folds, answer, options, tell)
+        made = Chooser(X, table.y, folds, answer, options, tell).made()
     seconds = time.perf_counter() - clock
+    verification = verified(made.separator, X, table.y)
     found = Fit(
         table=table,
         options=options,
-        model=Pipeline([*steps, ("separator", separator)]),
+        model=Pipeline([*steps, ("separator", made.separator)]),
         answer=answer,
-        how=how,
-        train_accuracy=float(np.mean(separator.predict(X) == table.y)),
-        cv=cv,
-        verification=verified(separator, X, table.y),
+        hard=made.hard,
+        how=made.how,
+        choice=made.choice,
+        train_accuracy=float(np.mean(made.separator.predict(X) == table.y)),
+        cv=made.cv,
+        verification=verification,
+        hard_verification=verification if made.hard is made.separator else verified(made.hard, X, table.y),
         seconds=seconds,
-        interrupted=interrupted,
+        interrupted=made.interrupted,
+        notes=[*table.notes, *notes, *heed([] if made.cv is None else about_answers(made.cv.answers), options.strict)],
     )
     if table.framed and raw is not table.X:  # it was fitted to arrays, which have no names
         found.model.steps[0][1].feature_names_in_ = np.array(table.names, dtype=object)
+    if options.test is not None:
+        told = {"target": table.target, "index_base": table.base}
+        held_out = read_for(ModelFile(found.model, {"data": told}), options.test, labels="optional")
+        found.notes += heed(about_unseen(unseen(found.model, held_out), held_out), options.strict)
+        found.test = answers(found.model, held_out)
     return found
-
-
-def _fitted(
-    X: Any, y: np.ndarray, folds: Folds, answer: Separability, options: Options, tell: Tell | None
-) -> tuple[Any, str, Accuracy | None, bool]:
-    """The separator, how it came about, its cross-validated accuracy, and whether Ctrl-C ended it."""
-    cv = None
-    start: dict[str, Any] = {}
-    if options.estimator is not None:
-        separator, how = options.estimator, type(options.estimator).__name__
-        stage = how
-    else:
-        C, cv, why = _price(X, folds, answer, options, tell)
-        separator, stage = MaxMargin(C, tol=options.tol, max_time=options.max_time), "Maximum margin"
-        how = "maximum margin, hard" if np.isinf(C) else f"maximum margin, soft with C = {C:g}{why}"
-        start = _start(answer) if np.isinf(C) else {}
-    watch = None if tell is None else Watch(tell, stage, options.tol)
-    try:
-        with watched(separator, options.max_time, watch):
-            separator.fit(X, y, **start)
-        if cv is None and len(folds):
-            cv = cross_validated(separator, folds, options.max_time, tell, "Cross-validation")
-    except KeyboardInterrupt:
-        if not hasattr(separator, "certificate_"):
-            raise
-        return separator, how, cv, True
-    return separator, how, cv, False
-
-
-def _price(
-    X: Any, folds: Folds, answer: Separability, options: Options, tell: Tell | None
-) -> tuple[float, Accuracy | None, str]:
-    """C, the accuracy that chose it, and in words why it is this one."""
-    if options.C is not None:
-        return options.C, None, ""
-    if answer.separable is True and all(a.separable is True for a in answer.total.values()):
-        return np.inf, None, ""
-    if not len(folds):
-        return 1.0, None, ", as nothing was asked for: there was no cross-validation to choose it"
-    C, cv = choose_c(X, folds, options.max_time, tell, "Choosing C")
-    return C, cv, f", chosen by {len(folds)}-fold cross-validation"
-
-
-def _start(answer: Separability) -> dict[str, Any]:
-    """The hyperplanes that decided separability, one for each binary problem, to start the maximum margin from."""
-    planes = []
-    for part in list(answer.total.values()) or [answer]:
-        if part.hyperplane is None or not part.separable:
-            return {}
-        planes.append(part.hyperplane)
-    return {"coef_init": np.array([p.w for p in planes]), "intercept_init": np.array([p.b for p in planes])}

@@ -9,6 +9,8 @@ from typing import Any
 
 from separatrix.errors import DataError
 
+ELSEWHERE = {"max_iter": "max_epochs", "n_iter": "max_epochs", "eta0": "eta", "learning_rate": "eta", "alpha": "C"}
+
 
 @dataclass(frozen=True)
 class Algorithm:
@@ -54,7 +56,7 @@ def with_settings(estimator: Any, settings: list[str]) -> Any:
     for setting in settings:
         name, equals, text = setting.partition("=")
         if not equals or name not in known:
-            near = get_close_matches(name, list(known), 1, 0.5)
+            near = [ELSEWHERE[name]] if ELSEWHERE.get(name) in known else get_close_matches(name, list(known), 1, 0.5)
             hint = f" Did you mean {near[0]}?" if near else f" It has {', '.join(sorted(known))}."
             raise DataError(f"--set {setting}: {type(estimator).__name__} has no parameter {name!r}.{hint}")
         try:

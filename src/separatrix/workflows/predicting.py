@@ -1,64 +1,99 @@
 """A model's answers for new data, alone or beside the true labels."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import confusion_matrix
 
-from separatrix.errors import DataError
-from separatrix.io.model.apply import read_classifier, read_for, used
+from separatrix.errors import DataError, ModelError
+from separatrix.io.data.table import Table
+from separatrix.io.model.apply import ids_of, read_classifier, read_for, unseen, used
+from separatrix.io.model.files import ModelFile
+from separatrix.workflows.advice import about_unseen
+from separatrix.workflows.calibration import Calibration
+from separatrix.workflows.out_of_fold import Answers, decisions
 from separatrix.workflows.verifying import label_words
 
 
 @dataclass(frozen=True)
 class Predictions:
-    """Columns by their names, of as many values as there are rows: the predicted classes, and decision values."""
+    """Columns by their names, of as many values as there are rows: identifiers, the predicted classes, and numbers."""
 
     columns: dict[str, list[Any]]
+    notes: list[str] = field(default_factory=list)  # what a reader of the predictions should know
 
     @property
     def formula(self) -> str | None:
-        """A label or name that a spreadsheet would take for a formula."""
-        words = [*self.columns, *{label for label in self.columns["prediction"] if isinstance(label, str)}]
+        """A label, name or identifier that a spreadsheet would take for a formula."""
+        texts = {value for values in self.columns.values() for value in values if isinstance(value, str)}
+        words = [*self.columns, *sorted(texts)]
         return next((word for word in words if word.startswith(("=", "+", "-", "@", "\t", "\r"))), None)
 
 
-@dataclass(frozen=True)
-class Score:
-    """How many rows are right; ``confusion[i, j]``: rows of the class i that were taken for j."""
+def predict(
+    model: str | Path,
+    data: Any,
+    *,
+    decision: bool = False,
+    probabilities: bool = False,
+    id: str | None = None,
+    **reading: Any,
+) -> Predictions:
+    """The classes of new data; options as in `read_table`.
 
-    rows: int
-    right: int
-    classes: np.ndarray
-    confusion: np.ndarray
-
-
-def predict(model: str | Path, data: Any, *, decision: bool = False, **reading: Any) -> Predictions:
-    """The classes of new data; ``decision``: and the decision values. Options as in `read_table`."""
+    Parameters
+    ----------
+    model : str or Path
+    data : Table, str or Path
+    decision, probabilities : bool, default=False
+        Add the scores, or the calibrated probability of each class.
+    id : str or None, default=None
+        A column that is carried to the predictions; None: the one that the fit was told, where the data have it.
+    """
     file = read_classifier(model)
     with used(model):
-        table = read_for(file, data, labels="ignored", **reading)
+        table = read_for(file, data, labels="ignored", id=id, **reading)
         found = file.model.predict(table.X)
-        columns = {"prediction": found.tolist()}
+        columns = {**ids_of(table), "prediction": found.tolist()}
         if decision:
             values = np.asarray(file.model.decision_function(table.X))
             names = ["decision"] if values.ndim == 1 else [f"decision_{c}" for c in file.model.classes_]
             columns.update(zip(names, values.reshape(len(found), -1).T.tolist(), strict=True))
-    return Predictions(columns)
+        if probabilities:
+            names = [f"probability_{c}" for c in file.model.classes_]
+            columns.update(zip(names, _probabilities(model, file, table.X).T.tolist(), strict=True))
+        return Predictions(columns, about_unseen(unseen(file.model, table), table))
 
 
-def score(model: str | Path, data: Any, **reading: Any) -> Score:
-    """Predictions beside the labels of the table, which are compared as text where their types differ."""
+def score(model: str | Path, data: Any, **reading: Any) -> Answers:
+    """Predictions beside the labels of a table, which are compared as text where their types differ."""
     file = read_classifier(model)
     with used(model):
-        table = read_for(file, data, labels="optional", **reading)
-        if table.y is None:
-            raise DataError(f"{table.source} has no column {table.target!r} to compare with: name it with --target.")
-        found, truth, classes = (np.asarray(a) for a in (file.model.predict(table.X), table.y, file.model.classes_))
-        if truth.dtype.kind != classes.dtype.kind:
-            found, truth, classes = (label_words(a) for a in (found, truth, classes))
-        labels = np.unique(np.concatenate([classes, truth]))
-        counts = confusion_matrix(truth, found, labels=labels)
-    return Score(len(found), int(np.sum(found == truth)), labels, counts)
+        return answers(file.model, read_for(file, data, labels="optional", **reading))
+
+
+def answers(model: Any, table: Table) -> Answers:
+    """Predictions beside the labels of a table that has the columns of the model."""
+    if table.y is None:
+        raise DataError(f"{table.source} has no column {table.target!r} to compare with: name it with --target.")
+    found, truth, classes = (np.asarray(a) for a in (model.predict(table.X), table.y, model.classes_))
+    if truth.dtype.kind != classes.dtype.kind:
+        found, truth, classes = (label_words(a) for a in (found, truth, classes))
+    labels = np.unique(np.concatenate([classes, truth]))
+    scores = decisions(model, table.X) if np.array_equal(labels, classes) else None
+    return Answers(labels, np.searchsorted(labels, truth), np.searchsorted(labels, found), scores)
+
+
+def _probabilities(path: str | Path, file: ModelFile, X: Any) -> np.ndarray:
+    """Calibrated by what the file holds, or the model's own."""
+    if "calibration" not in file.provenance and hasattr(file.model, "predict_proba"):
+        return np.asarray(file.model.predict_proba(X))
+    scores = decisions(file.model, X)
+    if "calibration" not in file.provenance or scores is None:
+        raise ModelError(
+            f"{path} holds no calibration. `separatrix fit --save` writes one with every model that it cross-validates "
+            "(--cv 2 or more); in Python use scikit-learn's CalibratedClassifierCV."
+        )
+    told = Calibration.from_dict(file.provenance["calibration"], scores.shape[1], len(file.model.classes_))
+    return told.probabilities(scores)

@@ -90,6 +90,17 @@ def problem_names(separator: Any) -> list[str]:
     return names
 
 
+def vector_names(separator: Any) -> list[str]:
+    """What speaks for what each weight vector points to."""
+    if len(separator.coef_) == 1:
+        return [str(separator.classes_[1])]
+    if not hasattr(separator, "certificates_"):  # several vectors for each class
+        return [f"{separator.classes_[k]}, a piece of it" for k in separator.owners_]
+    names = problem_names(separator)
+    pairs = len(names) == len(separator.coef_) and not names[0].endswith(" against the rest")
+    return names if pairs else [str(c) for c in separator.classes_]
+
+
 def label_words(labels: np.ndarray) -> np.ndarray:
     """Labels as they read, whatever type a file gives them: 2 is "2", as an integer, a float or a text."""
     if labels.dtype.kind == "f" and np.all(np.abs(labels) < 2.0**53) and np.all(labels == np.round(labels)):
@@ -110,8 +121,13 @@ def known_labels(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
 def verified(
     separator: Any, X: Any, y: np.ndarray, judge: Callable[..., Verification] = Certificate.verify
 ) -> dict[str, Verification]:
-    """Every claim, recomputed from the data alone: that of one class against the rest is about two labels."""
-    found = {}
+    """Every claim, recomputed from the data alone: that of one class against the rest is about two labels.
+
+    None where there is no certificate, as of a machine whose problem is not convex.
+    """
+    found: dict[str, Verification] = {}
+    if separator is None or not hasattr(separator, "certificates_"):
+        return found
     for k, (name, certificate) in enumerate(zip(problem_names(separator), separator.certificates_, strict=True)):
         labels = y == separator.classes_[k] if name.endswith(" against the rest") else y
         found[name] = judge(certificate, X, labels)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from separatrix.aside import StoppedError, asking
 from separatrix.errors import DataError
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.separator import Data, LinearSeparator, why_stopped
@@ -90,6 +91,9 @@ class BatchClassifier(LinearSeparator):
             reasons[k] = self._run(k, solvers, watch)
 
         watch.run_each(task, len(solvers), self.n_jobs)
+        if not data.here:
+            for p in patterns:
+                self._check_scale(p, None)
         self._finish(
             [
                 Outcome(s, s.a, r or watch.stop.reason, bool(watch.stop.reason))
@@ -100,15 +104,22 @@ class BatchClassifier(LinearSeparator):
 
     def _run(self, k: int, solvers: list[Solver], watch: Watch) -> str:
         limit, solver = self._epoch_limit(), solvers[k]
+
+        def look() -> str:
+            return watch.look(k, lambda: _measures(solver), lambda: self._planes([s.a for s in solvers]))
+
         while solver.epochs < limit:
-            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                ended = solver.step()
+            try:
+                with np.errstate(over="ignore", invalid="ignore", divide="ignore"), asking(look):
+                    ended = solver.step()
+            except StoppedError:
+                return watch.stop.reason
             if not np.all(np.isfinite(solver.a)):
                 raise DataError(
                     f"The vector of {type(self).__name__} overflows float64 after {solver.updates} updates. Use a "
                     "smaller rate, and scale your features and sample weights."
                 )
-            stopped = watch.look(k, lambda: _measures(solver), lambda: self._planes([s.a for s in solvers]))
+            stopped = look()
             if ended or stopped:
                 return ended or stopped
         return "max_epochs"
@@ -118,6 +129,7 @@ class BatchClassifier(LinearSeparator):
         patterns, vectors = [o.solver.patterns for o in outcomes], [o.a for o in outcomes]
         self._set(self._planes(vectors))
         proved, late = self._has_multipliers(), None
+        proved = proved and data.here  # elsewhere no multipliers are listed
         thorough = [
             not o.stopped and o.reason != "max_time" and (o.reason == "stationary" or not proved) for o in outcomes
         ]
@@ -165,12 +177,13 @@ class IterativeClassifier(BatchClassifier):
         return int(self.max_epochs)
 
     @fit_method
-    def fit(self, X, y, sample_weight=None, coef_init=None, intercept_init=None):
+    def fit(self, X, y=None, sample_weight=None, coef_init=None, intercept_init=None):
         """Fit the separator.
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d)
+        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a home of rows
+            A home (``separatrix.rows``) holds the labels too, and rows that need not fit into memory.
         y : array-like of shape (n,)
             Labels of any type, of two or more classes.
         sample_weight : array-like of shape (n,), default=None
@@ -191,12 +204,13 @@ class DirectClassifier(BatchClassifier):
     """Base of those that solve at once."""
 
     @fit_method
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Fit the separator.
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d)
+        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a home of rows
+            A home (``separatrix.rows``) holds the labels too, and rows that need not fit into memory.
         y : array-like of shape (n,)
             Labels of any type, of two or more classes.
         sample_weight : array-like of shape (n,), default=None

@@ -38,7 +38,14 @@ SHARED = """fit_intercept : bool, default=True
     rivals : {"strongest", "all"}, default="strongest"
         What a visit of the machine corrects: the strongest wrong class, or every one that violates the rule.
     n_jobs : int or None, default=None
-        Threads over the problems of "ovr" and "ovo"; -1 takes all cores. With callbacks there is one."""
+        Threads over the problems of "ovr" and "ovo"; -1 takes all cores. With callbacks there is one.
+    mix : bool or None, default=None
+        For rows that live elsewhere (`separatrix.rows`). False: they are visited block after block, as one run over all
+        of them would; ``shuffle`` then draws an order within each block. True: in every epoch each block runs the rule
+        from the same vector, and the mean of what they come to is the next one (McDonald 2010). None mixes on Dask.
+    checkpoint : str or path, default=None
+        A file in which a fit to rows that live elsewhere is kept while it runs. A fit that was killed goes on from
+        there when the same call is made again, and ends with the same bits."""
 
 DELTA = """delta : float, default=0.0
         Soft margin: the extension of the space by ``delta`` per pattern, which makes all data separable there
@@ -90,6 +97,11 @@ BATCH_ATTRIBUTES = """classes_ : ndarray
     n_updates_, n_visits_, n_epochs_ : int
         Corrections of the vector, rows looked at, passes over the data."""
 
+CHECKPOINT = """checkpoint : str or path, default=None
+        A file in which the passes over rows that live elsewhere (`separatrix.rows`) are kept. A fit that was killed
+        goes on from there when the same call is made again, and ends with the same bits. The file is guarded by the
+        fingerprint of rows and parameters; it may be removed when the fit is done."""
+
 KERNEL = """kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
         The inner product; a function takes two matrices and returns those of their rows. Precomputed: X holds them,
         (n, n) for `fit` and (m, n) for `predict`. Sigmoid, own and precomputed kernels and poly with a negative coef0
@@ -111,6 +123,7 @@ SUPPORT = """support_ : ndarray
         The biases."""
 
 _MARKS = {
+    "{checkpoint}": CHECKPOINT,
     "{kernel}": KERNEL,
     "{support}": SUPPORT,
     "{shared}": SHARED,

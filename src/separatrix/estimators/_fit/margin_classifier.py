@@ -13,6 +13,7 @@ from separatrix.estimators._fit.separator import Data, LinearSeparator
 from separatrix.estimators._fit.starts import starting_vectors
 from separatrix.estimators._fit.watch import Watch, threads_for
 from separatrix.estimators.sklearn_api import INTERCEPT, NOT_NEGATIVE, POSITIVE, POSITIVE_OR_INF, fit_method, one_of
+from separatrix.passes.preparation import weighted
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certify import certify
 from separatrix.space import Space, Vector
@@ -41,6 +42,7 @@ class MarginClassifier(LinearSeparator):
     """
 
     C: float = 1.0
+    loss: str = field(default="squared_hinge", kw_only=True)
     fit_intercept: Any = field(default=True, kw_only=True)
     rho: float = field(default=1.0, kw_only=True)
     tol: float = field(default=1e-4, kw_only=True)
@@ -51,6 +53,7 @@ class MarginClassifier(LinearSeparator):
 
     _parameter_constraints = {
         "C": [POSITIVE_OR_INF],
+        "loss": [one_of("squared_hinge", "hinge")],
         "fit_intercept": ["boolean", one_of("free")],
         "rho": INTERCEPT["rho"],
         "tol": [NOT_NEGATIVE],
@@ -79,11 +82,13 @@ class MarginClassifier(LinearSeparator):
         return {"upper": upper, "lower": lambda: problem.lower, "gap": problem.gap}
 
     def _space(self) -> Space:
-        """The space in which the soft margin at C is a hard one."""
-        delta = 0.0 if np.isinf(self.C) else (2.0 * float(self.C)) ** -0.5
+        """The space in which the soft margin at C is a hard one; with plain slack one that knows its price."""
+        soft = bool(np.isfinite(self.C))
+        hinge = float(self.C) if soft and self.loss == "hinge" else 0.0
+        delta = (2.0 * float(self.C)) ** -0.5 if soft and not hinge else 0.0
         if isinstance(self.fit_intercept, str):  # free
-            return Space(1.0, delta, True, weighted=delta > 0)
-        return Space(float(self.rho) if self.fit_intercept else 0.0, delta, weighted=delta > 0)
+            return Space(1.0, delta, True, weighted=soft, hinge=hinge)
+        return Space(float(self.rho) if self.fit_intercept else 0.0, delta, weighted=soft, hinge=hinge)
 
     @fit_method
     def fit(self, X, y=None, sample_weight=None, coef_init=None, intercept_init=None):
@@ -91,9 +96,9 @@ class MarginClassifier(LinearSeparator):
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), or a home of rows
+        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a home of rows
             A home (``separatrix.rows``) holds the labels too, and rows that need not fit into memory.
-        y : array-like of shape (n,)
+        y : array-like of shape (n,), Dask array or series, or the name of a column of a Dask data frame
             Labels of any type, of two or more classes.
         sample_weight : array-like of shape (n,), default=None
             Factors c_k on the price of slack; rows of weight 0 are left out.
@@ -107,13 +112,20 @@ class MarginClassifier(LinearSeparator):
         return self._fit(X, y, sample_weight, coef_init=coef_init, intercept_init=intercept_init)
 
     def _doubt(self, n: int) -> tuple[str, str]:
-        return f"a gap of {self.certificate_.gap:.1e} > tol={self.tol:g}", self._advice(n)
+        undecided = np.isinf(self.C) and any(c.separable is None for c in self.certificates_)
+        return (
+            f"a gap of {self.certificate_.gap:.1e} > tol={self.tol:g}"
+            + (", and whether a hyperplane separates is undecided" if undecided else ""),
+            self._advice(n),
+        )
 
     def _check_training_data(self, *given: Any, **options: Any) -> Data:
         """The data with weights times the factors of their classes."""
         data = super()._check_training_data(*given, **options)
         if self.class_weight is None:
             return data
+        if not data.here:
+            return data._replace(rows=weighted(data.rows, self.class_weight))
         factors = compute_class_weight(self.class_weight, classes=data.classes, y=data.classes[data.codes])
         if not np.all((factors > 0) & np.isfinite(factors)):
             raise ValueError(f"class_weight={self.class_weight!r} must give every class a positive, finite factor.")
@@ -146,6 +158,8 @@ class MarginClassifier(LinearSeparator):
             solved[k] = self._solve(problems[k], data, starts[k])
 
         watch.run_each(task, len(problems), self.n_jobs)
+        for problem in problems:
+            problem.watch = None  # which knows all problems: a circle would keep the rows in memory after the fit
         self._finish([solved.get(k) or self._solution(p, watch.stop.reason) for k, p in enumerate(problems)], data)
         if watch.stop.reason == "interrupted":
             self.converged_ = False
@@ -158,7 +172,7 @@ class MarginClassifier(LinearSeparator):
         self._set_support(solutions, data)
         margins: Any = None
         if patterns[0].explicit and patterns[0].here:
-            margins = [p.margins(p.unit(a)) for p, a in zip(patterns, vectors, strict=True)]
+            margins = [p.margins(p.measured(a)) for p, a in zip(patterns, vectors, strict=True)]
         certificates = [
             certify(
                 p,
@@ -176,10 +190,12 @@ class MarginClassifier(LinearSeparator):
                 certificates[k] = replace(certificates[k], separable=True, direction=s.exact)
         self._set_margins(certificates)
         self._measure_margins(patterns, vectors, margins)
-        self._set_converged()
+        self._set_gap()
 
     def _gather(self, members: list[Any]) -> None:
-        self._set_converged()
+        self._set_gap()
 
-    def _set_converged(self) -> None:
+    def _set_gap(self) -> None:
+        gaps = [np.inf if c.value is None else c.value - c.bound for c in self.certificates_]
+        self.dual_gap_ = gaps[0] if len(gaps) == 1 else np.array(gaps)
         self.converged_ = all(c.gap is not None and c.gap <= max(self.tol, REACHED) for c in self.certificates_)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
-from separatrix.errors import DataError
+from separatrix.errors import DataError, UnavailableError
 from separatrix.estimators._fit.starts import starts_of_pairs
 from separatrix.patterns.binary_problems import pairs
 from separatrix.proof.certify import joint_certificate
@@ -31,6 +31,8 @@ def like(owner: Any, **params: Any) -> dict[str, Any]:
 
 def fit_pairs(owner: Any, data: "Data", watch: "Watch", coef_init: Any = None, intercept_init: Any = None) -> None:
     """Fit every pair. If the fit is stopped, those that have not begun get the attributes of their start."""
+    if not data.here:
+        raise UnavailableError('multi_class="ovo" needs the rows in the memory of this process: use "ovr" or "kesler".')
     which, members = pairs(len(data.classes)), owner._members(data)
     starts = starts_of_pairs(len(members), data.width, coef_init, intercept_init)
     owner.classes_, owner.multi_class_ = data.classes, "ovo"  # callbacks may predict before the end

@@ -9,9 +9,11 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from separatrix.errors import DataError
+from separatrix.estimators._fit.checkpointed import CHECKPOINT
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.early_stopping import EarlyStopping, hold_out
 from separatrix.estimators._fit.one_vs_one import like, members_of
+from separatrix.estimators._fit.over_blocks_fit import fit_over_blocks
 from separatrix.estimators._fit.partial_fit import PartialFitMixin
 from separatrix.estimators._fit.recipe import Recipe, Record
 from separatrix.estimators._fit.separator import Data, fingerprint, why_stopped
@@ -52,10 +54,16 @@ class OnlineClassifier(PartialFitMixin):
     multi_class: str = field(default="ovr", kw_only=True)
     rivals: str = field(default="strongest", kw_only=True)
     n_jobs: int | None = field(default=None, kw_only=True)
+    mix: bool | None = field(default=None, kw_only=True)
+    checkpoint: Any = field(default=None, kw_only=True)
+
+    _takes_homes = True
 
     _parameter_constraints = {
         **INTERCEPT,
         **ORDER,
+        **CHECKPOINT,
+        "mix": ["boolean", None],
         "max_epochs": [COUNT],
         "max_updates": [COUNT, None],
         "warm_start": ["boolean"],
@@ -73,12 +81,13 @@ class OnlineClassifier(PartialFitMixin):
         raise NotImplementedError
 
     @fit_method
-    def fit(self, X, y, sample_weight=None, coef_init=None, intercept_init=None):
+    def fit(self, X, y=None, sample_weight=None, coef_init=None, intercept_init=None):
         """Fit the separator.
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d)
+        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a home of rows
+            A home (``separatrix.rows``) holds the labels too, and rows that need not fit into memory.
         y : array-like of shape (n,)
             Labels of any type, of two or more classes.
         sample_weight : array-like of shape (n,), default=None
@@ -94,9 +103,15 @@ class OnlineClassifier(PartialFitMixin):
         return self._fit(X, y, sample_weight, coef_init=coef_init, intercept_init=intercept_init)
 
     def _doubt(self, n: int) -> tuple[str, str]:
-        return self.stop_reason_, ADVICE if self.stop_reason_ in ("max_epochs", "max_updates") else ""
+        return self.stop_reason_, self._advice() if self.stop_reason_ in ("max_epochs", "max_updates") else ""
+
+    def _advice(self) -> str:
+        return ADVICE
 
     def _fit_data(self, data: Data, watch: Watch, coef_init: Any = None, intercept_init: Any = None) -> None:
+        if not data.here:
+            fit_over_blocks(self, data, watch, coef_init, intercept_init)
+            return
         former = self._resumable(data)
         if former is None:
             self._seed_ = self._draw_seed()

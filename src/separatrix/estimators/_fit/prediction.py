@@ -1,5 +1,8 @@
 """Predictions from hyperplanes: scores, distances, classes, and regions that nobody or several claim."""
 
+import warnings
+from functools import partial, wraps
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -7,33 +10,69 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
 
 from separatrix.errors import DataError
-from separatrix.estimators.sklearn_api import CallbackSupportMixin, stays_on_device
+from separatrix.estimators.sklearn_api import CallbackSupportMixin
 from separatrix.patterns.binary_problems import claims_by_pairs, votes
 from separatrix.patterns.kesler_patterns import distances_from_borders
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.rows.base import Rows
-from separatrix.rows.device import device_of, namespace, to_numpy
+from separatrix.rows.device import DeviceRows, beside, namespace, stays_there, to_numpy
+from separatrix.rows.elsewhere import block_by_block, is_dask
 from separatrix.rows.validate import check_structure
+from separatrix.showing import figures_of
 from separatrix.space import Space
 
 DTYPES = [np.float64, np.float32]
 
 
+def blockwise(method):
+    """A method whose answer for a row depends on this row alone: of a collection of Dask it is a Dask array."""
+
+    @wraps(method)
+    def answer(self, X, **options):
+        if not is_dask(X):
+            return method(self, X, **options)
+        check_is_fitted(self)
+        call, named = partial(method, self, **options), hasattr(self, "feature_names_in_")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that this row has no names
+            example = call(np.zeros((1, self.n_features_in_)))
+        return block_by_block(partial(_with_names, call, named), X, example)
+
+    return answer
+
+
+def _with_names(call, named, block):
+    """A block as the estimator was fitted: names of columns say whether they stand in the right order."""
+    return call(block if named or not hasattr(block, "columns") else block.to_numpy())
+
+
 class LinearPredictor(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """Base of the estimators that predict with hyperplanes."""
 
-    def _html_repr(self):
-        """scikit-learn's diagram for notebooks, and the certificate of a fit below it."""
+    def _get_fitted_attr_html(self, doc_link=""):
+        """scikit-learn's table of a fitted estimator in notebooks, alone or within a Pipeline, and what was proved."""
+        told = super()._get_fitted_attr_html(doc_link)
         certificate = getattr(self, "certificate_", None)
-        return super()._html_repr() + ("" if certificate is None else certificate._repr_html_())
+        if certificate is None:
+            return told
+        table, words = told._repr_html_inner, escape(str(certificate))
+        told._repr_html_inner = lambda: f"{table()}<p>{words}</p>{figures_of(self) or certificate._scale()}"
+        return told
 
+    @blockwise
     def decision_function(self, X):
         """Signed score of each row: positive for ``classes_[1]``, or one column per class.
 
         One-vs-one: the number of duels that each class wins, ties broken by the sum of its scores.
         """
+        if stays_there(X) and self._fitted_as() != "ovo":
+            return self._scores_on_device(X)
         scores = self._scores_of_rows(X)
         return votes(scores, len(self.classes_)) if self._fitted_as() == "ovo" else scores
+
+    def _hyperplanes(self) -> tuple[np.ndarray, np.ndarray]:
+        """``coef_`` and ``intercept_`` in the memory of this process, wherever they are."""
+        return to_numpy(self.coef_), to_numpy(self.intercept_)
 
     def _checked(self, X, finite=True):
         check_is_fitted(self)
@@ -47,11 +86,11 @@ class LinearPredictor(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         values, a third of the time, is made where a weight is 0 or a score is not finite.
         """
         check_is_fitted(self)
-        if stays_on_device(X):
-            return self._scores_on_device(X)
+        if stays_there(X):
+            return to_numpy(self._scores_on_device(X))
         if isinstance(X, Rows):
-            return np.concatenate([self._scores_of_rows(block.whole) for block in X.blocks()])
-        if type(self)._scores is not LinearPredictor._scores or not self.coef_.all():  # scores may not tell
+            return np.concatenate([self._scores(block.whole) for block in X.blocks()])
+        if type(self)._scores is not LinearPredictor._scores or not self._hyperplanes()[0].all():  # scores may not tell
             return self._scores(self._checked(X))
         rows = self._checked(X, finite=False)
         with np.errstate(invalid="ignore"):
@@ -61,22 +100,28 @@ class LinearPredictor(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return scores
 
     def _scores_on_device(self, X):
-        """The scores of rows of the array API, computed where they are in float64, brought here."""
-        if X.shape[1] != self.coef_.shape[1]:
-            raise DataError(f"X has {X.shape[1]} features, the weights are for {self.coef_.shape[1]}.")
-        xp = namespace(X)
-        W, b = (xp.asarray(v, dtype=xp.float64, device=device_of(X)) for v in (self.coef_.T.copy(), self.intercept_))
-        scores = to_numpy(xp.astype(X, xp.float64) @ W + b)
-        return scores.ravel() if scores.shape[1] == 1 else scores
+        """The scores of rows of the array API, computed in float64 where they are, block by block."""
+        check_is_fitted(self)
+        coef, intercept = self._hyperplanes()
+        if X.ndim != 2 or X.shape[1] != coef.shape[1]:
+            raise DataError(f"X has shape {tuple(X.shape)}, the weights are for {coef.shape[1]} features.")
+        xp, rows = namespace(X), DeviceRows(X, None)
+        with rows.room():
+            W, b = beside(coef.T, X), beside(intercept, X)
+            scores = xp.concat([xp.astype(block.X, xp.float64) @ W + b for block in rows.blocks()])
+        if not bool(xp.all(xp.isfinite(scores))):
+            raise DataError("X holds NaN, infinity, or values whose scores overflow float64.")
+        return scores[:, 0] if coef.shape[0] == 1 else scores
 
     def _scores(self, X):
         """The scores of the hyperplanes: (n,) for one, else (n, number of hyperplanes)."""
-        return scores_of(X, self.coef_, self.intercept_)
+        return scores_of(X, *self._hyperplanes())
 
     def _fitted_as(self) -> str:
         """ "ovr", "ovo" or "kesler"; of two classes "ovr" always."""
         return getattr(self, "multi_class_", "ovr")
 
+    @blockwise
     def signed_distance(self, X):
         """The scores in units of length: the distance from each hyperplane, with the side as the sign.
 
@@ -87,11 +132,12 @@ class LinearPredictor(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """
         scores = self._scores_of_rows(X)
         if scores.ndim > 1 and self._fitted_as() == "kesler":
-            return distances_from_borders(scores, self.coef_)
-        lengths = np.linalg.norm(self.coef_, axis=1)
+            return distances_from_borders(scores, self._hyperplanes()[0])
+        lengths = np.linalg.norm(self._hyperplanes()[0], axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             return scores / (lengths[0] if scores.ndim == 1 else lengths)
 
+    @blockwise
     def claims(self, X):
         """Which classes claim each row, (n, c): a row may have none or several of them (DHS fig. 5.3).
 
@@ -108,6 +154,7 @@ class LinearPredictor(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         largest = scores == scores.max(axis=1, keepdims=True)
         return largest & (largest.sum(axis=1, keepdims=True) == 1)
 
+    @blockwise
     def ambiguous(self, X):
         """The rows that no class claims, or several do; `claims` tells which. `predict` decides them all the same.
 
@@ -123,10 +170,17 @@ class LinearPredictor(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """
         return self.claims(X).sum(axis=1) != 1
 
+    @blockwise
     def predict(self, X):
         """The class of each row."""
         scores = self.decision_function(X)
-        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+        if isinstance(scores, np.ndarray):
+            codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+            return to_numpy(self.classes_)[codes]
+        xp = namespace(X)
+        codes = xp.astype(scores > 0, xp.int64) if scores.ndim == 1 else xp.argmax(scores, axis=1)
+        classes = beside(to_numpy(self.classes_), X)
+        return classes[to_numpy(codes)] if isinstance(classes, np.ndarray) else xp.take(classes, codes, axis=0)
 
 
 def scores_of(X: Any, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:

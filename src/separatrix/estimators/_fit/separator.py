@@ -10,11 +10,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import assert_all_finite, validate_data
 
 from separatrix.errors import DataError, UnavailableError
+from separatrix.estimators._fit.checkpointed import checkpointed
 from separatrix.estimators._fit.labels import classes_and_codes, codes_among
 from separatrix.estimators._fit.one_vs_one import fit_pairs, members_of
 from separatrix.estimators._fit.prediction import DTYPES, LinearPredictor
 from separatrix.estimators._fit.watch import Watch
-from separatrix.estimators.sklearn_api import check_sample_weight, stays_on_device
+from separatrix.estimators.sklearn_api import check_sample_weight
 from separatrix.patterns.binary_problems import binary_labels
 from separatrix.patterns.device_patterns import passed
 from separatrix.patterns.kesler_patterns import KeslerPatterns
@@ -22,7 +23,8 @@ from separatrix.patterns.plain_patterns import Patterns, squares_of
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import joint_certificate
 from separatrix.rows.base import Rows
-from separatrix.rows.device import DeviceRows
+from separatrix.rows.device import DeviceRows, beside, stays_there
+from separatrix.rows.elsewhere import home_of, is_dask
 from separatrix.rows.memory import MemoryRows, take_rows
 from separatrix.rows.validate import check_integers, check_structure
 from separatrix.space import Space, Vector, norm
@@ -94,12 +96,15 @@ class LinearSeparator(LinearPredictor):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, **start: Any) -> Any:
         watch = Watch(self, X, y)
-        data = self._check_training_data(X, y, sample_weight)
-        if self._mode(data.classes) == "ovo":
-            fit_pairs(self, data, watch, **start)
-        else:
-            self._fit_data(data, watch, **start)
+        whole = self._check_training_data(X, y, sample_weight)
+        with checkpointed(self, whole, watch, start) as data:
+            if self._mode(data.classes) == "ovo":
+                fit_pairs(self, data, watch, **start)
+            else:
+                self._fit_data(data, watch, **start)
         watch.end()
+        if isinstance(data.rows, DeviceRows) and stays_there(X):  # as scikit-learn's estimators do
+            self._set({name: beside(getattr(self, name), X) for name in ("coef_", "intercept_", "classes_")})
         if not self.converged_:
             self._warn_not_converged(data.size if data.codes is None else len(data.codes))
         return self
@@ -135,10 +140,11 @@ class LinearSeparator(LinearPredictor):
     def _check_training_data(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True, classes: Any = None
     ) -> Data:
-        if self._takes_homes and stays_on_device(X):
-            X, y, sample_weight = DeviceRows.of(X, y, sample_weight), None, None
-        if isinstance(X, Rows):
-            return self._check_home(X, y, sample_weight)
+        if is_dask(X) and not self._takes_homes:
+            raise self._needs_memory()
+        home = None if stays_there(X) and not self._takes_homes else home_of(X, y, sample_weight)
+        if home is not None:
+            return self._check_home(home)
         check_structure(X)  # before anything reads it
         check_integers(X)
         # whether values are finite is asked with their squares, which are needed anyway: one pass for both
@@ -168,18 +174,22 @@ class LinearSeparator(LinearPredictor):
             codes = codes_among(classes, y)
         return Data(rows.storage, codes, classes, np.ascontiguousarray(weight), kept, size, X.shape[1], given, squares)
 
-    def _check_home(self, home: Rows, y: Any, sample_weight: Any) -> Data:
+    def _check_home(self, home: Rows) -> Data:
         if not self._takes_homes:
-            raise UnavailableError(
-                f"{type(self).__name__} visits rows in the memory of this process; MaxMargin, separability and predict "
-                "take rows that live elsewhere."
-            )
-        if y is not None or sample_weight is not None:
-            raise DataError("A home of rows holds its labels and weights: call fit(rows) without y and sample_weight.")
+            raise self._needs_memory()
         if len(home.classes) < 2:
             raise self._one_class(home.classes)
         self.n_features_in_ = home.width
+        self.__dict__.pop("feature_names_in_", None)
+        if home.names is not None:
+            self.feature_names_in_ = np.array(home.names, dtype=object)
         return Data(home, None, home.classes, None, None, home.n, home.width, None)
+
+    def _needs_memory(self) -> UnavailableError:
+        return UnavailableError(
+            f"{type(self).__name__} visits rows in the memory of this process. MaxMargin, LeastSquares, HoKashyap, the "
+            "batch estimators, separability and predict take rows that live elsewhere."
+        )
 
     def _one_class(self, classes: np.ndarray) -> DataError:
         return DataError(
@@ -245,9 +255,9 @@ class LinearSeparator(LinearPredictor):
     ) -> None:
         """The two margins of the vectors that predict, smallest over the problems; nan for a zero vector.
 
-        ``margins``: those of their unit vectors, where they are at hand.
+        ``margins``: those of the multiples that are measured, where they are at hand.
         """
-        units = [p.unit(a) if p.here else a for p, a in zip(patterns, vectors, strict=True)]
+        units = [p.measured(a) if p.here else a for p, a in zip(patterns, vectors, strict=True)]
         if margins is None and patterns[0].here:
             margins = [p.margins(a) for p, a in zip(patterns, units, strict=True)]
         measured: list[Any] = [None] * len(units) if margins is None else list(margins)

@@ -1,5 +1,6 @@
 """ARFF, the format of Weka; scipy reads it."""
 
+import csv
 import io
 import re
 import warnings
@@ -18,12 +19,15 @@ def read_arff(source: Source, asked: Asked) -> Table:
 
     with source.open() as file:
         text = file.read().decode("utf-8", "replace")
+    longest = csv.field_size_limit()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             data, meta = arff.loadarff(io.StringIO(text))
     except Exception as error:  # scipy raises whatever the text led to
         raise unreadable(source, "ARFF", error, _bad_line(text)) from error
+    finally:
+        csv.field_size_limit(longest)  # scipy raises it for the whole process
     columns: dict[str, Any] = {}
     for name, kind in zip(meta.names(), meta.types(), strict=True):
         values = data[name]

@@ -53,7 +53,7 @@ def _is_npz(source: Source) -> bool:
     except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError) as error:
         raise DataError(f"{source.name}: the archive is damaged or cut off ({error}).") from error
     if "[Content_Types].xml" in names:
-        raise DataError(f"{source.name} is an Excel workbook or a similar document: export the sheet as CSV.")
+        raise DataError(f"{source.name} is a document, not a table: export what it holds as CSV.")
     if not names or not all(name.endswith(".npy") for name in names):
         raise DataError(f"{source.name} is a zip archive, not a table: unpack it.")
     return True

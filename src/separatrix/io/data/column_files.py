@@ -1,4 +1,4 @@
-"""Tables that bring the names and types of their columns: Parquet, NDJSON and JSON, which polars reads."""
+"""Tables with names and types of their columns, which polars reads: Parquet, Arrow (Feather), NDJSON and JSON."""
 
 import json
 import re
@@ -30,6 +30,14 @@ def read_parquet(source: Source, asked: Asked) -> Table:
     return _table(source, "parquet", frame)
 
 
+def read_arrow(source: Source, asked: Asked) -> Table:
+    import polars as pl
+
+    with source.open() as file:
+        content = file.read()
+    return _table(source, "arrow", lambda: pl.read_ipc(content))
+
+
 def read_ndjson(source: Source, asked: Asked) -> Table:
     import polars as pl
 
@@ -43,6 +51,7 @@ def read_json(source: Source, asked: Asked) -> Table:
     return _table(source, "json", lambda: pl.read_json(source.polars))
 
 
+ARROW = Format("arrow", lambda source: source.head.startswith(b"ARROW1"), read_arrow)
 PARQUET = Format("parquet", lambda source: source.head.startswith(b"PAR1"), read_parquet)
 NDJSON = Format("ndjson", lambda source: source.lines[0].lstrip().startswith("{"), read_ndjson)
 JSON = Format("json", lambda source: bool(re.match(r"\s*\[\s*([\[{\]]|$)", source.lines[0])), read_json)

@@ -5,13 +5,13 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from separatrix.errors import DataError
-from separatrix.io.data.source import Source
+from separatrix.io.data.source import MARK, Source
 from separatrix.io.data.table import Asked, Format, Table
 
 SEPARATORS = (",", "\t", ";", "|")
@@ -19,6 +19,7 @@ MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
 NUMBER = re.compile(r"^\s*[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?\s*$|^\s*[-+]?inf(inity)?\s*$", re.I)
 DECIMAL_COMMA = re.compile(r"^\s*[-+]?\d+,\d+\s*$")
 UNNAMED = "unnamed column "
+SEP = re.compile(rb"^sep=(.)$", re.I)
 RECORD = [("line", np.int64), ("missing", np.bool_)]
 SURE = 10_000  # rows from which polars takes the types, before it looks at all
 
@@ -31,14 +32,20 @@ class Layout:
     header: bool
     names: list[str]
     decimal_comma: bool = False
+    origin: np.ndarray | None = None  # the line of the file that each line was, where some were taken out
 
 
 def read_delimited(source: Source, asked: Asked) -> Table:
     separator = asked.separator or ("\t" if asked.format == "tsv" else None)
-    layout = _layout(source, separator, asked.header)
+    source, told, origin = _without_preamble(source)
+    layout = replace(_layout(source, separator or told, asked.header), origin=origin)
     frame, lines = _read(source, layout)
+    nameless = [name for name in frame.columns if name.startswith(UNNAMED)]
+    idle = [name for name in nameless if _says_nothing(frame[name])]
+    counting = [name for name in idle if frame[name].null_count() < len(frame)]
+    notes = tuple(f"The {name} counts the rows and is left out." for name in counting)
     kind = "tsv" if layout.separator == "\t" else "csv"
-    return Table(source.name, kind, source.digest, frame, lines=lines, named=layout.header)
+    return Table(source.name, kind, source.digest, frame.drop(idle), lines=lines, named=layout.header, notes=notes)
 
 
 CSV = Format("csv", lambda source: bool(source.lines), read_delimited)
@@ -124,8 +131,49 @@ def _read(source: Source, layout: Layout) -> tuple[Any, np.ndarray]:
     empty = frame.select(pl.all_horizontal(pl.all().is_null())).to_series().to_numpy()
     if empty.any() and frame.width > 1:
         frame, lines = _without_blank_lines(frame, lines, empty, source, layout)
-    nameless = [name for name in frame.columns if name.startswith(UNNAMED)]
-    return frame.drop([name for name in nameless if _says_nothing(frame[name])]), lines
+    elif layout.origin is not None:
+        lines = layout.origin[np.minimum(lines, len(layout.origin)) - 1]
+    return frame, lines
+
+
+def _without_preamble(source: Source) -> tuple[Source, str | None, np.ndarray | None]:
+    """The source without what stands before its table: blank lines, Excel's "sep=;", and comments that begin with #.
+
+    With it the separator that it tells, and for each line that is left its number in the file, None where all are.
+    A file that begins with a comment may have others further down. A first line "# a,b" with as many fields as the
+    line below it has holds names.
+    """
+    first = source.head.removeprefix(MARK).split(b"\n", 1)[0].strip()
+    told = SEP.match(first)
+    if first and not told and not first.startswith(b"#"):
+        return source, None, None
+    with source.open() as file:
+        lines = file.read().removeprefix(MARK).splitlines(keepends=True)
+    separator = told[1].decode("utf-8", "replace") if told else None
+    commented = next((line for line in lines if line.strip() and not SEP.match(line.strip())), b"").startswith(b"#")
+    kept = [
+        k for k, line in enumerate(lines)
+        if not SEP.match(line.strip()) and not (commented and line.startswith(b"#"))
+    ]  # fmt: skip
+    kept = kept[next((i for i, k in enumerate(kept) if lines[k].strip()), len(kept)) :]
+    content = [lines[k] for k in kept]
+    if kept and commented and (names := _names_above(lines, kept[0])):
+        content.insert(0, names)
+        kept.insert(0, kept[0] - 1)
+    if not content:
+        raise DataError(f"{source.name} has no rows: every line is blank or a comment.")
+    origin = np.array([k + 1 for k in kept])
+    return Source(source.name, None, b"".join(content), source.digest), separator, origin
+
+
+def _names_above(lines: list[bytes], place: int) -> bytes | None:
+    """The comment right above the first row, if it has as many fields: names of the columns."""
+    if place == 0 or not lines[place - 1].startswith(b"#"):
+        return None
+    above, below = lines[place - 1].lstrip(b"# "), lines[place]
+    same = [mark for mark in (b",", b";", b"\t", b"|") if 0 < above.count(mark) == below.count(mark)]
+    numbers = any(NUMBER.match(part.decode("utf-8", "replace")) for mark in same[:1] for part in below.split(mark))
+    return above if same and numbers else None
 
 
 def _tidied(frame: Any, decimal_comma: bool) -> Any:
@@ -206,7 +254,7 @@ def _records(source: Source, layout: Layout) -> Iterator[tuple[int, list[str]]]:
         try:
             for row in reader:
                 if len(row) > 1 or (row and row[0].strip()):
-                    yield line, row
+                    yield line if layout.origin is None else int(layout.origin[line - 1]), row
                 line = reader.line_num + 1
         except UnicodeDecodeError as error:
             raise DataError(f"{source.name}, after line {reader.line_num}: this is not UTF-8 text.") from error

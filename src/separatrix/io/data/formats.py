@@ -9,15 +9,26 @@ from typing import Any
 from separatrix.errors import DataError
 from separatrix.io.data.arff import ARFF
 from separatrix.io.data.arrays import NPY, NPZ
-from separatrix.io.data.column_files import JSON, NDJSON, PARQUET
+from separatrix.io.data.column_files import ARROW, JSON, NDJSON, PARQUET
 from separatrix.io.data.delimited import CSV, TSV
+from separatrix.io.data.excel import EXCEL
 from separatrix.io.data.libsvm import LIBSVM
-from separatrix.io.data.prepare import normalised
-from separatrix.io.data.source import Source
-from separatrix.io.data.table import Asked, Format, Table, check_classes, labels_of, with_target, without
+from separatrix.io.data.prepare import normalised, without_empty
+from separatrix.io.data.source import MARK, Source
+from separatrix.io.data.table import (
+    Asked,
+    Format,
+    Table,
+    check_classes,
+    labelled,
+    labels_of,
+    named_column,
+    with_target,
+    without,
+)
 
 # In the order in which they are asked whether a file is theirs; every text is CSV.
-FORMATS = {format.name: format for format in (PARQUET, NPY, NPZ, NDJSON, JSON, ARFF, LIBSVM, TSV, CSV)}
+FORMATS = {format.name: format for format in (PARQUET, ARROW, EXCEL, NPY, NPZ, NDJSON, JSON, ARFF, LIBSVM, TSV, CSV)}
 
 
 def as_table(data: Any, **reading: Any) -> Table:
@@ -36,11 +47,14 @@ def read_table(
     labels: str = "required",
     base: int | None = None,
     width: int | None = None,
+    id: str | None = None,
 ) -> Table:
-    """Read CSV, TSV, Parquet, NDJSON, JSON, LIBSVM, ARFF, npy or npz, also with gzip, or standard input ("-").
+    """Read CSV, TSV, Excel, Parquet, Feather, NDJSON, JSON, LIBSVM, ARFF, npy or npz, also with gzip, or "-".
 
-    Columns of a CSV file that have no name and are empty, or count the rows, are left out. With the labels "required",
-    as for a fit, every column is of floats, missing ones NaN, or of text.
+    Columns of a CSV file that have no name and are empty, or count the rows, are left out, and so are rows without a
+    label. With the labels "required", as for a fit, every column is of floats, missing ones NaN, or of text: dates
+    become days since 2000-01-01, thousands separators and percent signs are understood, columns without any value are
+    left out. ``notes`` of the table say what was done.
 
     Parameters
     ----------
@@ -59,6 +73,8 @@ def read_table(
         The index of the first feature of a LIBSVM file; None: 0 if the file has such an index, else 1.
     width : int or None, default=None
         The number of features, where it is known: columns without names that are just as many hold no labels.
+    id : str or None, default=None
+        A column that tells rows apart; it is no feature but ``ids`` of the table.
 
     Returns
     -------
@@ -86,7 +102,7 @@ def read_table(
     if format is not None and format not in FORMATS:
         raise DataError(f"The format {format!r} is not known; known are {', '.join(FORMATS)}.")
     source = Source.of(where)
-    if not source.head.strip():
+    if not source.head.removeprefix(MARK).strip():
         raise DataError(f"{source.name} is empty.")
     kind = FORMATS[format] if format else format_of(source)
     table = kind.read(source, Asked(target, format, separator, header, base))
@@ -96,16 +112,19 @@ def read_table(
         table = with_target(table, target, labels == "required")
     elif labels == "required" and table.y is None:
         raise DataError(f"{source.name} holds no labels: save them as y, or name the array with --target.")
+    if id is not None:
+        table = replace(table, ids=named_column(table, id, "--id"), X=table.X.drop(id))
     if drop:
         table = without(table, drop)
     if table.d == 0:
         raise DataError(f"{source.name} has no column besides the target {table.target!r}, so no features.")
     if table.y is None or labels == "ignored":
         return replace(table, y=None)
+    table = labelled(table)
     table = replace(table, y=labels_of(table))
     if labels == "required":
         check_classes(table)
-        table = normalised(table)
+        table = without_empty(normalised(table))
     return table
 
 

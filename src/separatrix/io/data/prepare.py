@@ -8,22 +8,28 @@ from typing import Any
 import numpy as np
 
 from separatrix.errors import DataError
+from separatrix.io.data.spellings import ORIGIN, as_number, days
 from separatrix.io.data.table import Table
 
 EXACT = 2**53  # integers up to here are float64 numbers
 MOSTLY = 0.9  # a text column with this share of numbers is a column of numbers with mistakes
-MOST_VALUES = 1000  # different values of a column that is one-hot encoded
+MOST_VALUES = 200  # columns that a text column is encoded by; the rarest texts share one
+OFTEN = 2  # rows that a text needs to get a column of its own
+MOST_TOLD = 3  # columns that are told by their names
 
 
 def normalised(table: Table, text: Collection[str] = ()) -> Table:
-    """The same with every column of a frame either floats, missing ones NaN, or text; those of ``text`` are text."""
+    """The same with every column of a frame either floats, missing ones NaN, or text; those of ``text`` are text.
+
+    Numbers as people write them, and dates, become floats; ``notes`` and ``dates`` of the table say which.
+    """
     if not table.framed:
         return table
     import polars as pl
 
-    columns = []
+    columns, spelled, dates = [], [], []
     for column in table.X.get_columns():
-        kind = column.dtype
+        kind, how = column.dtype, ""
         if column.name in text:
             column = column.cast(pl.String)
         elif kind.is_nested() or kind == pl.Binary:
@@ -43,10 +49,31 @@ def normalised(table: Table, text: Collection[str] = ()) -> Table:
                     stacklevel=2,
                 )
             column = column.cast(pl.Float64).fill_null(float("nan"))
+        elif kind.is_temporal():
+            column, how = days(column).fill_null(float("nan")), "dates"
         else:
-            column = column.cast(pl.String)
+            column, how = as_number(column.cast(pl.String))
+            column = column.fill_null(float("nan")) if how else column
+        if how.startswith("dates"):
+            dates.append(column.name)
+            how += f", became days since {ORIGIN:%Y-%m-%d}"
+        if how:
+            spelled.append(f"The column {column.name!r} holds {how}.")
         columns.append(column)
-    return replace(table, X=pl.DataFrame(columns))
+    told = spelled[:MOST_TOLD] + ([f"So do {len(spelled) - MOST_TOLD} more."] if len(spelled) > MOST_TOLD else [])
+    return replace(table, X=pl.DataFrame(columns), dates=tuple(dates), notes=(*table.notes, *told))
+
+
+def without_empty(table: Table) -> Table:
+    """The table without columns that have no value at all, and a note of their names."""
+    if not table.framed:
+        return table
+    empty = [name for name, rows in missing_rows(table).items() if len(rows) == table.n]
+    if not empty or len(empty) == table.d:
+        return table
+    named = ", ".join(repr(name) for name in empty[:MOST_TOLD]) + (", ..." if len(empty) > MOST_TOLD else "")
+    note = f"Left out, as there is no value in {'it' if len(empty) == 1 else 'them'}: {named}."
+    return replace(table, X=table.X.drop(empty), notes=(*table.notes, note))
 
 
 def preparation(table: Table, *, scale: bool = False, encode: bool = False, impute: bool = False) -> list[Any]:
@@ -68,7 +95,8 @@ def preparation(table: Table, *, scale: bool = False, encode: bool = False, impu
         steps.append(("scale", StandardScaler(with_mean=not hasattr(table.X, "indptr"))))
     if not text:
         return steps
-    words: list[Any] = [("encode", OneHotEncoder(handle_unknown="ignore"))]
+    rare = {"min_frequency": OFTEN, "max_categories": MOST_VALUES}
+    words: list[Any] = [("encode", OneHotEncoder(handle_unknown="infrequent_if_exist", **rare))]
     if impute:
         words.insert(0, ("impute", SimpleImputer(strategy="most_frequent", missing_values=None)))
     parts: list[Any] = [("text", Pipeline(words), text)]
@@ -146,11 +174,6 @@ def _check_text(table: Table, text: list[str], encode: bool, advice: str) -> Non
                 + f" Correct it. {advice}"
             )
         different = values.n_unique()
-        if encode and different > MOST_VALUES:
-            raise DataError(
-                f"{table.source}: the text column {name!r} has {different} different values, too many for one-hot "
-                f"encoding. Leave it out with --drop {name!r}."
-            )
         shown = ", ".join(repr(v) for v in values.unique(maintain_order=True)[:3].to_list())
         told.append(f"{name!r} ({different} values: {shown}{', ...' if different > 3 else ''})")
     if not encode:

@@ -13,6 +13,7 @@ from typing import Any
 from separatrix.errors import DataError
 from separatrix.io.data.limits import check_unpacked
 
+MARK = b"\xef\xbb\xbf"  # of UTF-8, at the beginning of a file
 HEAD = 1 << 16  # bytes that tell the format, and more where lines are longer
 TELLING = 2  # lines that are read whole, however long: names, and a row
 LONGEST = 1 << 28  # bytes in which they have to end
@@ -23,14 +24,13 @@ FOREIGN = {
     b"%PDF": "a PDF document",
     b"\x89PNG": "a picture",
     b"\xff\xd8\xff": "a picture",
-    b"\x89HDF": "HDF5, which is not read: convert it to Parquet",
+    b"\x89HDF": "HDF5, which polars does not read: convert it to Parquet, in pandas by read_hdf(...).to_parquet(...)",
     b"SQLite format": "an SQLite database: export the table as CSV",
     b"BZh": "bzip2: unpack it, or compress with gzip",
     b"\xfd7zXZ": "xz: unpack it, or compress with gzip",
     b"(\xb5/\xfd": "zstandard: unpack it, or compress with gzip",
     b"\x80\x04\x95": "a pickle, which is never read: it could run anything",
     b"\x80\x05\x95": "a pickle, which is never read: it could run anything",
-    b"\xd0\xcf\x11\xe0": "an old Excel workbook: export the sheet as CSV",
 }
 
 

@@ -42,6 +42,9 @@ class Table:
     lines: np.ndarray | None = None  # the line of the file in which each row stands
     named: bool = False  # columns have names of their own
     base: int = 1  # the number of the first feature, where they have numbers
+    ids: Any = None  # a column that tells the rows apart and is no feature
+    dates: tuple[str, ...] = ()  # columns that hold dates
+    notes: tuple[str, ...] = ()  # what was done to the content on the way, for people
 
     @property
     def n(self) -> int:
@@ -157,12 +160,38 @@ def _listed(names: Sequence[str], most: int = 8) -> str:
 
 
 def without(table: Table, drop: Sequence[str]) -> Table:
-    if not table.framed:
-        raise DataError(f"{table.source}: columns can be dropped from tables with named columns.")
     for name in drop:
-        if name not in table.X.columns:
-            raise DataError(f"--drop: {table.source} has no column {name!r}{suggestion(name, table.names)}")
+        named_column(table, name, "--drop")
     return replace(table, X=table.X.drop(list(drop)))
+
+
+def named_column(table: Table, name: str, option: str) -> Any:
+    """A column by its name, which an option gave."""
+    if not table.framed:
+        raise DataError(f"{option}: the columns of {table.source} have no names.")
+    if name not in table.X.columns:
+        raise DataError(f"{option}: {table.source} has no column {name!r}{suggestion(name, table.names)}")
+    return table.X[name]
+
+
+def labelled(table: Table) -> Table:
+    """The rows that have a label, with a note of how many have none; all of them where none has one."""
+    y = table.y
+    if hasattr(y, "null_count"):
+        missing = (y.fill_nan(None) if y.dtype.is_float() else y).is_null().to_numpy()
+    else:
+        y = np.asarray(y)
+        missing = np.isnan(y) if y.dtype.kind == "f" else np.zeros(len(y), dtype=bool)
+    rows = np.flatnonzero(missing)
+    if not len(rows) or len(rows) == table.n:
+        return table
+    kept = np.flatnonzero(~missing)
+    note = (
+        f"{len(rows):,} of {table.n:,} rows have no label in {table.target!r} and are left out ({table.places(rows)})."
+    )
+    lines = kept + 1 if table.lines is None else table.lines[kept]
+    ids = None if table.ids is None else table.ids[kept]
+    return replace(table, X=table.X[kept], y=y[kept], lines=lines, ids=ids, notes=(*table.notes, note))
 
 
 def labels_of(table: Table) -> np.ndarray:
@@ -176,10 +205,7 @@ def labels_of(table: Table) -> np.ndarray:
             y = y.fill_nan(None)
         missing = np.flatnonzero(y.is_null().to_numpy())
         if len(missing):
-            raise DataError(
-                f"{where} has no label in {len(missing)} of {table.n} rows ({table.places(missing)}). "
-                "Remove these rows."
-            )
+            raise DataError(f"{where} has no label in {len(missing)} of {table.n} rows ({table.places(missing)}).")
         if not (y.dtype.is_numeric() or y.dtype in (pl.String, pl.Boolean)):
             y = y.cast(pl.String)
         if y.dtype == pl.String and y.str.len_chars().max() > LONG:

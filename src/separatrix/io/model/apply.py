@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from separatrix.errors import DataError, ModelError, SeparatrixError
 from separatrix.io.data.formats import as_table
 from separatrix.io.data.prepare import checked_for_model, normalised
-from separatrix.io.data.table import Numbered, Table, suggestion
+from separatrix.io.data.table import Numbered, Table, named_column, suggestion
 from separatrix.io.model.files import ModelFile, read_model
 from separatrix.proof.certificate import Certificate
 
@@ -46,12 +46,23 @@ def used(path: str | Path) -> Iterator[None]:
         raise ModelError(f"The model {path} cannot be used: its parts do not fit together ({words}).") from error
 
 
-def read_for(file: ModelFile, data: Any, target: str | None = None, **reading: Any) -> Table:
-    """The table for a model: its features as the model takes them, and the labels if they are there."""
+def read_for(file: ModelFile, data: Any, target: str | None = None, id: str | None = None, **reading: Any) -> Table:
+    """The table for a model: its features as the model takes them, and labels and identifiers if they are there.
+
+    ``id``: the column of the identifiers, which has to be there; None: the one that the fit was told, if it is.
+    """
     told = file.provenance.get("data") or {}
     column, width = target or told.get("target"), int(file.model.n_features_in_)
     table = as_table(data, target=column, base=told.get("index_base"), width=width, **reading)
-    return replace(aligned(table, file.model), target=column)
+    name = id or told.get("id")
+    told_and_here = name is not None and table.framed and name in table.X.columns
+    ids = named_column(table, str(name), "--id") if told_and_here or id is not None else None
+    return replace(aligned(table, file.model), target=column, ids=ids)
+
+
+def ids_of(table: Table) -> dict[str, list[Any]]:
+    """The identifiers under their name, if there are any."""
+    return {} if table.ids is None else {table.ids.name: table.ids.to_list()}
 
 
 def classifier_of(model: Any) -> Any:
@@ -123,3 +134,21 @@ def _fills(model: Any) -> bool:
     steps += [inner for step in steps for _, inner, _ in getattr(step, "transformers_", [])]
     steps += [inner for step in steps for _, inner in getattr(step, "steps", [])]
     return any(hasattr(step, "statistics_") for step in steps)
+
+
+def unseen(model: Any, table: Table) -> dict[str, list[Any]]:
+    """Values of text columns that the encoder of a model was not fitted on, one for each row that has one."""
+    found: dict[str, list[Any]] = {}
+    if not table.framed:
+        return found
+    for _, step in getattr(model, "steps", [])[:-1]:
+        for name, inner, columns in getattr(step, "transformers_", []):
+            encoder = inner.steps[-1][1] if hasattr(inner, "steps") else inner
+            if name != "text" or not hasattr(encoder, "categories_"):
+                continue
+            for column, known in zip(columns, encoder.categories_, strict=True):
+                seen = set(known.tolist())
+                new = [value for value in table.X[str(column)].drop_nulls().to_list() if value not in seen]
+                if new:
+                    found[str(column)] = new
+    return found

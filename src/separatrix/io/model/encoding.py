@@ -19,6 +19,7 @@ from separatrix.io.data.limits import check_unpacked
 from separatrix.io.model.former import updated
 from separatrix.io.model.names import class_of, stable_name
 from separatrix.io.model.shapes import check_separator, check_transformer
+from separatrix.rows.device import is_array, to_numpy
 
 # scikit-learn's classes whose attributes are data: what comes before or around a separator.
 FOREIGN = {
@@ -50,6 +51,8 @@ def encode(value: Any, arrays: dict[str, np.ndarray], where: str = "model") -> A
         return {"!": "scalar", "value": encode(np.array([value]), arrays, where)}
     if isinstance(value, np.ndarray):
         return _encode_array(value, arrays, where)
+    if is_array(value):  # a model of a device is the same file as one of memory
+        return _encode_array(to_numpy(value), arrays, where)
     if isinstance(value, np.dtype):
         return {"!": "dtype", "name": value.str}
     if isinstance(value, type) and issubclass(value, np.generic):

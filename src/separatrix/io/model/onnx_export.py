@@ -14,6 +14,7 @@ import numpy as np
 from separatrix.errors import MissingExtraError, ModelError
 from separatrix.io.model.apply import classifier_of
 from separatrix.io.output import write_atomically
+from separatrix.patterns.binary_problems import pairs
 
 OPSET, ML_OPSET = 17, 3
 
@@ -30,6 +31,13 @@ def export_onnx(model: Any, path: str | Path) -> None:
     """
     content = to_onnx(model).SerializeToString()
     write_atomically(path, content)
+
+
+def check_export(path: str | Path) -> None:
+    """Raise where a model cannot be exported under this name, before the work."""
+    if Path(path).suffix.lower() != ".onnx":
+        raise ModelError(f"{path}: models are exported as ONNX, to a file that ends with .onnx.")
+    require_onnx()
 
 
 def require_onnx() -> Any:
@@ -70,8 +78,19 @@ def _predicts_otherwise(separator: Any) -> bool:
     if not (isinstance(separator, LinearSeparator) and plain):
         return True
     classes = len(separator.classes_)
-    voting = getattr(separator, "multi_class_", "ovr") == "ovo" and classes > 2
-    return voting or len(separator.coef_) != (1 if classes == 2 else classes)
+    return len(separator.coef_) != (1 if classes == 2 else len(pairs(classes)) if _votes(separator) else classes)
+
+
+def _votes(separator: Any) -> bool:
+    return getattr(separator, "multi_class_", "ovr") == "ovo" and len(separator.classes_) > 2
+
+
+def _places(encoder: Any, j: int, count: int) -> np.ndarray:
+    """The column of each category of a feature; rare ones share the last one."""
+    groups = getattr(encoder, "_default_to_infrequent_mappings", None)
+    if not getattr(encoder, "_infrequent_enabled", False) or groups is None or groups[j] is None:
+        return np.arange(count)
+    return np.asarray(groups[j])
 
 
 class _Graph:
@@ -149,9 +168,12 @@ class _Graph:
         parts = []
         for j, categories in enumerate(encoder.categories_):
             words = [str(c) for c in categories]
-            codes = {word: k for k, word in enumerate(words)}
+            places = _places(encoder, j, len(words))
+            width = int(places.max()) + 1
+            codes = dict(zip(words, places.tolist(), strict=True))
             if fill[j] is not None:
                 codes[""] = codes[str(fill[j])]
+            grouped = len(words) > width
             column = self.node("Gather", text, self.constant(np.array([j])), axis=1)
             code = self.node(
                 "LabelEncoder",
@@ -159,9 +181,9 @@ class _Graph:
                 domain="ai.onnx.ml",
                 keys_strings=list(codes),
                 values_int64s=list(codes.values()),
-                default_int64=len(words),  # unknown: no column is hot
+                default_int64=width - 1 if grouped else width,  # unknown: a rare one, or no column is hot
             )
-            hot = self.node("Equal", code, self.constant(np.arange(len(words), dtype=np.int64)[None, :]))
+            hot = self.node("Equal", code, self.constant(np.arange(width, dtype=np.int64)[None, :]))
             parts.append(self.node("Cast", hot, to=self.onnx.TensorProto.DOUBLE))
         return parts
 
@@ -176,18 +198,39 @@ class _Graph:
             positive = self.node("Greater", scores, self.constant(np.array(0.0)))
             place = self.node("Cast", positive, to=self.onnx.TensorProto.INT64)
         else:
-            scores = self.node("Add", scores, bias, output="decision")
+            if _votes(separator):
+                scores = self._duels(self.node("Add", scores, bias), len(separator.classes_))
+            else:
+                scores = self.node("Add", scores, bias, output="decision")
             place = self.node("ArgMax", scores, axis=1, keepdims=0)
         classes = np.asarray(separator.classes_)
         classes = classes.astype(np.int64) if classes.dtype.kind in "biu" else classes
         self.node("Gather", self.constant(classes), place, output="label")
         kinds = {"i": self.onnx.TensorProto.INT64, "f": self.onnx.TensorProto.DOUBLE}
         kind = kinds.get(classes.dtype.kind, self.onnx.TensorProto.STRING)
-        shape = ["n"] if len(separator.coef_) == 1 else ["n", len(separator.coef_)]
+        shape = ["n"] if len(separator.coef_) == 1 else ["n", len(separator.classes_)]
         self.outputs = [
             self.helper.make_tensor_value_info("label", kind, ["n"]),
             self.helper.make_tensor_value_info("decision", self.onnx.TensorProto.DOUBLE, shape),
         ]
+
+    def _duels(self, scores: str, classes: int) -> str:
+        """The duels that each class wins, ties broken by its scores: `separatrix.patterns.binary_problems.votes`."""
+        first, second = (np.zeros((len(pairs(classes)), classes)) for _ in range(2))
+        for p, (i, j) in enumerate(pairs(classes)):
+            first[p, i] = second[p, j] = 1.0
+        to_double = {"to": self.onnx.TensorProto.DOUBLE}
+        positive = self.node("Cast", self.node("Greater", scores, self.constant(np.array(0.0))), **to_double)
+        other = self.node("Sub", self.constant(np.array(1.0)), positive)
+        won = self.node(
+            "Add",
+            self.node("MatMul", positive, self.constant(second)),
+            self.node("MatMul", other, self.constant(first)),
+        )
+        sums = self.node("MatMul", scores, self.constant(second - first))
+        size = self.node("Add", self.node("Abs", sums), self.constant(np.array(1.0)))
+        squeezed = self.node("Div", sums, self.node("Mul", size, self.constant(np.array(3.0))))
+        return self.node("Add", won, squeezed, output="decision")
 
     def finished(self) -> Any:
         graph = self.helper.make_graph(self.nodes, "separatrix", self.inputs, self.outputs, self.constants)

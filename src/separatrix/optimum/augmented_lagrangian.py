@@ -1,0 +1,185 @@
+"""The 1-norm soft margin by Newton's steps on its augmented Lagrangian: solver (5), after Yan & Li 2020.
+
+    P(a) = |a|^2/2 + C sum c_k max(0, 1 - a.y_k)
+
+has kinks, its augmented Lagrangian has none: for multipliers alpha and a sigma > 0
+
+    L(a) = |a|^2/2 + sum_k (clip(u_k, 0, C c_k)-envelope),   u_k = alpha_k + sigma (1 - a.y_k)
+    grad L = a - sum clip(u_k, 0, C c_k) y_k,   Hessian = I + sigma sum_J y_k y_k^t,   J = {k: 0 < u_k < C c_k},
+
+the identity without the 1 of a free bias. Newton's method with an exact line search finds its minimum; then
+alpha = clip(u) are better multipliers, and sigma grows. Only the rows of J, whose multipliers are strictly between
+their bounds, enter the Hessian: near the solution they are no more than the columns. Every step shows a vector and
+multipliers within their bounds, so the gap is known all the time.
+"""
+
+import numpy as np
+import scipy.linalg as la
+
+from separatrix.optimum.dual_sweeps import Sweeps
+from separatrix.optimum.newton import conjugate_gradients, line_search, newton_step
+from separatrix.optimum.problem import Problem
+from separatrix.passes import compiled as passes
+from separatrix.space import Vector
+
+SWEEPS = 3  # of coordinate descent at the beginning
+FIRST = 1.0  # sigma |y|^2 of the first Lagrangian
+GROW = 4.0  # its growth, where the last one took at most QUICK steps
+QUICK = 4
+INNER = 0.1  # how well a Lagrangian is minimised, in units of what its multipliers move
+LARGEST = 3000  # size of the largest matrix that is factored
+STEPS = 50  # of Newton's method on one Lagrangian, at most
+
+
+def solve(problem: Problem, start: Vector | None = None) -> None:
+    """``start``: a vector near which the solution is expected."""
+    Lagrangian(problem, start).follow()
+
+
+class Lagrangian:
+    """The vector, its margins, the multipliers at the centre, and those of the Lagrangian's gradient."""
+
+    def __init__(self, problem: Problem, start: Vector | None):
+        self.problem, patterns = problem, problem.patterns
+        self.caps, self.space = problem.caps, patterns.space
+        self.penalty = np.ones(patterns.d + 1)
+        if problem.free:
+            self.penalty[-1] = 0.0
+        scale = patterns.mean_square + (0.0 if problem.free else self.space.rho**2)
+        self.sigma = FIRST / scale if scale > 0 else 1.0
+        self.alpha = np.zeros(patterns.n)
+        if start is not None:
+            self.a = start.copy()
+        elif problem.free:
+            self.a = np.zeros(patterns.d + 1)
+        else:
+            sweeps = Sweeps(problem)
+            for _ in range(SWEEPS):
+                sweeps.sweep()
+            self.a, self.alpha = sweeps.a, sweeps.alpha
+        self._from_scratch()
+
+    def _from_scratch(self) -> None:
+        """The margins and the combination, whose sums of steps drift."""
+        self.m = self.problem.margins(self.a)
+        self.clipped, self.v = np.zeros(self.problem.patterns.n), np.zeros(self.problem.patterns.d + 1)
+        self._clip()
+
+    def _clip(self) -> None:
+        """The multipliers of the gradient, their combination, and the bounds that they and the vector give."""
+        if self.problem.free:
+            self._best_bias()
+        self.u = self.alpha + self.sigma * (1.0 - self.m)
+        clipped = np.clip(self.u, 0.0, self.caps)
+        changed = np.flatnonzero(clipped != self.clipped)
+        self.v += self.problem.combine(changed, clipped[changed] - self.clipped[changed])
+        self.clipped = clipped
+
+    def _enter(self) -> None:
+        problem = self.problem
+        problem.primal(self.a, self.m)
+        index = np.flatnonzero(self.clipped)
+        problem.dual(index, *self._balanced(index))
+
+    def _balanced(self, index: np.ndarray) -> tuple[Vector, Vector]:
+        """Multipliers and their combination; of a free bias with the same sum in both classes, as D asks for."""
+        alpha = self.clipped[index]
+        if not self.problem.free:
+            return alpha, self.v
+        labels = self.problem.patterns.labels[index]
+        sums = float(alpha[labels > 0].sum()), float(alpha[labels < 0].sum())
+        least, most = min(sums), max(sums)
+        if not least > 0:
+            return np.zeros(len(index)), self.v
+        alpha = alpha * np.where(labels > 0, least / sums[0], least / sums[1])
+        return alpha, self.v if most - least <= 1e-14 * most else self.problem.combine(index, alpha)
+
+    def follow(self) -> None:
+        problem = self.problem
+        while True:
+            steps = 0
+            while steps < STEPS:
+                self._enter()
+                if problem.done():
+                    return
+                gradient = self.penalty * self.a - self.v
+                moved = float(np.linalg.norm(self.clipped - self.alpha)) / np.sqrt(self.sigma)
+                if float(np.linalg.norm(gradient)) <= INNER * moved or not self._newton(gradient):
+                    break
+                steps += 1
+            self.alpha = self.clipped
+            if steps <= QUICK:
+                self.sigma *= GROW
+            self._from_scratch()
+
+    def _newton(self, gradient: Vector) -> bool:
+        """One step; False where it no longer moves anything."""
+        problem = self.problem
+        between = np.flatnonzero((self.u > 0) & (self.u < self.caps))
+        step = self._step(between, gradient)
+        change = problem.margins(step)
+        t = self._line_search(step, change)
+        following = self.a + t * step
+        if not t > 0 or np.array_equal(following, self.a):
+            return False
+        self.a, self.m = following, self.m + t * change
+        self._clip()
+        return True
+
+    def _step(self, rows: np.ndarray, gradient: Vector) -> Vector:
+        """Newton's: by a matrix of columns, of the rows in J, or by conjugate gradients."""
+        width, patterns = len(gradient), self.problem.patterns
+        if len(rows) == 0:
+            return -gradient * self.penalty
+        if width <= min(LARGEST, 2 * len(rows)):
+            self.problem.passes += len(rows) / patterns.n
+            H = patterns.outer_products(rows, np.full(len(rows), self.sigma))
+            H[np.diag_indices(width)] += self.penalty
+            return newton_step(H, gradient)
+        if len(rows) <= LARGEST:
+            return self._by_rows(rows, gradient)
+        curvature = np.full(len(rows), self.sigma)
+        return conjugate_gradients(self.problem, rows, curvature, self.penalty, gradient)
+
+    def _by_rows(self, rows: np.ndarray, gradient: Vector) -> Vector:
+        """By the change q of the multipliers in J: (Y Y^t + 1/sigma) q = -Y g, step = -g - Y^t q; with a free bias,
+        which Y then leaves out, (Y Y^t + 1/sigma) q - rho l b = -Y g and rho l.q = -g_b."""
+        problem, patterns = self.problem, self.problem.patterns
+        problem.passes += 2.0 * len(rows) / patterns.n
+        bent = gradient * self.penalty
+        G = patterns.inner_products(rows, bias=not problem.free)
+        G[np.diag_indices(len(rows))] += 1.0 / self.sigma
+        factor = la.cho_factor(G, lower=True, check_finite=False)
+        q = la.cho_solve(factor, -patterns.margins_of(rows, bent), check_finite=False)
+        bias = 0.0
+        if problem.free:
+            l = self.space.rho * patterns.labels[rows]
+            z = la.cho_solve(factor, l, check_finite=False)
+            bias = -(gradient[-1] + float(l @ q)) / float(l @ z)
+            q += bias * z
+        step = -bent - problem.combine(rows, q)
+        if problem.free:
+            step[-1] = bias
+        return step
+
+    def _line_search(self, step: Vector, change: Vector) -> float:
+        linear, square = (float(np.sum(self.penalty * x * step)) for x in (self.a, step))
+        sums = passes.clipped_sums()
+
+        def slope(t: float) -> tuple[float, float]:
+            products, curvature = sums(self.alpha, self.caps, self.sigma, self.m, change, t)
+            return linear + t * square - products, square + self.sigma * curvature
+
+        return line_search(slope)
+
+    def _best_bias(self) -> None:
+        """The free bias that minimises the Lagrangian: there the multipliers of both classes have the same sum."""
+        patterns = self.problem.patterns
+        lean = float(patterns.labels @ np.clip(self.alpha + self.sigma * (1.0 - self.m), 0.0, self.caps))
+        if lean == 0:
+            return
+        step = np.zeros(patterns.d + 1)
+        step[-1] = np.sign(lean) / self.space.rho
+        change = np.sign(lean) * patterns.labels
+        t = self._line_search(step, change)
+        self.a, self.m = self.a + t * step, self.m + t * change

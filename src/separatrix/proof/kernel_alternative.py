@@ -1,0 +1,100 @@
+"""That no hyperplane separates in the space of a kernel, exactly.
+
+Multipliers combine patterns y_k = l_k (phi(x_k), rho) to 0 if and only if Q alpha = 0, Q_kj = y_k.y_j: the squared
+length of the combination is alpha.Q alpha, and Q is positive semi-definite. The inner products of a polynomial kernel
+of integer degree are rational, so this is decided in integers. Whatever the kernel, rows that are equal are one point
+of its space: with different labels they combine to 0.
+"""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+from separatrix.patterns.kernel_patterns import KernelPatterns
+from separatrix.patterns.plain_patterns import Patterns
+from separatrix.proof.clock import Clock, OutOfTimeError
+from separatrix.proof.gordan import Gordan, witness
+from separatrix.proof.integer_systems import Integers
+from separatrix.proof.minimum_norm import IntegerRows, decide
+from separatrix.proof.separability import decide as decide_in_features
+from separatrix.space import Space
+
+LARGEST_GRAM = 300  # rows whose inner products are computed exactly
+LARGEST_DEGREE = 16
+LONGEST = 5.0  # seconds
+
+
+def refute(patterns: KernelPatterns, index: np.ndarray, max_time: float = LONGEST) -> Gordan | None:
+    """Patterns with weights that combine to exactly 0: two equal rows, or some of those of ``index``.
+
+    None where there are none, where the values of the kernel are not known exactly, and beyond the limits.
+    """
+    if patterns.precomputed or not patterns.kernel.mercer:
+        return None
+    twins = _twins(patterns)
+    if twins is not None:
+        return witness(patterns, np.array(twins), [1, 1])
+    if patterns.kernel.name == "linear":
+        found = decide_in_features(_in_features(patterns), max_time).gordan
+        return None if found is None else witness(patterns, found.rows, list(found.exact))
+    if patterns.kernel.name != "poly" or patterns.kernel.degree > LARGEST_DEGREE or not 0 < len(index) <= LARGEST_GRAM:
+        return None
+    clock = Clock(max_time)
+    try:
+        answer = decide(IntegerRows(_inner_products(patterns, index, clock), clock), clock)
+    except OutOfTimeError:
+        return None
+    if answer.vector is not None:
+        return None
+    order = np.argsort(index[answer.rows])
+    return witness(patterns, index[answer.rows][order], [answer.weight[i] for i in order])
+
+
+def _twins(patterns: KernelPatterns) -> tuple[int, int] | None:
+    """Two equal rows of different classes. 0 equals -0, and a zero that is stored one that is not."""
+    seen: dict[bytes, int] = {}
+    matrix = patterns.matrix.copy()
+    if hasattr(matrix, "indptr"):
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+        ends = list(pairwise(matrix.indptr.tolist()))
+        keys = (matrix.indices[i:j].tobytes() + matrix.data[i:j].tobytes() for i, j in ends)
+    else:
+        keys = (row.tobytes() for row in np.asarray(matrix) + 0.0)
+    for k, (key, label) in enumerate(zip(keys, patterns.labels.tolist(), strict=True)):
+        first = seen.setdefault(key, k)
+        if patterns.labels[first] != label:
+            return first, k
+    return None
+
+
+def _in_features(patterns: KernelPatterns) -> Patterns:
+    """The patterns of the linear kernel, as they are."""
+    space = Space(1.0 if patterns.space.free else patterns.space.rho)
+    return Patterns(patterns.rows, patterns.labels, space)
+
+
+def _inner_products(patterns: KernelPatterns, index: np.ndarray, clock: Clock) -> list[Integers]:
+    """Q as integers, up to a factor; of a free bias, which has no length, with the column of what multiplies it.
+
+    With x = z / s for integers z and g, c the fractions gamma and coef0, K = ((g z.z' + c s^2) / s^2)^degree.
+    """
+    V = patterns.matrix[index]
+    rows = [[Fraction(v) for v in row] for row in (V.toarray() if hasattr(V, "toarray") else np.asarray(V)).tolist()]
+    clock.look()
+    s = max((v.denominator for row in rows for v in row), default=1)
+    Z = [[int(v * s) for v in row] for row in rows]
+    kernel, rho, degree = patterns.kernel, Fraction(patterns.space.rho), int(patterns.kernel.degree)
+    g, c = Fraction(kernel.gamma), Fraction(kernel.coef0)
+    common = g.denominator * c.denominator
+    bias = 0 if patterns.space.free else rho * rho * (common * s * s) ** degree
+    whole = Fraction(bias).denominator
+    labels = patterns.labels[index].astype(int).tolist()
+    table = []
+    for z, l in zip(Z, labels, strict=True):
+        clock.look()
+        products = (int(common * (g * sum(map(int.__mul__, z, other)) + c * s * s)) for other in Z)
+        row = [l * m * int(whole * (p**degree + bias)) for p, m in zip(products, labels, strict=True)]
+        table.append([*row, l] if patterns.space.free else row)
+    return table

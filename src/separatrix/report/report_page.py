@@ -1,0 +1,205 @@
+"""The report as one HTML page: a summary for everybody, figures, and details that unfold.
+
+With Bokeh the figures are those of `separatrix.view`; without it they are static pictures.
+"""
+
+from contextlib import suppress
+from html import escape
+from typing import Any
+
+import numpy as np
+
+import separatrix
+from separatrix import view
+from separatrix.errors import DataError, MissingExtraError
+from separatrix.io.model.apply import prepared, weight_names
+from separatrix.report.page_style import SCRIPT, STYLE
+from separatrix.report.summary import class_sizes, largest_weights, notes, rows_of, title
+from separatrix.view.canvas import FOLLOW_THEME, View, blocks, components, is_installed, scripts
+from separatrix.workflows.fitting import Fit
+
+MOST_LISTED = 100  # weights of each class in a table
+SMALL = 3_000_000  # numbers in the data up to which a second fit shows how the bounds close
+
+
+def report_page(fit: Fit) -> str:
+    """The page, with everything inside."""
+    scripted = is_installed()
+    head, figures, foot = _interactive(fit) if scripted else ("", _static(fit), "")
+    parts = [
+        f"<h1>{escape(title(fit))}</h1>",
+        _summary(fit),
+        _numbers(fit),
+        *[f'<p class="note">{escape(note)}</p>' for note in notes(fit)],
+        *figures,
+        "<h2>Details</h2>",
+        _unfolds("Everything that is known of this fit", _pairs(rows_of(fit)), opened=True),
+        _unfolds("Rows of each class", _classes(fit)),
+        _unfolds("The largest weights", _all_weights(fit)),
+        _unfolds("Check it yourself", _how_to_check()),
+        f"<footer>separatrix {separatrix.__version__}. Data: sha256 {escape(str(fit.table.digest))}.</footer>",
+    ]
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title(fit))}</title><style>{STYLE}</style>{head}</head><body>\n"
+        + "\n".join(parts)
+        + f"\n{foot}<script>{SCRIPT}</script></body></html>\n"
+    )
+
+
+def _summary(fit: Fit) -> str:
+    """What happened in words that need no theory."""
+    separable = fit.answer.separable
+    said = [
+        {
+            True: "Yes: straight boundaries tell the classes apart without a single error on these data.",
+            False: "No straight boundary tells the classes apart without error, and this is proved.",
+            None: "Whether a straight boundary can tell the classes apart without error was not decided.",
+        }[separable]
+    ]
+    right = round(fit.train_accuracy * fit.table.n)
+    said.append(f"The model has {right:,} of {fit.table.n:,} rows right ({_percent(fit.train_accuracy)}).")
+    if fit.cv is not None:
+        said.append(f"For rows that it had not seen, expect about {_percent(_unseen(fit))}.")
+    leading = [name for name, _ in (largest_weights(fit.model, 3) or [("", [])])[0][1]]
+    if leading and len(fit.separator.classes_) == 2:
+        said.append(f"What counts most: {', '.join(leading)}.")
+    return f'<p class="verdict{"" if separable is True else " no"}">{escape(" ".join(said))}</p>'
+
+
+def _unseen(fit: Fit) -> float:
+    """Share of rows that are right where they were left out of the fit."""
+    assert fit.cv is not None
+    return float(fit.cv.mean)
+
+
+def _percent(share: float) -> str:
+    """Never 100% where a row is wrong."""
+    text = f"{100 * share:.1f}%"
+    return "over 99.9%" if text == "100.0%" and share < 1 else text
+
+
+def _numbers(fit: Fit) -> str:
+    separator = fit.separator
+    told = [("rows", f"{fit.table.n:,}"), ("features", f"{fit.table.d:,}"), ("classes", f"{len(separator.classes_):,}")]
+    told.append(("right on these data", _percent(fit.train_accuracy)))
+    if fit.cv is not None:
+        told.append(("right on unseen rows", _percent(_unseen(fit))))
+    certificate = getattr(separator, "certificate_", None)
+    if (
+        certificate is not None
+        and certificate.gap is not None
+        and certificate.upper < np.inf
+        and not np.isnan(certificate.gap)
+    ):
+        told.append(("certified gap to the optimum", f"{max(certificate.gap, 0.0):.0e}"))
+    told.append(("proof", "holds" if fit.verification and all(map(bool, fit.verification.values())) else "see details"))
+    tiles = [f"<div><b>{escape(value)}</b><span>{escape(name)}</span></div>" for name, value in told]
+    return f'<div class="numbers">{"".join(tiles)}</div>'
+
+
+def views_of(fit: Fit) -> list[View]:
+    """The figures of a fit; one that has nothing to show is left out."""
+    model, X, y, separator = fit.model, fit.table.X, fit.table.y, fit.separator
+    names = list(fit.table.names) if fit.table.named or fit.table.framed else None
+    predicted = model.predict(X)
+    found: list[View] = []
+
+    def add(make: Any) -> None:
+        with suppress(DataError):
+            found.append(make())
+
+    add(lambda: view.boundary(model, X, y, feature_names=names))
+    if fit.answer.separable is False:
+        add(lambda: view.proof(fit.answer, prepared(model, X), y, feature_names=weight_names(model)))
+    add(lambda: view.margins(model, X, y, feature_names=names))
+    add(lambda: view.weights(model))
+    add(lambda: view.confusion(y, predicted, classes=separator.classes_, where="on the data of the fit"))
+    scores = np.asarray(model.decision_function(X))
+    if scores.ndim == 1 or scores.shape[1] == len(separator.classes_):
+        add(lambda: view.roc(y, scores, classes=separator.classes_, where="on the data of the fit"))
+        add(lambda: view.precision_recall(y, scores, classes=separator.classes_, where="on the data of the fit"))
+    if fit.table.n * fit.table.d <= SMALL and hasattr(separator, "certificates_"):
+        add(lambda: view.bounds(separator, prepared(model, X), y))
+    return found
+
+
+def _interactive(fit: Fit) -> tuple[str, list[str], str]:
+    views = views_of(fit)
+    script, places = components(views)
+    return scripts([v.figure for v in views]), blocks(views, places), f"{script}<script>{FOLLOW_THEME}</script>"
+
+
+def _static(fit: Fit) -> list[str]:
+    from separatrix.report import figures
+
+    parts = []
+    for name, display, size in figures.PICTURES:
+        try:
+            url = figures.embedded(figures.drawn(fit, display, size))
+        except MissingExtraError as error:
+            return [f"<p>There are no pictures: {escape(str(error))}</p>"]
+        except DataError:  # no hyperplane to project on
+            continue
+        parts.append(f'<h2>{name}</h2><img alt="{name}" src="{url}">')
+    return parts
+
+
+def _unfolds(name: str, content: str, opened: bool = False) -> str:
+    return f"<details{' open' if opened else ''}><summary>{escape(name)}</summary>{content}</details>"
+
+
+def _pairs(rows: list[tuple[str, str]]) -> str:
+    lines = "".join(f"<tr><th scope=row>{escape(label)}</th><td>{escape(text)}</td></tr>" for label, text in rows)
+    return f'<table class="pairs">{lines}</table>'
+
+
+def _table(heads: list[str], rows: list[list[str]]) -> str:
+    """A table that is sorted by a click on its heads; its cells are HTML already."""
+    top = "".join(f'<th scope=col><button type="button">{escape(head)}</button></th>' for head in heads)
+    body = "".join(f"<tr>{''.join(cells)}</tr>" for cells in rows)
+    return f'<div class="wide"><table class="sorts"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _classes(fit: Fit) -> str:
+    right = fit.model.predict(fit.table.X) == fit.table.y
+    rows = []
+    for value, (name, count) in zip(np.unique(fit.table.y), class_sizes(fit).items(), strict=True):
+        good = int(right[fit.table.y == value].sum())
+        rows.append(
+            [_text(name), _number(count, f"{count:,}"), _number(good / count, f"{good:,} ({_percent(good / count)})")]
+        )
+    return _table(["class", "rows", "right on these data"], rows)
+
+
+def _all_weights(fit: Fit) -> str:
+    lists = [(f"Weights for {name}", _weights(pairs)) for name, pairs in largest_weights(fit.model, MOST_LISTED)]
+    if not lists:
+        return "<p>This model has no weights of features.</p>"
+    return lists[0][1] if len(lists) == 1 else "".join(_unfolds(name, table) for name, table in lists)
+
+
+def _weights(pairs: list[tuple[str, float]]) -> str:
+    largest = max((abs(w) for _, w in pairs), default=1.0) or 1.0
+    rows = []
+    for feature, w in pairs:
+        bar = f'<span class="bar{"" if w > 0 else " minus"}" style="width:{100 * abs(w) / largest:.1f}%"></span>'
+        rows.append([_text(feature), _number(w, f"{w:+.4g}"), f'<td data-sort="{abs(w)!r}" class="room">{bar}</td>'])
+    more = f"<p>The {MOST_LISTED} largest.</p>" if len(pairs) == MOST_LISTED else ""
+    return more + _table(["feature", "weight", "size"], rows)
+
+
+def _text(words: str) -> str:
+    return f"<td>{escape(words)}</td>"
+
+
+def _number(value: float, words: str) -> str:
+    return f'<td class="number" data-sort="{value!r}">{escape(words)}</td>'
+
+
+def _how_to_check() -> str:
+    return (
+        "<p>Saved with <code>--save model.sx</code>, the certificate is proved again from the data alone by "
+        "<code>separatrix verify model.sx DATA</code>.</p>"
+    )

@@ -1,0 +1,121 @@
+"""How far the rows lie on their sides: a histogram, and the nearest rows one by one."""
+
+from typing import Any
+
+import numpy as np
+
+from separatrix.plot.margins import MarginDisplay
+from separatrix.view.canvas import HATCHES, INK, View, bokeh, hover, legend_below, look, new_figure, plain
+from separatrix.view.rows_in_words import about_rows, feature_names_of
+
+BINS = 50
+MOST_NAMED = 8  # classes that are told apart by colours
+MOST_NEAREST = 150  # rows that can be pointed at
+
+
+def margins(estimator: Any, X: Any, y: Any, *, feature_names: Any = None) -> View:
+    """The distribution of the margins: the distance of every row from the boundary, negative on the wrong side.
+
+    Below the histogram stand the rows with the smallest margins, each of which tells its number and its features.
+
+    Parameters
+    ----------
+    estimator : fitted classifier of this library, or a Pipeline that ends with one
+    X, y : rows and labels
+    feature_names : sequence of str, default=None
+
+    Returns
+    -------
+    View
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from separatrix import MaxMargin
+    >>> from separatrix.view import margins
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> margins(MaxMargin().fit(X, y), X, y).title.startswith("Margins: ")
+    True
+    """
+    bokeh()
+    from bokeh.models import ColumnDataSource, NumeralTickFormatter
+
+    seen = MarginDisplay.computed(estimator, X, y)
+    finite = np.isfinite(seen.margins)
+    low, high = seen.margins[finite].min(), seen.margins[finite].max()
+    room = max(1e-6 * abs(high), 1e-300) if high - low <= 1e-9 * abs(high) else 0.0  # all may lie at the same distance
+    edges = np.linspace(low - room, high + room, BINS + 1)
+    figure = new_figure(seen.unit, "rows", height=340)
+    figure.yaxis.formatter = NumeralTickFormatter(format="0,0")
+    groups = [(plain(c, 22), seen.y == c) for c in seen.classes]
+    if len(groups) > MOST_NAMED:
+        groups = [("on the wrong side", seen.margins <= 0), ("on its side", seen.margins > 0)]
+        groups.reverse()
+    entries, below = [], np.zeros(len(edges) - 1)
+    for k, (name, rows) in enumerate(groups):
+        counts = np.histogram(seen.margins[rows & finite], edges)[0]
+        data = {"left": edges[:-1], "right": edges[1:], "bottom": below, "top": below + counts, "rows": counts}
+        source = ColumnDataSource({**data, "name": [name] * len(counts)})
+        bar = figure.quad(
+            left="left",
+            right="right",
+            bottom="bottom",
+            top="top",
+            source=source,
+            fill_color=look(k)[0],
+            line_color="white",
+            line_width=0.5,
+            hatch_pattern=HATCHES[k % len(HATCHES)],
+            hatch_color="white",
+            hatch_alpha=0.6,
+            hatch_scale=8,
+        )
+        bar.glyph.tags = ["paper-line"]
+        entries.append((name, [bar]))
+        below = below + counts
+    hover(figure, [bar for _, (bar,) in entries], [("from", "@left"), ("to", "@right"), ("@name", "@rows rows")])
+    entries += _nearest(figure, seen, about_rows(X, feature_names_of(estimator, X, feature_names)), float(below.max()))
+    _upright(figure, 0.0, 2, "solid")
+    if seen.band is not None and seen.band > 0:
+        _upright(figure, seen.band, 1, "dashed")
+    legend_below(figure, entries)
+    wrong = int(np.sum(seen.margins <= 0))
+    told = f"{wrong:,} of {len(seen.margins):,} rows on the wrong side" if wrong else "every row on its side"
+    nearest = min(MOST_NEAREST, len(seen.margins))
+    caption = f"Right of 0 a row is on its side. Below the bars the {nearest:,} rows with the smallest margins."
+    if seen.band is not None and seen.band > 0:
+        caption += " The dashed line is the edge of the margin band."
+    return View(figure, f"Margins: {told}, the smallest {seen.margins.min():.3g}", caption)
+
+
+def _nearest(figure: Any, seen: MarginDisplay, tell: Any, height: float) -> list[tuple[str, list[Any]]]:
+    """The rows of the smallest margins below the axis, spread so that they do not hide each other."""
+    from bokeh.models import ColumnDataSource
+
+    rows = np.argsort(seen.margins, kind="stable")[:MOST_NEAREST]
+    place = -height * (0.05 + 0.09 * np.random.default_rng(0).random(len(rows)))
+    codes = np.searchsorted(seen.classes, seen.y[rows])
+    source = ColumnDataSource(
+        {
+            "x": seen.margins[rows],
+            "y": place,
+            "row": rows,
+            "label": [plain(v, 60) for v in seen.y[rows]],
+            "about": tell(rows),
+            "colour": [look(k)[0] for k in codes],
+            "shape": [look(k)[1] for k in codes],
+        }
+    )
+    drawn = figure.scatter("x", "y", source=source, marker="shape", fill_color="colour", line_color=INK, size=7)
+    drawn.glyph.tags = ["ink-line"]
+    tips = [("row", "@row"), ("margin", "@x"), ("class", "@label"), ("features", "@about")]
+    hover(figure, [drawn], tips)
+    return [("nearest rows", [drawn])]
+
+
+def _upright(figure: Any, x: float, width: float, dash: str) -> None:
+    from bokeh.models import Span
+
+    figure.add_layout(
+        Span(location=x, dimension="height", line_color=INK, line_width=width, line_dash=dash, tags=["ink-line"])
+    )

@@ -1,0 +1,175 @@
+"""The drop-in classes: scikit-learn's results, who solved the problem, certificates, and patching."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import sklearn.calibration
+import sklearn.linear_model
+import sklearn.svm
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import scale
+
+from separatrix import dropin
+
+IRIS, WINE = load_iris(return_X_y=True), load_wine(return_X_y=True)
+CANCER = (scale(load_breast_cancer().data), load_breast_cancer().target)
+LAYOUTS = {"dense": np.asarray, "csr": sp.csr_matrix, "float32": lambda X: X.astype(np.float32)}
+SEQUENTIAL = [
+    ("Perceptron", {}),
+    ("Perceptron", {"eta0": 0.3, "class_weight": "balanced", "shuffle": False}),
+    ("Perceptron", {"fit_intercept": False, "tol": None, "max_iter": 7}),
+    ("PassiveAggressiveClassifier", {"random_state": 1}),
+    ("PassiveAggressiveClassifier", {"loss": "squared_hinge", "C": 0.1, "class_weight": {1: 2.0}, "random_state": 1}),
+]
+
+
+def theirs_and_ours(name, **params):
+    home = sklearn.svm if hasattr(sklearn.svm, name) else sklearn.linear_model
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # PassiveAggressiveClassifier is on its way out
+        return getattr(home, name)(**params), getattr(dropin, name)(**params)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("data", [IRIS, CANCER], ids=["iris", "cancer"])
+@pytest.mark.parametrize(("name", "params"), SEQUENTIAL)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_sequential_classes_take_the_same_steps(name, params, data, layout):
+    X, y = LAYOUTS[layout](data[0]), data[1]
+    theirs, ours = (model.fit(X, y) for model in theirs_and_ours(name, **params))
+    exact = layout != "float32"  # theirs adds in float32
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=0, atol=(1e-9 if exact else 1e-4) * abs(ours.coef_).max())
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=0, atol=1e-9 if exact else 1e-3)
+    assert (ours.n_iter_, ours.t_) == (theirs.n_iter_, theirs.t_)
+    assert (ours.coef_.dtype, ours.intercept_.dtype) == (theirs.coef_.dtype, theirs.intercept_.dtype)
+    assert ours.solver_.startswith("separatrix")
+    assert all(c.verify(X, y == k) for k, c in enumerate(ours.certificates_)) or len(ours.classes_) == 2
+
+
+def test_partial_fit_and_warm_start_go_on_as_theirs():
+    X, y = IRIS
+    theirs, ours = theirs_and_ours("Perceptron")
+    for block in (slice(0, None, 2), slice(1, None, 2)):
+        for model in (theirs, ours):
+            model.partial_fit(X[block], y[block], classes=[0, 1, 2])
+    np.testing.assert_allclose(ours.coef_, theirs.coef_)
+    assert ours.solver_.startswith("separatrix")
+    assert not hasattr(ours, "certificate_")  # some of the rows were not at hand
+    theirs, ours = theirs_and_ours("Perceptron", warm_start=True, max_iter=3, tol=None)
+    for model in (theirs, ours):
+        model.fit(X, y).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_)
+    assert np.isinf(ours.certificate_.upper)  # the multipliers of the first fit are not in the second
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(
+    "params",
+    [{}, {"C": 0.01, "intercept_scaling": 3.0}, {"class_weight": "balanced"}, {"fit_intercept": False, "dual": False}],
+    ids=str,
+)
+@pytest.mark.parametrize("data", [IRIS, CANCER, (scale(WINE[0]), WINE[1])], ids=["iris", "cancer", "wine"])
+def test_linear_svc_is_the_same_minimum(data, params, sparse):
+    X, y = sp.csr_matrix(data[0]) if sparse else data[0], data[1]
+    weight = np.random.RandomState(0).rand(len(y)) + 0.5
+    theirs, ours = theirs_and_ours("LinearSVC", **params)
+    theirs.set_params(tol=1e-9, max_iter=1_000_000).fit(X, y, weight)
+    ours.fit(X, y, weight)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-4)
+    assert np.shape(ours.intercept_) == np.shape(theirs.intercept_)
+    assert ours.dual_gap_ < 1e-9
+    assert ours.solver_.startswith("separatrix")
+    assert isinstance(ours.n_iter_, int)
+    clear = abs(theirs.decision_function(X)).min(axis=-1) > 1e-3 if len(ours.classes_) > 2 else slice(None)
+    np.testing.assert_array_equal(ours.predict(X)[clear], theirs.predict(X)[clear])
+
+
+def test_linear_svc_says_when_it_did_not_converge():
+    X, y = IRIS
+    with pytest.warns(ConvergenceWarning, match="Liblinear failed to converge"):
+        model = dropin.LinearSVC(max_iter=2).fit(X, y)
+    assert model.n_iter_ == 2
+    assert model.dual_gap_ > 1e-4
+
+
+@pytest.mark.parametrize(
+    ("model", "why"),
+    [
+        (dropin.LinearSVC(penalty="l1"), 'penalty="l1"'),
+        (dropin.LinearSVC(multi_class="crammer_singer"), 'multi_class="crammer_singer"'),
+        (dropin.Perceptron(penalty="l2"), 'penalty="l2"'),
+        (dropin.Perceptron(early_stopping=True), "early_stopping=True"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_rest_is_left_to_scikit_learn(model, why):
+    X, y = IRIS
+    ours = clone(model).set_params(random_state=0).fit(X, y)
+    theirs = theirs_and_ours(type(model).__name__, **ours.get_params())[0]
+    np.testing.assert_array_equal(ours.coef_, theirs.fit(X, y).coef_)
+    assert ours.solver_ == f"scikit-learn: {why}"
+    assert not hasattr(ours, "certificate_")
+
+
+def test_what_was_proved_is_forgotten():
+    X, y = IRIS
+    model = dropin.LinearSVC().fit(X, y)
+    assert model.certificate_ is not None
+    model.set_params(penalty="l1", tol=0.01).fit(X, y)
+    assert not any(hasattr(model, name) for name in ("certificate_", "certificates_", "dual_gap_"))
+
+
+def test_errors_are_scikit_learns():
+    X, y = IRIS
+    for fit in (lambda m: m.fit(X, np.zeros(len(y))), lambda m: m.fit(X[:, :0], y), lambda m: m.fit(X, y, -np.ones(3))):
+        words = []
+        for model in theirs_and_ours("LinearSVC"):
+            with pytest.raises(ValueError, match=r".") as error:
+                fit(model)
+            words.append(str(error.value))
+        assert words[0] == words[1]
+
+
+def test_data_that_the_solver_refuses_are_left_to_scikit_learn():
+    X, y = IRIS
+    theirs, ours = theirs_and_ours("LinearSVC", random_state=0)
+    weight = (y != 1).astype(float)
+    theirs.fit(X[:100], y[:100], weight[:100])
+    ours.fit(X[:100], y[:100], weight[:100])
+    assert ours.solver_.startswith("scikit-learn: ")
+    assert "at least 2 classes" in ours.solver_
+    np.testing.assert_array_equal(ours.coef_, theirs.coef_)
+
+
+def test_models_pickle_and_are_subclasses():
+    X, y = IRIS
+    for name in ("LinearSVC", "Perceptron", "SVC"):
+        theirs, ours = theirs_and_ours(name)
+        assert isinstance(ours, type(theirs))
+        assert ours.get_params() == theirs.get_params()
+        ours.fit(X, y)
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(ours)).predict(X), ours.predict(X))
+
+
+def test_patching():
+    theirs = sklearn.svm.LinearSVC
+    with dropin.patched():
+        assert sklearn.svm.LinearSVC is dropin.LinearSVC
+        assert sklearn.linear_model.Perceptron is dropin.Perceptron
+        assert sklearn.calibration.LinearSVC is dropin.LinearSVC
+        with dropin.patched():
+            pass
+        assert sklearn.svm.LinearSVC is dropin.LinearSVC  # the outer one is still in force
+    assert sklearn.svm.LinearSVC is theirs
+    assert sklearn.calibration.LinearSVC is theirs
+    dropin.patch()
+    dropin.patch()
+    dropin.unpatch()
+    assert sklearn.svm.LinearSVC is theirs

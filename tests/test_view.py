@@ -1,0 +1,297 @@
+"""Interactive figures: what is drawn is what was computed, in a page that needs nothing else and runs no label."""
+
+import builtins
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from cases import EVERYONE, blobs_2d, margin_6d, one_feature, overlapping
+from sklearn.datasets import load_iris
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from separatrix import DataError, DynamicMargin, KernelMaxMargin, MaxMargin, MissingExtraError, Perceptron, separability
+from separatrix.callbacks import MarginTrace
+
+pytest.importorskip("bokeh", reason="interactive figures come with the view extra")
+
+from bokeh.models import ColumnDataSource, GlyphRenderer, HBar, Image, ImageRGBA, Scatter, Select
+
+from separatrix import view
+from separatrix.view.meeting_hulls import meeting_of
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+HARD = MaxMargin(C=np.inf)
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
+
+
+class Tags(HTMLParser):
+    """What a browser would take for markup."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.sources = [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.sources += [value for name, value in attributes if name in ("src", "href")]
+
+
+def glyphs(shown, kind):
+    return [r for r in shown.figure.select({"type": GlyphRenderer}) if isinstance(r.glyph, kind)]
+
+
+def column(renderers, name):
+    return np.concatenate([np.asarray(r.data_source.data[name]) for r in renderers])
+
+
+def test_a_view_is_one_page_that_needs_no_network():
+    X, y = blobs_2d()
+    names = np.where(y > 0, HOSTILE, "$$x$$ \\(y\\)")
+    shown = view.boundary(HARD.fit(X, names), X, names, feature_names=[HOSTILE, "b"])
+    found = Tags(shown.page())
+    assert "img" not in found.tags
+    assert not found.sources
+    assert found.tags.count("script") == 4  # BokehJS, how much it tells, the figure, its colours
+    assert "$$x$$" not in shown.page()
+    assert len(shown.page()) < 2e6
+
+
+def test_a_view_saves_itself_and_shows_itself(tmp_path):
+    X, y = blobs_2d()
+    shown = view.weights(HARD.fit(X, y))
+    shown.save(tmp_path / "w.html")
+    assert (tmp_path / "w.html").read_text().startswith("<!doctype html>")
+    frame = shown._repr_html_()
+    assert frame.startswith("<iframe")
+    assert Tags(frame).tags == ["iframe"]
+
+
+def test_boundary_of_two_features_shows_rows_regions_and_the_band():
+    X, y = blobs_2d()
+    model = HARD.fit(X, y)
+    shown = view.boundary(model, X, y, feature_names=["width", "length"])
+    assert "every row on its side" in shown.title
+    rows = [r for r in glyphs(shown, Scatter) if "about" in r.data_source.data]
+    order = np.argsort(column(rows, "row"))
+    np.testing.assert_allclose(np.column_stack([column(rows, "x"), column(rows, "y")])[order], X)
+    assert column(rows, "about")[order][0] == f"width = {X[0, 0]:.4g}, length = {X[0, 1]:.4g}"
+    (image,) = glyphs(shown, Image)
+    winners = image.data_source.data["image"][0]
+    assert set(np.unique(winners)) == {0, 1}
+    legend = [item.label.value for item in shown.figure.legend[0].items]
+    assert legend == ["boundary", "edge of the margin", "0", "1", f"{len(model.support_)} support vectors"]
+
+
+@pytest.mark.parametrize("cls", EVERYONE, ids=lambda c: c.__name__)
+def test_every_estimator_has_a_boundary(cls):
+    X, y = overlapping()
+    model = cls(**({"max_epochs": 3} if "max_epochs" in cls().get_params() else {})).fit(X, y)
+    assert view.boundary(model, X, y).title.startswith(cls.__name__)
+
+
+def test_three_classes_of_many_features_have_exact_regions():
+    X, y = load_iris(return_X_y=True)
+    model = MaxMargin().fit(X, y)
+    shown = view.boundary(model, X, y)
+    (image,) = glyphs(shown, Image)
+    left, bottom = (image.glyph.x, image.glyph.y)
+    winners = image.data_source.data["image"][0]
+    rows = [r for r in glyphs(shown, Scatter) if "about" in r.data_source.data]
+    order = np.argsort(column(rows, "row"))
+    place = np.column_stack([column(rows, "x"), column(rows, "y")])[order]
+    steps = np.array(winners.shape[::-1]) - 1
+    cell = np.round((place - [left, bottom]) / [image.glyph.dw, image.glyph.dh] * steps).astype(int)
+    agree = winners[cell[:, 1], cell[:, 0]] == model.predict(X)
+    assert agree.mean() > 0.97  # all but rows within half a cell of a border
+    assert "boundary" in [item.label.value for item in shown.figure.legend[0].items]
+
+
+def test_without_a_weight_vector_rows_are_projected_and_it_is_said():
+    X, y = load_iris(return_X_y=True)
+    shown = view.boundary(KernelMaxMargin().fit(X, y), X, y)
+    assert "is not drawn" in shown.caption
+    assert not glyphs(shown, Image)
+    view.boundary(KernelMaxMargin().fit(X, y), sp.csr_matrix(X), y)
+    one, labels = one_feature()
+    view.boundary(HARD.fit(one, labels), one, labels)
+    view.boundary(KernelMaxMargin().fit(one, labels), one, labels)
+
+
+def test_many_rows_are_a_density_and_it_is_said(rng):
+    X = rng.normal(size=(6001, 3))
+    y = (X[:, 0] + rng.normal(size=6001) > 0).astype(int)
+    shown = view.boundary(MaxMargin(C=0.01).fit(X, y), X, y)
+    (density,) = glyphs(shown, ImageRGBA)
+    assert density.data_source.data["image"][0].any()
+    assert "Density of all 6,001 rows" in shown.caption
+    assert max(len(s.data["x"]) for s in shown.figure.select({"type": ColumnDataSource}) if "x" in s.data) <= 60
+    assert len(shown.page()) < 2e6
+
+
+def test_26_classes_are_named_where_they_lie_and_all_look_different(rng):
+    from separatrix.view.canvas import look
+
+    y = np.repeat(np.arange(26), 4)
+    X = 5 * rng.normal(size=(26, 5))[y] + rng.normal(size=(104, 5))
+    model = MaxMargin().fit(X, y)
+    shown = view.boundary(model, X, y)
+    assert len(shown.figure.legend[0].items) <= 4
+    assert len({look(k) for k in range(26)}) == 26
+    assert view.confusion(y, model.predict(X)).figure.height < 900
+    assert len(view.roc(y, model.decision_function(X)).figure.legend[0].items) == 9
+    assert view.weights(model).figure.height < 700
+
+
+def test_margins_hold_every_row_and_tell_the_nearest():
+    X, y = overlapping()
+    model = MaxMargin().fit(X, y)
+    shown = view.margins(model, X, y)
+    counts = [s.data["rows"].sum() for s in shown.figure.select({"type": ColumnDataSource}) if "rows" in s.data]
+    assert sum(counts) == len(y)
+    (nearest,) = (r for r in glyphs(shown, Scatter) if "about" in r.data_source.data)
+    data = nearest.data_source.data
+    np.testing.assert_allclose(data["x"], np.sort(y * model.signed_distance(X))[: len(data["x"])])
+    assert f"{int(np.sum(model.predict(X) != y))} of 30 rows on the wrong side" in shown.title
+
+
+def test_features_of_frames_and_of_very_many_columns_are_told(rng):
+    import polars as pl
+
+    frame = pl.DataFrame({"a": [0.0, 1.0, 2.0], "kind": ["x", "y", HOSTILE]})
+    from separatrix.view.rows_in_words import about_rows
+
+    assert about_rows(frame, frame.columns)(np.array([1]))[0] == "a = 1, kind = y"
+    wide = rng.normal(size=(2, 4000))
+    assert "and 3,994 more" in about_rows(wide, [f"f{j}" for j in range(4000)])(np.array([0]))[0]
+
+
+def test_bounds_and_the_theorem():
+    X, y = margin_6d()
+    best = HARD.fit(X, y).certificate_
+    shown = view.bounds(DynamicMargin(epsilon=0.05), X, y)
+    assert "of the best margin is certain" in shown.title
+    assert "at most" in shown.caption
+    steps = [r for r in shown.figure.renderers if type(r.glyph).__name__ == "Step"]
+    above, below = (np.asarray(r.data_source.data["y"]) for r in steps)
+    assert np.all(above >= best.lower * (1 - 1e-9))
+    assert np.all(below <= best.upper * (1 + 1e-9))
+    trace = MarginTrace()
+    Perceptron().set_callbacks(trace).fit(X, np.arange(len(X)) % 3)
+    view.bounds_of_trace(trace, problem=2)
+    limited = view.bounds(Perceptron(), *blobs_2d())
+    assert "dotted" in limited.caption or "at most" in limited.caption
+    (line,) = (r for r in view.path(Perceptron(), X, y).figure.renderers if type(r.glyph).__name__ == "Line")
+    assert np.hypot(line.data_source.data["x"][-1], line.data_source.data["y"][-1]) == pytest.approx(1.0)
+
+
+def test_weights_with_intervals_over_folds():
+    X, y = margin_6d()
+    folds = [HARD.fit(X[k::2], y[k::2]).coef_ for k in range(2)]
+    model = make_pipeline(StandardScaler(), MaxMargin()).fit(X, y)
+    shown = view.weights(model, folds=folds)
+    (bars,) = glyphs(shown, HBar)
+    w = bars.data_source.data["w"]
+    assert np.all(np.diff(np.abs(w)) <= 0)
+    assert "over the folds" in shown.caption
+    with pytest.raises(DataError, match="no weights"):
+        view.weights(KernelMaxMargin().fit(X, y))
+
+
+def test_curves_agree_with_scikit_learn():
+    from sklearn.metrics import roc_auc_score
+
+    X, y = overlapping()
+    model = MaxMargin().fit(X, y)
+    scores = model.decision_function(X)
+    assert view.roc(y, scores).title == f"ROC curve: area {roc_auc_score(y, scores):.4g}"
+    assert view.precision_recall(y, scores, where="held out").title.endswith("held out")
+    with pytest.raises(DataError, match="A curve needs"):
+        view.roc(np.ones(3), np.ones(3), classes=[0, 1])
+
+
+def test_comparison_can_be_sorted():
+    rows = [
+        {"name": "A", "share": 0.97, "train": 1.0, "cv": 0.9, "seconds": 0.1, "updates": None},
+        {"name": HOSTILE, "share": None, "train": 0.8, "cv": None, "seconds": 2.0, "updates": 3},
+        {"name": "C", "why_not": "it does not apply"},
+    ]
+    shown = view.comparison(rows)
+    (select,) = shown.figure.select({"type": Select})
+    assert select.options[0].startswith("certified share")
+    assert len(select.options) == 5
+    assert "img" not in Tags(shown.page()).tags
+    with pytest.raises(DataError, match="no algorithm"):
+        view.comparison(rows[2:])
+
+
+def test_the_proof_is_a_point_of_both_hulls(rng):
+    for width in (2, 5):
+        X, y = rng.normal(size=(40, width)), rng.integers(0, 2, 40)
+        answer = separability(X, y)
+        found = meeting_of(answer, X, y)
+        for side in (found.positive, ~found.positive):
+            np.testing.assert_allclose(found.weight[side] @ X[found.rows[side]], found.point, atol=1e-9)
+            assert found.weight[side].sum() == pytest.approx(1.0)
+        shown = view.proof(answer, X, y)
+        (star,) = (r for r in glyphs(shown, Scatter) if r.glyph.marker == "star")
+        assert len(star.data_source.data["x"]) == 1
+        assert "convex hulls of 0 and 1 meet" in shown.title
+    X, y = load_iris(return_X_y=True)
+    assert "convex hulls of 1 and 2 meet" in view.proof(separability(X, y), X, y).title
+    with pytest.raises(DataError, match="no proof of inseparability"):
+        view.proof(separability(X, y == 0), X, y == 0)
+
+
+def test_without_bokeh_the_install_line_is_told(monkeypatch):
+    real = builtins.__import__
+
+    def missing(name, *arguments, **options):
+        if name.split(".")[0] == "bokeh":
+            raise ImportError(name)
+        return real(name, *arguments, **options)
+
+    X, y = blobs_2d()
+    model = HARD.fit(X, y)
+    monkeypatch.setattr(builtins, "__import__", missing)
+    with pytest.raises(MissingExtraError, match=r"pip install 'separatrix\[view\]'"):
+        view.boundary(model, X, y)
+
+
+def test_importing_the_figures_does_not_import_bokeh():
+    code = "import sys, separatrix.view; print('bokeh' in sys.modules, 'matplotlib' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False False"
+
+
+def test_notebooks_show_figures_of_fits_pipelines_certificates_and_answers():
+    X, y = blobs_2d()
+    model = MaxMargin(C=np.inf)
+    assert "no margin above" not in model._repr_html_()
+    pipeline = make_pipeline(StandardScaler(), model.fit(X, y)).fit(X, y)
+    certificate = model.fit(X, y).certificate_
+    for shown in (model._repr_mimebundle_()["text/html"], pipeline._repr_mimebundle_()["text/html"]):
+        assert "no margin above" in shown
+        assert "Weights, positive for" in shown
+        assert shown.count("<iframe") == 1
+    assert "The best margin lies between" in certificate._repr_html_()
+    no = separability([[0.0], [2.0], [1.0]], [0, 0, 1])
+    assert "Not separable: 3 rows prove it" in no._repr_html_()
+    assert "The best margin lies between" in separability(X, y)._repr_html_()
+
+
+def test_notebooks_without_bokeh_show_the_scale(monkeypatch):
+    import separatrix.showing
+
+    monkeypatch.setattr(separatrix.showing, "find_spec", lambda name: None)
+    X, y = blobs_2d()
+    model = HARD.fit(X, y)
+    for shown in (model._repr_mimebundle_()["text/html"], model.certificate_._repr_html_()):
+        assert "no margin above" in shown
+        assert "width:100.0%" in shown
+        assert "<iframe" not in shown
+    assert separability(X, y)._repr_html_().startswith("<p>Separable")
