@@ -1,10 +1,6 @@
 """Runs that survive: a fit that is killed goes on from its checkpoint, and ends with the same bits."""
 
 import os
-import signal
-import subprocess
-import sys
-import time
 
 import numpy as np
 import pytest
@@ -139,16 +135,6 @@ def test_one_process_at_a_time(folder):
         JournaledRows(rows(folder), folder / "a")
 
 
-def test_a_full_disk_is_told(folder, monkeypatch):
-    def full(*args):
-        raise OSError(28, "No space left on device")
-
-    with JournaledRows(rows(folder), folder / "a") as home:
-        monkeypatch.setattr(os, "fsync", full)
-        with pytest.raises(SeparatrixError, match="No space left on device"):
-            MaxMargin().fit(home)
-
-
 def test_records_keep_every_bit(tmp_path):
     numbers, margins = np.array([3, 1]), np.array([0.1, -np.inf])
     worst = summaries.Extremes(np.float64(0.1), 2, numbers, margins, 5)
@@ -174,56 +160,3 @@ def test_separability_from_a_journal(folder):
         assert separatrix.separability(home).separable is False
     with pytest.raises(NotSeparableError):
         MaxMargin(np.inf, checkpoint=folder / "b").fit(rows(folder, "z"))
-
-
-FIT = """
-import sys, time
-import numpy as np
-import separatrix
-from separatrix.passes import journal
-from separatrix.rows import memory
-memory.BLOCK_ROWS, memory.BLOCK_VALUES = 32, 128 * 6
-journal.EVERY = 0.0
-folder = sys.argv[1]
-home = separatrix.rows.files(folder + "/X.npy", target=folder + "/z.npy")
-read = home.blocks_from
-def slowly(number):
-    for block in read(number):
-        print("block", flush=True)
-        time.sleep(0.002)
-        yield block
-home.blocks_from = slowly
-model = separatrix.MaxMargin(tol=1e-9, checkpoint=folder + "/run.checkpoint").fit(home)
-np.save(folder + "/result.npy", np.concatenate(
-    [model.coef_.ravel(), model.intercept_, [model.certificate_.lower, model.certificate_.upper]]))
-"""
-
-
-def run_until_killed(folder, blocks):
-    """Start the fit and kill it in the work that follows so many blocks; whether it was done before."""
-    run = subprocess.Popen([sys.executable, "-c", FIT, str(folder)], stdout=subprocess.PIPE, text=True)
-    for _ in range(blocks):
-        if not run.stdout.readline():
-            break
-    time.sleep(np.random.default_rng(blocks).random() * 0.01)
-    if run.poll() is None:
-        run.send_signal(signal.SIGKILL)
-    run.wait()
-    run.stdout.close()
-    return run.returncode == 0
-
-
-@pytest.mark.parametrize("kills", [3, pytest.param(100, marks=pytest.mark.slow)])
-def test_a_fit_survives_being_killed(folder, kills):
-    expected = MaxMargin(tol=1e-9).fit(rows(folder, "z"))
-    killed = 0
-    while killed < kills:
-        for k in range(kills):
-            if run_until_killed(folder, 3 + k % 17):
-                break
-            killed += 1
-        else:
-            break
-        (folder / "run.checkpoint").unlink()  # it was done: the next run begins anew
-    subprocess.run([sys.executable, "-c", FIT, str(folder)], check=True, stdout=subprocess.DEVNULL)
-    assert_array_equal(np.load(folder / "result.npy"), result(expected))

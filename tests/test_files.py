@@ -2,9 +2,6 @@
 
 import gzip
 import os
-import signal
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -378,59 +375,6 @@ def test_a_copy_of_other_files_is_not_used(tmp_path, table):
     np.save(tmp_path / "X0.npy", X[:200] + 1.0)
     home = separatrix.rows.files(**options)
     assert dense(home.take(np.array([0])))[0, 0] == X[0, 0] + 1.0
-
-
-def test_a_full_disk_is_told_and_leaves_nothing(tmp_path, table, monkeypatch):
-    options = write_npy(tmp_path, *table) | {"cache": tmp_path / "cache"}
-    save = np.save
-
-    def full(path, *args, **kwargs):
-        if "000003" in str(path):
-            raise OSError(28, "No space left on device")
-        save(path, *args, **kwargs)
-
-    monkeypatch.setattr(np, "save", full)
-    with pytest.raises(DataError, match="No space left on device"):
-        separatrix.rows.files(**options)
-    assert list((tmp_path / "cache").iterdir()) == []
-
-
-COPY = """
-import sys, time
-import separatrix
-from separatrix.rows import block_store, memory
-memory.BLOCK_ROWS, memory.BLOCK_VALUES = 32, 64 * 6
-write = block_store._write_block
-def slowly(*args):
-    time.sleep(0.01)
-    print("block", flush=True)
-    return write(*args)
-block_store._write_block = slowly
-folder = sys.argv[1]
-home = separatrix.rows.files(folder + "/X*.npy", target=folder + "/y*.npy", cache=folder + "/cache")
-print("done", flush=True)
-"""
-
-
-def kill_while_copying(folder, blocks):
-    run = subprocess.Popen([sys.executable, "-c", COPY, str(folder)], stdout=subprocess.PIPE, text=True)
-    for _ in range(blocks):
-        run.stdout.readline()
-    run.send_signal(signal.SIGKILL)
-    run.wait()
-    run.stdout.close()
-
-
-@pytest.mark.parametrize("kills", [2, pytest.param(30, marks=pytest.mark.slow)])
-def test_a_copy_survives_being_killed(tmp_path, table, kills):
-    X, y, weight = table
-    write_npy(tmp_path, X, y, weight)
-    for k in range(kills):
-        kill_while_copying(tmp_path, 1 + k % 8)
-    options = {"target": tmp_path / "y*.npy", "cache": tmp_path / "cache"}
-    home = separatrix.rows.files(tmp_path / "X*.npy", **options)
-    np.testing.assert_array_equal(np.concatenate([dense(b) for b in home.blocks()]), X)
-    assert [p.name for p in (tmp_path / "cache").iterdir()] == [home.fingerprint]  # nothing is left behind
 
 
 # Reading ahead, and single rows

@@ -131,7 +131,7 @@ def test_theory_is_said_in_words():
 def test_where_no_theorem_applies():
     X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([0, 0, 1, 1])
     assert Perceptron().fit(X, y, sample_weight=[1, 2, 1, 1]).certificate_.theory is None
-    assert Perceptron(eta="1/k").fit(X, y).certificate_.theory is None
+    assert Perceptron(eta=lambda k: 1.0 / k).fit(X, y).certificate_.theory is None
     assert Perceptron().partial_fit(X, y, classes=[0, 1]).certificate_.theory is None
     warm = Perceptron(warm_start=True, max_epochs=1).fit(X, y)
     assert warm.certificate_.theory is not None

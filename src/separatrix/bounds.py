@@ -106,6 +106,25 @@ def bounded_increments(radius: float, gamma: float, smallest: float, largest: fl
     return (largest * radius**2 + 2.0 * margin) / (smallest * gamma**2) if gamma > 0 else math.inf
 
 
+def power_increments(radius: float, gamma: float, power: float) -> float:
+    """eta(k) = k^power, power = -1 or 1: the largest k with (sum eta)^2 <= (R/gamma)^2 sum eta^2. DHS eqs. 28-30.
+
+    For 1/k it is at most e^(pi R/(sqrt(6) gamma)), as sum 1/k >= ln(k + 1) and sum 1/k^2 < pi^2/6; for k at most
+    4/3 (R/gamma)^2. A rate whose sum is finite, as 1/k^2, has no bound: it may stop before it arrives.
+
+    >>> round(power_increments(2.0, 0.5, -1.0), 1), round(power_increments(2.0, 0.5, 1.0), 1)
+    (168.1, 21.3)
+    """
+    if power not in (-1.0, 1.0):
+        raise ValueError(f"power={power!r}: increments 1/k and k have a bound here.")
+    if not gamma > 0:
+        return math.inf
+    if power > 0:
+        return 4.0 / 3.0 * novikoff(radius, gamma)
+    exponent = math.pi * radius / (math.sqrt(6.0) * gamma)
+    return math.expm1(exponent) if exponent < 700 else math.inf
+
+
 def greedy(radius: float, gamma: float, smallest: float, largest: float) -> float:
     """The greedy Perceptron makes at most (eta_max/eta_min)^2 (R/gamma)^2 updates. GREEDY theorem 18.
 

@@ -13,6 +13,7 @@ from separatrix.cli.fit import fit
 from separatrix.cli.predict import predict
 from separatrix.cli.reproduce import app as reproduce
 from separatrix.cli.show import show
+from separatrix.cli.studio import studio
 from separatrix.cli.verify import verify
 
 app = typer.Typer(
@@ -40,7 +41,7 @@ def _program(
     """Linear separators with proofs: margins that are reached, bounds on the best one, and separability."""
 
 
-for _command in (fit, check, compare, predict, show, verify, algorithms):
+for _command in (fit, check, compare, predict, show, verify, studio, algorithms):
     app.command()(_command)
 
 

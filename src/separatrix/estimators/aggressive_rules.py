@@ -1,11 +1,13 @@
 """Rules whose corrections are as large as the error asks for."""
 
+from typing import Any
+
 import numpy as np
 
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.online import AdditiveClassifier
 from separatrix.estimators._fit.recipe import Recipe, Record
-from separatrix.estimators.sklearn_api import POSITIVE, POSITIVE_OR_INF, between, one_of
+from separatrix.estimators.sklearn_api import NOT_NEGATIVE, POSITIVE_OR_INF, between, one_of
 from separatrix.rules.passive_aggressive import PassiveAggressiveRule
 from separatrix.rules.relaxation import RelaxationRule
 from separatrix.rules.romma import RommaRule
@@ -23,7 +25,8 @@ class Relaxation(AdditiveClassifier):
     Parameters
     ----------
     margin : float, default=1.0
-        The b that is to be exceeded. From a = 0 it only sets the scale of a.
+        The b that is to be exceeded. From a = 0 it only sets the scale of a; 0 needs a start (``coef_init``), since
+        every correction would be 0, and eta > 1, since the hyperplane a.y = 0 would only be approached.
     eta : float, default=1.0
         0 < eta < 2; below 1 underrelaxation, above it overrelaxation.
     tol : float, default=1e-3
@@ -53,13 +56,19 @@ class Relaxation(AdditiveClassifier):
 
     _parameter_constraints = {
         **AdditiveClassifier._parameter_constraints,
-        "margin": [POSITIVE],
+        "margin": [NOT_NEGATIVE],
         "eta": [between(0, 2, "neither")],
         "tol": [between(0, 1, "left")],
     }
 
     def _recipe(self, record: Record) -> Recipe:
         return Recipe(RelaxationRule(float(self.margin), float(self.eta), float(self.tol)))
+
+    def _starts(self, data: Any, coef_init: Any, intercept_init: Any, going_on: bool) -> Any:
+        starts = super()._starts(data, coef_init, intercept_init, going_on)
+        if self.margin == 0 and starts[0] is None and not (self.warm_start and hasattr(self, "_records_")):
+            raise ValueError("margin=0 corrects nothing at a = 0: give coef_init and eta > 1, or a margin > 0.")
+        return starts
 
 
 @estimator

@@ -5,6 +5,8 @@ from dataclasses import field
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from separatrix.estimators._fit.batch import DirectClassifier, Outcome, row_values
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.separator import Data
@@ -51,6 +53,9 @@ class LinearProgram(DirectClassifier):
     {batch_attributes}
     n_iter_ : int
         Iterations of HiGHS.
+    tau_ : ndarray of shape (n,) or float; a list of them for several problems
+        The tau that the program minimises, of the vector that was found: ``max(0, b - a.y)`` of every row that takes
+        part, or the largest of these for "minimax".
 
     References
     ----------
@@ -105,7 +110,13 @@ class LinearProgram(DirectClassifier):
     def _finish(self, outcomes: list[Outcome], data: Data) -> None:
         super()._finish(outcomes, data)
         self.n_iter_ = int(sum(o.solver.iterations for o in outcomes))
+        short = [np.maximum(o.solver.b - o.solver.patterns.margins(o.a), 0.0) for o in outcomes]
+        self._set_tau([float(s.max()) if self.criterion == "minimax" else s for s in short])
 
     def _gather(self, members: list[Any]) -> None:
         super()._gather(members)
         self.n_iter_ = int(sum(m.n_iter_ for m in members))
+        self._set_tau([m.tau_ for m in members])
+
+    def _set_tau(self, taus: list[Any]) -> None:
+        self.tau_: Any = taus[0] if len(taus) == 1 else taus

@@ -35,6 +35,8 @@ class BalancedWinnow(OnlineClassifier):
     Attributes
     ----------
     {attributes}
+    log_weights_ : ndarray of shape (1 or c, d + 1)
+        ln a+ of the two vectors of each problem, the bias last; ln a- is its negative. Their own values may overflow.
 
     References
     ----------
@@ -66,6 +68,14 @@ class BalancedWinnow(OnlineClassifier):
         else:
             rule = WinnowRule(1.0 / record.peak, float(np.ceil(2.0 * np.log(2.0 * (record.d + 1)))))
         return Recipe(rule, memory=_exponents, predicting=_weights)
+
+    def _fitted(self, trainings: list[Any], recipe: Recipe, data: Any) -> dict[str, Any]:
+        logs = np.array([t.rule.rate * t.state.v for t in trainings])
+        return {**super()._fitted(trainings, recipe, data), "log_weights_": logs}
+
+    def _gather(self, members: list[Any]) -> None:
+        super()._gather(members)
+        self.log_weights_ = np.concatenate([m.log_weights_ for m in members])
 
 
 def _exponents(training: Training) -> Sinh:

@@ -20,6 +20,8 @@ from separatrix.rules.perceptron import PerceptronRule, TabulatedPerceptronRule
 from separatrix.space import Vector
 from separatrix.training.base import Training
 
+REPLACEMENTS = 2  # their place among the counts of a pocket
+
 
 @estimator
 class Perceptron(AdditiveClassifier):
@@ -210,6 +212,8 @@ class Pocket(OnlineClassifier):
     Attributes
     ----------
     {attributes}
+    n_replacements_ : int
+        How often a better vector entered the pocket.
 
     References
     ----------
@@ -235,6 +239,14 @@ class Pocket(OnlineClassifier):
 
     def _recipe(self, record: Record) -> Recipe:
         return with_pocket(PerceptronRule(), ratchet=self.variant == "ratchet")
+
+    def _fitted(self, trainings: list[Any], recipe: Recipe, data: Any) -> dict[str, Any]:
+        replaced = sum(int(t.state.memory.best[REPLACEMENTS]) for t in trainings)
+        return {**super()._fitted(trainings, recipe, data), "n_replacements_": replaced}
+
+    def _gather(self, members: list[Any]) -> None:
+        super()._gather(members)
+        self.n_replacements_ = sum(m.n_replacements_ for m in members)
 
     def _advice(self) -> str:
         return (
@@ -272,14 +284,16 @@ class GreedyPerceptron(AdditiveClassifier):
     """The greedy Perceptron: of several increments the one that leaves the fewest errors.
 
     Update when ``a.y <= 0``: ``a += eta* y`` with eta* the first of ``etas`` that minimises the 0-1 loss after the
-    update. Every update costs a pass over the data. At most (max eta/min eta)^2 (R/gamma_d)^2 updates.
+    update. Every update costs a pass over the data. At most (max eta/min eta) (R/gamma_d)^2 updates
+    (`separatrix.bounds.bounded_increments`; the source's own theorem has the square of the first factor).
 
     Sample weights multiply the increment and count in the loss. It has no `partial_fit`.
 
     Parameters
     ----------
     etas : sequence of float, default=(0.5, 1.0, 2.0, 4.0)
-        The increments to choose from; of equally good ones the smallest wins.
+        The increments to choose from; of equally good ones the first in this order wins, which decides much: on the
+        data below the same four from the largest to the smallest need other updates.
     {shared}
     {delta}
 
@@ -298,6 +312,8 @@ class GreedyPerceptron(AdditiveClassifier):
     >>> X, y = make_blobs(80, centers=2, cluster_std=1.5, random_state=9758)
     >>> GreedyPerceptron(fit_intercept=False, shuffle=False).fit(X, y).n_updates_
     49
+    >>> GreedyPerceptron((4.0, 2.0, 1.0, 0.5), fit_intercept=False, shuffle=False).fit(X, y).n_updates_
+    4
     """
 
     etas: Any = (0.5, 1.0, 2.0, 4.0)
@@ -310,10 +326,10 @@ class GreedyPerceptron(AdditiveClassifier):
 
     def _recipe(self, record: Record) -> Recipe:
         try:
-            etas = np.sort(np.asarray(self.etas, dtype=np.float64).ravel())
+            etas = np.asarray(self.etas, dtype=np.float64).ravel().copy()
         except (TypeError, ValueError):
             etas = np.zeros(0)
-        if len(etas) == 0 or not np.all(np.isfinite(etas)) or etas[0] <= 0:
+        if len(etas) == 0 or not np.all(np.isfinite(etas)) or etas.min() <= 0:
             raise ValueError(f"etas={self.etas!r} must be one or more positive numbers.")
         return Recipe(GreedyRule(etas), memory=_margins_at_hand)
 

@@ -88,7 +88,8 @@ class Journal:
         self.path, self.lock = path, Lock()
         self.passes: dict[str, Any] = {}
         try:
-            self.file = open(path, "a+b")  # noqa: SIM115 -- open as long as the run
+            # open as long as the run; without a buffer, which closing would try to write where there is no room
+            self.file = open(path, "ab", buffering=0)  # noqa: SIM115
         except OSError as error:
             raise SeparatrixError(f"The checkpoint {path} cannot be written: {error.strerror}.") from error
         try:
@@ -101,16 +102,16 @@ class Journal:
         """Read what is there, and cut off or replace what is of no use."""
         self._take_alone()
         path = self.path
-        self.file.seek(0)
         finished, good, owner = False, 0, None
-        for end, record in _records(self.file):
-            good = end
-            if record.get("format") == FORMAT:
-                owner = record["fingerprint"]
-            elif record.get("finished"):
-                finished = True
-            else:
-                self.passes[record["key"]] = record["summary"]
+        with path.open("rb") as content:
+            for end, record in _records(content):
+                good = end
+                if record.get("format") == FORMAT:
+                    owner = record["fingerprint"]
+                elif record.get("finished"):
+                    finished = True
+                else:
+                    self.passes[record["key"]] = record["summary"]
         if owner is None and os.path.getsize(path) > len(_encoded({"format": FORMAT, "fingerprint": fingerprint})):
             raise DataError(f"{path} is not a checkpoint of separatrix, or is damaged from its beginning. Remove it.")
         if owner is not None and owner != fingerprint and not finished:
@@ -170,8 +171,9 @@ class Journal:
 
     def _append(self, record: dict[str, Any]) -> None:
         with self._told():
-            self.file.write(_encoded(record))
-            self.file.flush()
+            content = memoryview(_encoded(record))
+            while content:
+                content = content[self.file.write(content) :]
             os.fsync(self.file.fileno())
 
     def _told(self) -> "_Told":

@@ -14,7 +14,7 @@ from separatrix.rules.cramma import CrammaRule
 from separatrix.rules.dynamic_margin import DynamicMarginRule
 from separatrix.rules.fixed_margin import FixedMarginRule
 from separatrix.rules.greedy import GreedyRule
-from separatrix.rules.margin_fuzzy import MarginFuzzyRule
+from separatrix.rules.margin_fuzzy import MarginFuzzyPrintedRule, MarginFuzzyRule
 from separatrix.rules.margin_perceptron import IncrementalMarginRule, MarginPerceptronRule
 from separatrix.rules.passive_aggressive import PassiveAggressiveRule
 from separatrix.rules.perceptron import PerceptronRule
@@ -76,15 +76,15 @@ class Setting(NamedTuple):
 
 
 def theory_of(
-    rule: Any, setting: Setting, lower: float | None, upper: float, direction: np.ndarray, updates: int
+    rule: Any, setting: Setting, lower: float | None, upper: float, direction: np.ndarray | None, updates: int
 ) -> Theory | None:
     """The theorem of a rule at work, None where none applies. ``direction``: the unit vector that reaches ``lower``."""
     theorem = theorem_of(rule, setting)
-    if theorem is None:
+    if theorem is None or (theorem.norm == 1 and direction is None):
         return None
     certain = max(lower or 0.0, 0.0)
     if theorem.norm == 1:  # the margin of u/|u|_1; and |u|_1 >= |u|_2, so upper stays an upper bound
-        size = float(np.abs(direction).sum())
+        size = float(np.abs(np.asarray(direction)).sum())
         certain = certain / size if size > 0 else 0.0
     fraction = theorem.fraction(certain) if theorem.fraction is not None and certain > 0 else None
     return Theory(
@@ -112,7 +112,10 @@ def _constant(value: float) -> Callable[[float], float]:
 def _(rule: PerceptronRule, setting: Setting) -> Theorem | None:
     R, b, eta = setting.radius, rule.margin, rule.eta
     if rule.power != 0:
-        return None
+        if b != 0 or rule.power not in (-1.0, 1.0):
+            return None
+        statement = "e^(pi R/(sqrt(6) gamma)) - 1" if rule.power < 0 else "4/3 (R/gamma)^2"
+        return Theorem("variable increments", statement, lambda gamma: bounds.power_increments(R, gamma, rule.power))
     if b == 0:
         return Theorem("Novikoff", "(R/gamma)^2", lambda gamma: bounds.novikoff(R, gamma))
     return Theorem(
@@ -124,7 +127,7 @@ def _(rule: PerceptronRule, setting: Setting) -> Theorem | None:
 
 
 @theorem_of.register
-def _(rule: MarginFuzzyRule, setting: Setting) -> Theorem:
+def _(rule: MarginFuzzyRule | MarginFuzzyPrintedRule, setting: Setting) -> Theorem:
     return Theorem("Novikoff", "(R/gamma)^2", lambda gamma: bounds.novikoff(setting.radius, gamma))
 
 

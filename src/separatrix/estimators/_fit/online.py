@@ -354,12 +354,11 @@ def pausing(
 
 def theory_at_work(training: Training, record: Record, certificate: Certificate) -> Theory | None:
     """What theory says of a run: from the rule's own start, on patterns of weight 1."""
-    if certificate.categories > 2 or certificate.kernel is not None:
+    if getattr(training, "every", False):  # all rivals at once are no single patterns
         return None
     if not (training.from_zero and np.all(training.weight == 1.0)):
         return None
     setting = Setting(training.patterns.radius, record.peak, record.d + (record.space.rho > 0))
-    assert certificate.direction is not None
     updates = int(training.state.counts[UPDATES])
     return theory_of(training.rule, setting, certificate.lower, certificate.upper, certificate.direction, updates)
 
