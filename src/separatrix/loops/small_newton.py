@@ -13,6 +13,7 @@ import numpy as np
 from separatrix.compile_cache import compiled, on_first_use
 
 ROUNDS, TRIALS = 60, 60
+NOTHING = 1e-12  # a step, relative to the vector, that is rounding error
 
 
 @on_first_use
@@ -70,10 +71,16 @@ def small_newton(key: str) -> Any:
                 for l in range(i + 1, width):
                     total -= H[l, i] * step[l]
                 step[i] = total / H[i, i]
-            linear = square = 0.0
+            linear = square = moved = size = 0.0
             for j in range(width):
                 linear += penalty[j] * a[j] * step[j]
                 square += penalty[j] * step[j] * step[j]
+                moved += step[j] * step[j]
+                size += a[j] * a[j]
+            if moved <= NOTHING * NOTHING * size:  # beyond it a line search sees rounding errors alone
+                for j in range(width):
+                    a[j] += step[j]
+                return True
             for k in range(n):
                 total = 0.0
                 for j in range(width):

@@ -95,7 +95,7 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
     a = np.zeros(width) if start is None else start.copy()
     m = problem.margins(a)
     penalty = _penalty(problem)
-    hessian = Hessian(problem, penalty) if width <= LARGEST_HESSIAN else None
+    hessian, first = Hessian(problem, penalty) if width <= LARGEST_HESSIAN else None, True
     while True:
         if problem.free:
             a, m = _best_bias(problem, a, m)
@@ -104,8 +104,11 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
         v = problem.combine(index, alpha)
         if not problem.free or abs(v[-1]) <= 1e-9 * alpha.sum() * patterns.space.rho:
             problem.dual(index, alpha, v)
+        if first:
+            problem.tell()
         if problem.done():
             return
+        first = False
         gradient = penalty * a - v
         if hessian is not None:
             step = newton_step(hessian.at(m < 1.0), gradient)

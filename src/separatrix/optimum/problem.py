@@ -231,6 +231,11 @@ class Problem:
             self.stopped = True
         return self.stopped
 
+    def tell(self) -> None:
+        """To be called where a first round may be the last: whoever watches has not heard of it."""
+        if self.gap <= self.tol and self.watch is not None and self.watch(self):
+            self.stopped = True
+
     @property
     def limited(self) -> bool:
         """Was it stopped by a limit or by whoever watches, rather than by arithmetic?"""
