@@ -38,6 +38,7 @@ _HOMES = {
     "separatrix.estimators.squared_error_classifiers": ["HoKashyap", "LeastSquares"],
     "separatrix.io.model.files": ["load", "save"],
     "separatrix.geometry": ["Hyperplane", "Quadric", "quadric"],
+    "separatrix.proof.removal": ["Removal", "rows_to_remove"],
     "separatrix.proof.separability": ["Separability", "separability"],
     "separatrix.space": ["Space", "best_gamma", "objective", "slacks", "soft_measures"],
     "separatrix.proof.theory": ["Theory"],
@@ -109,6 +110,8 @@ if TYPE_CHECKING:
     from separatrix.io.model.files import save as save
     from separatrix.proof.certificate import Certificate as Certificate
     from separatrix.proof.certificate import Verification as Verification
+    from separatrix.proof.removal import Removal as Removal
+    from separatrix.proof.removal import rows_to_remove as rows_to_remove
     from separatrix.proof.separability import Separability as Separability
     from separatrix.proof.separability import separability as separability
     from separatrix.proof.theory import Theory as Theory
