@@ -94,7 +94,7 @@ class KernelPatterns(Patterns):
         self.matrix = as_matrix(self.rows)
         self._centres = centres  # None: these patterns themselves, which do not hold on to themselves
         self._like: KernelPatterns | None = None  # patterns of the same rows
-        self._recent: dict[tuple[bytes, bytes], Vector] = {}  # the last few combinations of the rows
+        self._recent: dict[tuple[bytes, bytes | None], Vector] = {}  # the last few combinations of the rows
 
     def in_space(self, space: Space) -> "KernelPatterns":
         other = self._again(self.labels, space)

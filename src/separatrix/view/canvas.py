@@ -63,8 +63,8 @@ FOLLOW_THEME = """
         }
         for (const [name, value] of Object.entries(change)) {
           const is = model.attributes[name];
-          const now = is && typeof is === "object" && "value" in is ? is.value : is;
-          if (now !== value) model[name] = is && typeof is === "object" && "value" in is ? {value} : value;
+          const wrapped = is && typeof is === "object" && "value" in is;
+          if ((wrapped ? is.value : is) !== value) model.setv({[name]: wrapped ? {value} : value}, {sync: false});
         }
       }
     }

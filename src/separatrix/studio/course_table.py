@@ -1,0 +1,68 @@
+"""What each separator has reached, and whether a line separates at all, as HTML."""
+
+from html import escape
+
+import numpy as np
+
+from separatrix.plot.style import COLOURS
+from separatrix.studio.plane_figure import DASHES, LINES
+from separatrix.studio.session import Shown
+from separatrix.studio.stepping import Frame
+from separatrix.view.canvas import INK
+
+
+def course_table(shown: Shown) -> str:
+    """A row for each separator."""
+    rows = []
+    for k, frame in enumerate(shown.frames):
+        cells = [_name(k, frame), _updates(k, shown), f"{frame.wrong:,}" if frame.model is not None else ""]
+        cells += [_share(frame), _state(frame)]
+        rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+    heads = "".join(f"<th>{name}</th>" for name in ("", "updates / limit", "wrong", "of the best margin", ""))
+    return f'<table class="course" data-step="{shown.board.step}"><tr>{heads}</tr>{"".join(rows)}</table>'
+
+
+def _name(k: int, frame: Frame) -> str:
+    colour = "var(--ink)" if LINES[k] == INK else LINES[k]
+    dash = "dashed" if DASHES[k] == "dotdash" else DASHES[k]
+    swatch = f'<span class="swatch" style="border-top-style:{dash};border-top-color:{colour}"></span>'
+    return swatch + escape(frame.separator.name)
+
+
+def _updates(k: int, shown: Shown) -> str:
+    frame, limit = shown.frames[k], shown.promises[k]
+    if frame.unit == "solved":
+        return ""
+    if frame.unit == "epochs":
+        return f"{frame.epochs:,} epochs"
+    most = f" / {limit.bound:,.0f}" if limit is not None and np.isfinite(limit.bound) else ""
+    return f"{frame.updates:,}{most}"
+
+
+def _share(frame: Frame) -> str:
+    if frame.lower is None or not 0 < frame.lower <= frame.upper < np.inf:
+        return ""
+    return f"{100 * frame.lower / frame.upper:.1f}%"
+
+
+def _state(frame: Frame) -> str:
+    if frame.error:
+        return escape(frame.error)
+    return "at its end" if frame.done else "running" if frame.model is not None else ""
+
+
+def verdict_words(shown: Shown) -> str:
+    """Whether a line separates, and why not."""
+    if shown.answer is None:
+        return ""
+    if shown.meeting is None:
+        return f'<p class="answer">{escape(str(shown.answer))}</p>'
+    first, second = (escape(str(name)) for name in shown.meeting.classes)
+    x, y = shown.meeting.point
+    positive = int(shown.meeting.positive.sum())
+    negative = len(shown.meeting.rows) - positive
+    return (
+        f'<p class="answer"><b>No line separates {first} from {second}.</b> Their convex hulls meet at '
+        f'<span style="color:{COLOURS[5]}">★</span> ({x:.4g}, {y:.4g}): a weighted mean of {positive} points of '
+        f"{second} is exactly one of {negative} points of {first}. Perceptrons never come to rest on such points.</p>"
+    )

@@ -1,0 +1,66 @@
+"""The HTML around the page: its looks in light and dark, on a telephone and at a desk."""
+
+STYLE = """
+:root { color-scheme: light dark; --ink: #222; --faint: #666; --line: #ccc; --paper: #fff; --tile: #f3f5f7;
+  --blue: #0072B2; --orange: #E69F00; }
+@media (prefers-color-scheme: dark) { :root { --ink: #eee; --faint: #aaa; --line: #4a4a4a; --paper: #161616;
+  --tile: #222428; --blue: #56B4E9; } }
+* { box-sizing: border-box; }
+html, body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.45 system-ui, sans-serif; }
+header { display: flex; align-items: baseline; gap: .8rem; padding: .5rem 1rem 0; flex-wrap: wrap; }
+header h1 { font-size: 1.15rem; margin: 0; } header p { margin: 0; color: var(--faint); font-size: .9rem; }
+main { display: grid; grid-template-columns: minmax(0, 1.5fr) minmax(0, 1fr); gap: .4rem 1.2rem;
+  padding: .3rem 1rem 1rem; }
+.side { min-width: 0; } section { min-width: 0; }
+@media (max-width: 52rem) { main { grid-template-columns: minmax(0, 1fr); } }
+"""
+
+# Inside widgets, whose styles are shut off from those of the page; the colours of the page reach them all the same.
+WIDGET = """
+:host { color: var(--ink); font: 14px system-ui, sans-serif; }
+label, .bk-input-group > label, span { color: var(--ink); }
+.bk-input { color: var(--ink); background-color: var(--paper); border-color: var(--line); }
+option { color: var(--ink); background-color: var(--paper); }
+.bk-btn, .bk-btn-default, .bk-btn-light { color: var(--ink); background-color: var(--tile); border-color: var(--line); }
+.bk-btn.bk-active, .bk-btn-primary { color: #fff; background-color: #0072B2; border-color: #0072B2; }
+.bk-btn:focus-visible { outline: 2px solid var(--orange); }
+"""
+
+WORDS = """
+:host { color: var(--ink); font: 15px/1.45 system-ui, sans-serif; }
+p { margin: .3rem 0; } ul { margin: .2rem 0; padding-left: 1.1rem; }
+code, pre { font: 12.5px/1.4 ui-monospace, monospace; background: var(--tile); border-radius: 4px; padding: 0 .25rem; }
+pre { padding: .5rem; overflow: auto; max-height: 16rem; }
+.meter { border: 1px solid var(--line); border-radius: 4px; height: .7rem; overflow: hidden; }
+.meter > div { height: 100%; background: var(--blue); }
+.error { border-left: 4px solid var(--orange); padding-left: .6rem; }
+table { border-collapse: collapse; width: 100%; } td, th { text-align: right; padding: .15rem .5rem .15rem 0;
+  border-bottom: 1px solid var(--line); font-variant-numeric: tabular-nums; font-weight: normal; }
+th { color: var(--faint); } td:first-child, th:first-child { text-align: left; }
+h2 { font-size: 1rem; margin: .8rem 0 .2rem; } .swatch { display: inline-block; width: 1.6rem; border-top-width: 3px;
+  vertical-align: middle; margin-right: .3rem; }
+"""
+
+TEMPLATE = """
+{% extends base %}
+{% block title %}separatrix studio{% endblock %}
+{% block postamble %}
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>STYLE</style>
+{% endblock %}
+{% block contents %}
+<header><h1>separatrix studio</h1><p>Tap an empty place to add a point, drag to move it, tap it and press Backspace to
+remove it.</p></header>
+<main>
+<section>{{ embed(roots.controls) }}{{ embed(roots.plane) }}{{ embed(roots.steps) }}{{ embed(roots.status) }}
+{{ embed(roots.proof) }}</section>
+<section class="side">{{ embed(roots.separators) }}{{ embed(roots.words) }}{{ embed(roots.bounds) }}
+{{ embed(roots.code) }}</section>
+</main>
+<script>SCRIPT</script>
+{% endblock %}
+"""
+
+
+def template(script: str) -> str:
+    return TEMPLATE.replace("STYLE", STYLE).replace("SCRIPT", script)
