@@ -80,6 +80,21 @@ def combination(key: str) -> Any:
 
 
 @on_first_use
+def written_out(key: str) -> Any:
+    """``out[k] = c[k] (x_i, rho)`` over ``i = index[k]``."""
+
+    def run(X, rho, index, c, out):
+        key  # noqa: B018
+        d = out.shape[1] - 1
+        for k in range(index.shape[0]):
+            out[k] = 0.0
+            axpy(c[k], X, index[k], out[k])
+            out[k, d] = c[k] * rho
+
+    return compiled(run)
+
+
+@on_first_use
 def outer_products(key: str) -> Any:
     """``out += sum_k c[k] y y^t`` over the rows ``i = index``, y = (x_i, rho); CSR, for a small number of columns."""
 
@@ -115,6 +130,18 @@ def slack_sums(key: str) -> Any:
         return squares, products, curvature
 
     return compiled(run, any_order=True)
+
+
+@on_first_use
+def signed_row(key: str) -> Any:
+    """``out[k] = c labels[k] (row[k] + shift)``."""
+
+    def run(row, shift, c, labels, out):
+        key  # noqa: B018
+        for k in range(out.shape[0]):
+            out[k] = c * labels[k] * (row[k] + shift)
+
+    return compiled(run)
 
 
 @on_first_use
