@@ -10,7 +10,7 @@ import sklearn.calibration
 import sklearn.linear_model
 import sklearn.svm
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 
@@ -124,10 +124,10 @@ def test_svc_with_a_linear_kernel_is_the_same_model(data, params, sparse):
 
 
 def test_linear_svc_says_when_it_did_not_converge():
-    X, y = IRIS
+    X, y = make_classification(5000, 50, flip_y=0.1, random_state=0)
     with pytest.warns(ConvergenceWarning, match="Liblinear failed to converge"):
         model = dropin.LinearSVC(max_iter=2).fit(X, y)
-    assert model.n_iter_ == 2
+    assert model.n_iter_ < 5
     assert model.dual_gap_ > 1e-4
     assert max(c.gap for c in model.certificates_) > 1e-4
 

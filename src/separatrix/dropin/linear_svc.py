@@ -27,8 +27,8 @@ class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
     ``multi_class="crammer_singer"``, ``verbose`` and negative weights are left to scikit-learn.
 
     Parameters are those of ``sklearn.svm.LinearSVC``. ``tol`` is the certified relative gap ``(P - D)/P`` at which
-    the fit may stop, ``max_iter`` the passes over the data that it may take; ``dual`` and ``random_state`` change
-    nothing, because the answer does not depend on them.
+    the fit may stop, ``max_iter`` the passes over the data that it may take where it is not small enough to be solved
+    at once; ``dual`` and ``random_state`` change nothing, because the answer does not depend on them.
 
     Attributes
     ----------
@@ -99,8 +99,7 @@ class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
         models = self._models(X, np.searchsorted(self.classes_, y), weight, factors)
         self.coef_ = np.vstack([m.coef_ for m in models])
         self.intercept_ = np.concatenate([m.intercept_ for m in models]) if self.fit_intercept else 0.0
-        passes = max(m.n_passes_ for m in models)
-        self.n_iter_ = min(int(np.ceil(passes)), int(self.max_iter))
+        self.n_iter_ = max(m.n_iter_ for m in models)
         self._prove([c for m in models for c in m.certificates_], models[0].solver_)
         self.dual_gap_ = float(max(np.max(m.dual_gap_) for m in models))
         if not all(m.converged_ for m in models):
