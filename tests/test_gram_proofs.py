@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from separatrix import (
     CRAMMA,
     ROMMA,
+    Certificate,
     DataError,
     DynamicMargin,
     KernelMaxMargin,
@@ -24,11 +25,12 @@ from separatrix import (
     NotSeparableError,
     Perceptron,
     Pocket,
+    Space,
     VotedPerceptron,
 )
 from separatrix.errors import UnavailableError
 from separatrix.estimators import kernel_max_margin
-from separatrix.optimum import kernel_decomposition as optimum
+from separatrix.optimum import face_minimum as optimum
 from separatrix.patterns import kernel_patterns as gram
 from separatrix.patterns.gram_rows import GramRows
 from separatrix.patterns.kernel_functions import Kernel
@@ -276,6 +278,25 @@ def test_a_hard_margin_is_refused_with_a_proof(layout, intercept):
             forged = replace(certificate, alpha_index=other, alpha=np.ones(len(other)), upper=np.inf)
             assert not any("separable" in text for text in forged.verify(data, labels).checked)
     assert KernelMaxMargin(np.inf, fit_intercept=intercept, gamma=1.0).fit(circle, rings).certificate_.separable
+
+
+def test_forged_kernels_refute_nothing():
+    """Of four rows that a line separates: kernels that are none, and data that are none."""
+    X, y = np.array([[1.0], [2.0], [4.0], [5.0]]), np.array([0, 0, 1, 1])
+    kernels = [Kernel("poly", 1.0, degree) for degree in (-1.0, -2.0, 2.5, np.nan, np.inf, 1e300)]
+    kernels += [Kernel("poly", gamma, 2.0, c) for gamma, c in ((np.nan, 0), (np.inf, 0), (1.0, np.inf), (-1.0, 1.0))]
+    kernels += [Kernel("rbf", gamma) for gamma in (1.0, np.nan, np.inf, -1.0)] + [Kernel("sigmoid"), Kernel("linear")]
+    for kernel in kernels:
+        for space in (Space(1.0), Space(1.0, free=True)):
+            index = np.arange(4)
+            claim = Certificate(None, np.inf, False, space, 1.0, alpha_index=index, alpha=np.ones(4), kernel=kernel)
+            with np.errstate(all="ignore"), suppress(DataError):
+                assert not any("separable" in text for text in claim.verify(X, y).checked), (kernel, space)
+    for bad in (np.nan, np.inf):
+        for layout in (np.asarray, sp.csr_matrix):
+            assert claim.verify(layout(np.where(X == 4, bad, X)), y).failed == ("refused: X is not finite",)
+    with pytest.raises(DataError, match="a column for every row"):
+        replace(claim, kernel=Kernel("precomputed")).verify(X, y)
 
 
 def test_what_is_not_proved_is_undecided():

@@ -17,7 +17,16 @@ from sklearn.base import clone
 from sklearn.callback import CallbackSupportMixin
 
 import separatrix
-from separatrix import HoKashyap, KernelMaxMargin, KernelPerceptron, LeastSquares, LinearProgram, MaxMargin, Perceptron
+from separatrix import (
+    HoKashyap,
+    KernelMaxMargin,
+    KernelPerceptron,
+    LeastSquares,
+    LinearProgram,
+    MaxMargin,
+    NearestPoint,
+    Perceptron,
+)
 from separatrix import separability as decide
 
 pytestmark = [
@@ -85,7 +94,9 @@ def endless(cls):
 
 
 RUNS_FOR_EVER = [
-    cls for cls in EVERYONE if "max_epochs" in cls().get_params() and cls not in (HoKashyap, KernelPerceptron)
+    cls
+    for cls in EVERYONE
+    if "max_epochs" in cls().get_params() and cls not in (HoKashyap, KernelPerceptron, NearestPoint)
 ]
 CASES = [
     *(Slow(endless(cls), noise, (3000, 40)) for cls in RUNS_FOR_EVER),
@@ -94,6 +105,7 @@ CASES = [
     Slow(KernelPerceptron(max_epochs=10**9), noise, (6000, 40)),
     Slow(KernelMaxMargin(C=1e6, tol=1e-14), noise, (5000, 20)),
     Slow(KernelMaxMargin(C=INF, kernel="linear"), noise, (3000, 20)),
+    Slow(KernelMaxMargin(C=1e6, tol=1e-14, loss="hinge"), noise, (5000, 20)),
     Slow(MaxMargin(C=INF), narrow, (4000, 400)),
     Slow(MaxMargin(C=INF, fit_intercept="free"), narrow, (4000, 300)),
     Slow(MaxMargin(C=INF, multi_class="kesler"), noise, (3000, 100, 10)),
@@ -105,6 +117,7 @@ CASES = [
     Slow(LinearProgram("minimax"), noise, (8000, 300)),
     Slow(LeastSquares(), noise, (12000, 900)),
     Slow(HoKashyap(), noise, (20000, 100)),
+    Slow(endless(NearestPoint), narrow, (4000, 40)),
     Slow(Separability(), hidden, (1000, 100)),
     Slow(Separability(), noise, (3000, 330)),
 ]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -135,8 +136,8 @@ def test_three_classes(tmp_path, iris):
     for words in ("setosa: yes, versicolor: no", "chosen by 5-fold", "largest weights, for virginica", "holds"):
         assert words in told(result)
     html = page.read_text()
-    assert html.count("<img") == 3
-    assert 'src="http' not in html
+    assert html.count("Bokeh") > 3
+    assert not re.search(r'<(script|img|link|iframe)[^>]*(src|href)="http', html)
     assert "petal_width" in notes.read_text()
     assert json.loads(numbers.read_text())["cross_validated_accuracy"]["mean"] > 0.9
 

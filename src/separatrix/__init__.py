@@ -34,9 +34,11 @@ _HOMES = {
     "separatrix.estimators.own_rule": ["PerceptronLike"],
     "separatrix.estimators.perceptrons": ["GreedyPerceptron", "Perceptron", "Pocket", "VotedPerceptron"],
     "separatrix.estimators.piecewise": ["PiecewiseLinearMachine"],
+    "separatrix.estimators.nearest_point_methods": ["NearestPoint"],
     "separatrix.estimators.squared_error_classifiers": ["HoKashyap", "LeastSquares"],
     "separatrix.io.model.files": ["load", "save"],
     "separatrix.geometry": ["Hyperplane", "Quadric", "quadric"],
+    "separatrix.proof.removal": ["Removal", "rows_to_remove"],
     "separatrix.proof.separability": ["Separability", "separability"],
     "separatrix.space": ["Space", "best_gamma", "objective", "slacks", "soft_measures"],
     "separatrix.proof.theory": ["Theory"],
@@ -90,6 +92,7 @@ if TYPE_CHECKING:
     from separatrix.estimators.max_margin import MaxMargin as MaxMargin
     from separatrix.estimators.max_margin import max_margin_path as max_margin_path
     from separatrix.estimators.multiplicative import BalancedWinnow as BalancedWinnow
+    from separatrix.estimators.nearest_point_methods import NearestPoint as NearestPoint
     from separatrix.estimators.online_least_squares import LMS as LMS
     from separatrix.estimators.online_least_squares import RecursiveLeastSquares as RecursiveLeastSquares
     from separatrix.estimators.own_rule import PerceptronLike as PerceptronLike
@@ -107,6 +110,8 @@ if TYPE_CHECKING:
     from separatrix.io.model.files import save as save
     from separatrix.proof.certificate import Certificate as Certificate
     from separatrix.proof.certificate import Verification as Verification
+    from separatrix.proof.removal import Removal as Removal
+    from separatrix.proof.removal import rows_to_remove as rows_to_remove
     from separatrix.proof.separability import Separability as Separability
     from separatrix.proof.separability import separability as separability
     from separatrix.proof.theory import Theory as Theory

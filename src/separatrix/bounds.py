@@ -179,6 +179,17 @@ def incremental_margin_perceptron(radius: float, gamma: float) -> float:
     return 12.0 * _quartered_stages(radius, gamma)
 
 
+def smooth_perceptron(gamma: float, n: int) -> float:
+    """The smooth Perceptron separates n patterns of length 1 after at most 2 sqrt(2 ln n)/gamma steps.
+
+    Soheili & Pena (2012), theorem 1. The Perceptron needs up to 1/gamma^2.
+
+    >>> round(smooth_perceptron(0.01, 1000))
+    743
+    """
+    return 2.0 * math.sqrt(2.0 * math.log(n)) / gamma if gamma > 0 else math.inf
+
+
 def _quartered_stages(first: float, target: float) -> float:
     """1 + 4 + ... + 4^j with j the first for which first/2^j <= target; inf where target <= 0."""
     if not target > 0:

@@ -48,11 +48,17 @@ def check(
         found = run(data, asked, tell, through_origin=through_origin, **reading)
     answer, table = found.answer, found.table
     if json:
-        terminal.print_json(separability_dict(answer))
+        told = separability_dict(answer)
+        if found.removal is not None:
+            told["rows_to_remove"] = {"at_least": found.removal.at_least, "at_most": found.removal.at_most}
+        terminal.print_json(told)
     else:
         rows = separability_rows(answer, everything)
         if answer.gordan is not None and not answer.total:
             rows.append(("the rows", f"{table.places(answer.gordan.rows, 20)} of {table.source}"))
+            if found.removal is not None:
+                which = f" Enough is, for instance, {table.places(found.removal.rows, 20)}."
+                rows.append(("how far from it", f"{found.removal}{which}"))
         elif answer.certificate is not None and answer.separable:
             rows.append(("certificate", str(answer.certificate)))
         terminal.print_rows(terminal.console(), None, rows)

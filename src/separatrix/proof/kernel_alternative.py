@@ -30,7 +30,8 @@ def refute(patterns: KernelPatterns, index: np.ndarray, max_time: float = LONGES
 
     None where there are none, where the values of the kernel are not known exactly, and beyond the limits.
     """
-    if patterns.precomputed or not patterns.kernel.mercer:
+    finite = np.all(np.isfinite([patterns.kernel.gamma, patterns.kernel.coef0]))
+    if patterns.precomputed or not (patterns.kernel.mercer and finite):
         return None
     twins = _twins(patterns)
     if twins is not None:
@@ -38,7 +39,8 @@ def refute(patterns: KernelPatterns, index: np.ndarray, max_time: float = LONGES
     if patterns.kernel.name == "linear":
         found = decide_in_features(_in_features(patterns), max_time).gordan
         return None if found is None else witness(patterns, found.rows, list(found.exact))
-    if patterns.kernel.name != "poly" or patterns.kernel.degree > LARGEST_DEGREE or not 0 < len(index) <= LARGEST_GRAM:
+    known = patterns.kernel.name == "poly" and 1 <= patterns.kernel.degree <= LARGEST_DEGREE
+    if not known or not 0 < len(index) <= LARGEST_GRAM:
         return None
     clock = Clock(max_time)
     try:

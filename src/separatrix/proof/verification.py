@@ -155,6 +155,10 @@ def _verify_kernel(claim: Certificate, X: Any, y: np.ndarray, weight: Vector | N
         return Verification((), ("refused: a number of the certificate is not finite, or rho, delta or hinge < 0",), ())
     if claim.direction is not None and claim.direction[-1] != 0 and not claim.space.free:
         return Verification((), ("refused: the direction has a bias, which its space has not",), ())
+    if not np.all(np.isfinite(X.data if hasattr(X, "indptr") else X)):
+        return Verification((), ("refused: X is not finite",), ())
+    if claim.kernel.name == "precomputed" and X.shape[1] <= kept.max():
+        raise DataError(f"A precomputed kernel has a column for every row; X has {X.shape[1]}, and row {kept.max()}.")
     patterns = KernelPatterns(as_rows(X), signs(y), claim.space, claim.kernel, weight, kept)
     return _in_floats(claim, patterns, kept, IN_FLOATS)
 

@@ -8,9 +8,12 @@ import numpy as np
 from separatrix.io.data.formats import as_table
 from separatrix.io.data.prepare import prepare
 from separatrix.io.data.table import Table
+from separatrix.proof.removal import Removal, rows_to_remove
 from separatrix.proof.separability import Separability, separability
 from separatrix.workflows.advice import advise, heed
 from separatrix.workflows.asked import DEFAULTS, Options, Tell, begin
+
+FOR_REMOVAL = 5.0  # seconds in which rows that stand in the way are counted
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,7 @@ class Checked:
     table: Table
     answer: Separability
     notes: list[str]
+    removal: Removal | None = None  # of two classes that are not separable
 
 
 def check(
@@ -33,4 +37,8 @@ def check(
     begin(tell, "Is it separable?")
     limit = options.max_time or np.inf
     answer = separability(X, table.y, fit_intercept=not through_origin, max_time=limit, weak=False)
-    return Checked(table, answer, [*table.notes, *notes])
+    removal = None
+    if answer.separable is False and not answer.total:
+        begin(tell, "How many rows stand in the way?")
+        removal = rows_to_remove(X, table.y, fit_intercept=not through_origin, max_time=min(limit, FOR_REMOVAL))
+    return Checked(table, answer, [*table.notes, *notes], removal)

@@ -1,0 +1,166 @@
+"""The point of the patterns' convex hull nearest to 0, by first-order methods with bounds at every iterate.
+
+    minimise |v|^2 / 2  over  v = sum lambda_k y_k,  lambda >= 0,  sum lambda = 1
+
+|v| is an upper bound on every margin, min v.y / |v| a margin that is reached; they meet in the nearest point, which is
+the direction of the maximum margin. Where 0 is in the hull, v goes to 0, and lambda to Gordan's vector. With s = y_k,
+the pattern of the smallest v.y, and l, that of the largest among those with lambda > 0:
+
+    gilbert     v <- the nearest point of the segment [v, s]                              E. G. Gilbert (1966)
+    kozinec     the same with the next pattern in order whose v.y is too small            B. N. Kozinec (1964)
+    away        the same, or away from l, whichever descends faster                       J. Guelat, P. Marcotte (1986)
+    mdm         v <- v + t (s - l): weight moves from l to s              B. Mitchell, V. Dem'yanov, V. Malozemov (1974)
+    smooth      the smooth Perceptron - von Neumann method                                N. Soheili, J. Pena (2012)
+"""
+
+from typing import Any
+
+import numpy as np
+
+from separatrix.patterns.plain_patterns import Patterns
+from separatrix.space import Vector, norm
+
+METHODS = ("gilbert", "kozinec", "away", "mdm", "smooth")
+REFRESH = 50  # steps after which v is summed anew: increments drift
+NOTHING = 1e-10  # of the radius: a point this near is 0
+
+
+class HullDescent:
+    """One binary problem. ``step`` makes one pass and returns "converged" when the gap between the bounds is at most
+    ``tol`` of the upper one, "stationary" when v is 0 as far as floats tell."""
+
+    def __init__(self, patterns: Patterns, weight: Vector, method: str, tol: float):
+        self.patterns, self.weight, self.method, self.tol = patterns, weight, method, tol
+        self.epochs = self.updates = 0
+        self.values: list[float] = []
+        self.alpha: Any = np.zeros(patterns.n)
+        self.alpha[int(np.argmin(patterns.norms2))] = 1.0
+        self.v = self._sum()
+        self.a, self.best = self.v, (np.inf, np.inf)  # the best iterate: fewest errors, then largest margin
+        self.next = 0  # where kozinec goes on
+
+    def _sum(self) -> Vector:
+        rows = np.flatnonzero(self.alpha)
+        return self.patterns.combine(rows, self.alpha[rows])
+
+    def running_upper(self) -> float:
+        """|v|, free."""
+        return norm(self.v)
+
+    def step(self) -> str | None:
+        self.epochs += 1
+        v = self.v
+        m = self.patterns.margins(v)
+        square = float(v @ v)
+        self.values.append(0.5 * square)
+        quality = (float(self.weight[m <= 0].sum()), -float(m.min()) / max(np.sqrt(square), np.finfo(np.float64).tiny))
+        if quality < self.best:
+            self.a, self.best = v, quality
+        if square <= (NOTHING * self.patterns.radius) ** 2:
+            return "stationary"
+        worst = int(np.argmin(m))
+        if m[worst] >= (1.0 - self.tol) * square:
+            return "converged"
+        self._move(m, worst, square)
+        self.updates += 1
+        if self.updates % REFRESH == 0:
+            self.alpha /= self.alpha.sum()
+            self.v = self._sum()
+        return None
+
+    def _move(self, m: Vector, worst: int, square: float) -> None:
+        if self.method == "kozinec":
+            late = np.flatnonzero(m < (1.0 - self.tol) * square)
+            worst = int(late[np.searchsorted(late, self.next) % len(late)])
+            self.next = worst + 1
+        if self.method in ("gilbert", "kozinec"):
+            self._towards(worst)
+            return
+        support = np.flatnonzero(self.alpha)
+        last = int(support[np.argmax(m[support])])
+        if self.method == "mdm":
+            self._exchange(worst, last, float(m[last] - m[worst]))
+        elif square - m[worst] >= m[last] - square:
+            self._towards(worst)
+        else:
+            self._away(last, float(m[last] - square))
+
+    def _towards(self, k: int) -> None:
+        """The nearest point of [v, y_k]: t = v.(v - y)/|v - y|^2, at most 1."""
+        y = self.patterns.dense_rows(np.array([k]))[0]
+        d = y - self.v
+        t = min(1.0, float(-(self.v @ d) / (d @ d)))
+        self.v = self.v + t * d
+        self.alpha *= 1.0 - t
+        self.alpha[k] += t
+
+    def _away(self, k: int, descent: float) -> None:
+        """v <- v + t (v - y_k), at most until lambda_k = 0."""
+        d = self.v - self.patterns.dense_rows(np.array([k]))[0]
+        most = self.alpha[k] / (1.0 - self.alpha[k])
+        t = min(most, descent / float(d @ d))
+        self.v = self.v + t * d
+        self.alpha *= 1.0 + t
+        self.alpha[k] = 0.0 if t == most else self.alpha[k] - t
+
+    def _exchange(self, k: int, l: int, descent: float) -> None:
+        """v <- v + t (y_k - y_l), at most until lambda_l = 0."""
+        y = self.patterns.dense_rows(np.array([k, l]))
+        d = y[0] - y[1]
+        most = self.alpha[l]
+        t = min(most, descent / float(d @ d))
+        self.v = self.v + t * d
+        self.alpha[k] += t
+        self.alpha[l] = 0.0 if t == most else most - t
+
+
+class SmoothPerceptron:
+    """The smooth Perceptron on patterns of length 1. ``a`` is the vector that separates after about sqrt(log n)/gamma
+    steps, ``alpha`` the combination that goes to 0 where none does.
+
+    With x_mu(a) the weights proportional to c_k e^(-a.y_k/mu), theta = 2/(k + 3):
+
+        a <- (1 - theta)(a + theta Y^t x) + theta^2 Y^t x_mu(a)
+        mu <- (1 - theta) mu,  x <- (1 - theta) x + theta x_mu(a)
+    """
+
+    def __init__(self, patterns: Patterns, weight: Vector, tol: float):
+        self.patterns, self.weight, self.tol = patterns, weight, tol
+        self.epochs = self.updates = 0
+        self.values: list[float] = []
+        self.lengths = np.sqrt(np.maximum(patterns.norms2, np.finfo(np.float64).tiny))
+        self.mu, self.all = 1.0, np.arange(patterns.n)
+        self.a = self._combination(weight / weight.sum())
+        self.x = self._soft(patterns.margins(self.a))
+        self.alpha: Any = self.x / self.lengths
+
+    def _combination(self, x: Vector) -> Vector:
+        return self.patterns.combine(self.all, x / self.lengths)
+
+    def _soft(self, m: Vector) -> Vector:
+        exponent = -m / (self.lengths * self.mu)
+        x = self.weight * np.exp(exponent - exponent.max())
+        return x / x.sum()
+
+    def running_upper(self) -> float:
+        return norm(self._combination(self.x)) / float(self.alpha.sum())
+
+    def step(self) -> str | None:
+        self.epochs += 1
+        m = self.patterns.margins(self.a)
+        pull = self._combination(self.x)
+        shortest = norm(pull)
+        self.values.append(0.5 * shortest * shortest)
+        if shortest <= NOTHING:
+            return "stationary"
+        lower = float(m.min()) / max(norm(self.a), np.finfo(np.float64).tiny)
+        if lower > 0 and lower >= (1.0 - self.tol) * shortest / float(self.alpha.sum()):
+            return "converged"
+        theta = 2.0 / (self.updates + 3.0)
+        soft = self._combination(self._soft(m))
+        self.a = (1.0 - theta) * (self.a + theta * pull) + theta * theta * soft
+        self.mu *= 1.0 - theta
+        self.x = (1.0 - theta) * self.x + theta * self._soft(self.patterns.margins(self.a))
+        self.alpha = self.x / self.lengths
+        self.updates += 1
+        return None

@@ -1,0 +1,81 @@
+"""First-order methods for the nearest point of the patterns' convex hull, whose every iterate has a certificate."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from separatrix.descent.hull_descent import METHODS, HullDescent, SmoothPerceptron
+from separatrix.estimators._fit.batch import IterativeClassifier
+from separatrix.estimators._fit.declare import estimator
+from separatrix.estimators._fit.separator import Data
+from separatrix.estimators.sklearn_api import between, one_of
+from separatrix.patterns.plain_patterns import Patterns
+from separatrix.space import Vector
+
+
+@estimator
+class NearestPoint(IterativeClassifier):
+    """The maximum margin as the point of the patterns' convex hull nearest to 0, by first-order methods.
+
+    Every iterate ``v = sum lambda_k y_k`` (lambda >= 0, sum 1) has bounds on the best margin: |v| is never below it,
+    and ``min v.y / |v|`` is reached. They meet in the nearest point; where 0 is in the hull no hyperplane separates,
+    and lambda is the proof; then the iterate with the fewest errors predicts. A step is a pass over the data.
+    `MaxMargin` solves the same problem in far fewer passes; these methods are small enough to be written by hand, and
+    show how the bounds close.
+
+    - ``"gilbert"``: towards the pattern with the smallest ``v.y``; slow at the end;
+    - ``"kozinec"``: towards the next pattern in order whose ``v.y`` is too small;
+    - ``"away"``: Frank and Wolfe's method with away steps, which also step back from patterns; fast at the end;
+    - ``"mdm"``: weight moves from the pattern with the largest ``v.y`` to that with the smallest; likewise;
+    - ``"smooth"``: the smooth Perceptron - von Neumann method, about sqrt(log n)/gamma steps to a vector that
+      separates, on patterns of length 1; after that its margin grows slowly, so its ``tol`` is best left at 1.
+
+    Sample weights of 0 leave rows out; others do not matter, except for the weights that "smooth" begins with.
+
+    Parameters
+    ----------
+    method : {"gilbert", "kozinec", "away", "mdm", "smooth"}, default="gilbert"
+        How v is moved.
+    tol : float, default=0.05
+        It ends when the margin that is reached is at least ``1 - tol`` of the bound. 1: at the first vector that
+        separates.
+    {batch}
+    {epochs}
+
+    Attributes
+    ----------
+    {batch_attributes}
+
+    References
+    ----------
+    Gilbert, SIAM J. Control 4 (1966); Mitchell, Dem'yanov & Malozemov, SIAM J. Control 12 (1974); Kozinec (1964);
+    Guelat & Marcotte, Mathematical Programming 35 (1986); Soheili & Pena, SIAM J. Optimization 22 (2012).
+
+    Examples
+    --------
+    >>> from separatrix import NearestPoint
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]
+    >>> model = NearestPoint("away", tol=1e-6).fit(X, y)
+    >>> model.converged_, model.coef_.shape
+    (True, (1, 1))
+    >>> print(NearestPoint().fit([[0.0], [2.0], [1.0]], ["a", "a", "b"]).certificate_.separable)
+    False
+    """
+
+    method: str = "gilbert"
+    tol: float = 0.05
+
+    _parameter_constraints = {
+        **IterativeClassifier._parameter_constraints,
+        "method": [one_of(*METHODS)],
+        "tol": [between(0, 1, "both")],
+    }
+
+    def _has_multipliers(self) -> bool:
+        return True
+
+    def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
+        if any(start is not None for start in starts):
+            raise ValueError("NearestPoint starts at a pattern, or at their mean; it takes no coef_init.")
+        if self.method == "smooth":
+            return [SmoothPerceptron(p, data.weight, float(self.tol)) for p in patterns]
+        return [HullDescent(p, data.weight, self.method, float(self.tol)) for p in patterns]

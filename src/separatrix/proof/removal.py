@@ -1,0 +1,161 @@
+"""How far two classes are from separable: the smallest number of rows whose removal separates, from both sides.
+
+Rows whose patterns combine to 0 (Gordan) cannot all stay: of every such set one row has to go. Disjoint sets therefore
+bound the number from below. Whoever removes the rows that a vector has on the wrong side separates the rest: that
+bounds it from above. The number itself is NP-hard to find (E. Amaldi, V. Kann, 1995): a search through the rows of
+witnesses goes as deep as time allows.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from separatrix.errors import DataError
+from separatrix.optimum import solvers
+from separatrix.optimum.problem import Problem
+from separatrix.patterns.plain_patterns import Patterns
+from separatrix.proof.clock import Clock
+from separatrix.proof.separability import separability
+from separatrix.rows.memory import MemoryRows
+from separatrix.space import Space, Vector
+
+PRICES = (1e-2, 1.0, 1e2)  # C of the soft margins whose errors are looked at, in units of 1/R^2
+NONE = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True)
+class Removal:
+    """The answer of `rows_to_remove`. ``at_least`` and ``at_most`` rows have to go. ``witnesses``: disjoint sets of
+    rows, each of which proves by itself that no hyperplane separates. ``rows``: rows whose removal separates."""
+
+    at_least: int
+    at_most: int
+    witnesses: list[np.ndarray]
+    rows: np.ndarray
+
+    def __str__(self) -> str:
+        if not self.at_most:
+            return "No row has to be removed: a hyperplane separates the classes."
+        if self.at_least == self.at_most:
+            return f"Exactly {self.at_most} {_rows(self.at_most)} to be removed until a hyperplane separates the rest."
+        return (
+            f"At least {self.at_least} and at most {self.at_most} rows have to be removed until a hyperplane separates "
+            "the rest."
+        )
+
+
+def _rows(count: int) -> str:
+    return "row has" if count == 1 else "rows have"
+
+
+def rows_to_remove(X: Any, y: ArrayLike, *, fit_intercept: bool = True, max_time: float = 10.0) -> Removal:
+    """Bounds on how many rows have to be removed until a hyperplane separates the rest, both proved.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n, d)
+    y : array-like of shape (n,)
+        Labels of two classes.
+    fit_intercept : bool, default=True
+        False: only hyperplanes through the origin.
+    max_time : float, default=10.0
+        Seconds for the search, at most; what is found until then holds. Small problems are searched to the end.
+
+    Returns
+    -------
+    Removal
+
+    Examples
+    --------
+    >>> from separatrix import rows_to_remove
+    >>> answer = rows_to_remove([[0.0], [1.0], [2.0], [9.0], [3.0], [4.0]], ["a", "a", "a", "a", "b", "b"])
+    >>> print(answer)
+    Exactly 1 row has to be removed until a hyperplane separates the rest.
+    >>> answer.rows
+    array([3])
+    """
+    from sklearn.utils import check_array, column_or_1d
+
+    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
+    labels = column_or_1d(y)
+    classes = np.unique(labels)
+    if len(classes) != 2:
+        raise DataError(f"The rows to remove are told for two classes; these data have {len(classes)}.")
+    return _Search(X, np.where(labels == classes[1], 1.0, -1.0), bool(fit_intercept), Clock(max_time)).run()
+
+
+class _Left(NamedTuple):
+    """What holds of the rows that are left: whether a hyperplane separates them (None: no time), a vector that does,
+    or the numbers of rows that prove that none does."""
+
+    separable: bool | None
+    vector: Vector | None = None
+    witness: np.ndarray = NONE
+
+
+class _Search:
+    def __init__(self, X: Any, labels: np.ndarray, fit_intercept: bool, clock: Clock):
+        self.X, self.labels, self.fit_intercept, self.clock = X, labels, fit_intercept, clock
+
+    def run(self) -> Removal:
+        witnesses: list[np.ndarray] = []
+        left = self.without(NONE, self.clock)
+        while left.separable is False:
+            witnesses.append(left.witness)
+            left = self.without(np.concatenate(witnesses), self.clock)
+        rows, at_least = self._enough(witnesses, left), len(witnesses)
+        while at_least < len(rows):
+            decided, fewer = self._hits(NONE, at_least)
+            if fewer is not None:
+                rows = fewer
+            if fewer is not None or not decided:
+                break
+            at_least += 1
+        return Removal(at_least, len(rows), witnesses, np.sort(rows))
+
+    def without(self, out: np.ndarray, clock: Clock) -> _Left:
+        stay = np.setdiff1d(np.arange(len(self.labels)), out)
+        if len(np.unique(self.labels[stay])) < 2:
+            return _Left(True)
+        answer = separability(
+            self.X[stay], self.labels[stay], fit_intercept=self.fit_intercept, max_time=clock.left, weak=False
+        )
+        if answer.separable is False and answer.gordan is not None:
+            return _Left(False, witness=stay[np.sort(answer.gordan.rows)])
+        certificate = answer.certificate
+        return _Left(answer.separable or None, None if certificate is None else certificate.direction)
+
+    def _hits(self, out: np.ndarray, more: int) -> tuple[bool, np.ndarray | None]:
+        """Whether the time was enough, and rows that are enough, at most ``more`` of them besides ``out``: of every
+        witness one has to go, so that a search through its rows misses nothing."""
+        left = self.without(out, self.clock)
+        if left.separable is not False:
+            return left.separable is True, out if left.separable else None
+        for row in left.witness if more else ():
+            decided, fewer = self._hits(np.append(out, row), more - 1)
+            if fewer is not None or not decided:
+                return decided, fewer
+        return True, None
+
+    def _enough(self, witnesses: list[np.ndarray], left: _Left) -> np.ndarray:
+        """The fewest rows that are known to be enough: a class, those on the wrong side of a vector, or none."""
+        known = [np.flatnonzero(self.labels == sign) for sign in (-1.0, 1.0)]
+        if left.separable:
+            known.append(np.concatenate([*witnesses, NONE]))
+        if witnesses:
+            known += _wrong_sides(self.X, self.labels, left.vector, 1.0 if self.fit_intercept else 0.0)
+        return next(rows for rows in sorted(known, key=len) if self.without(rows, Clock()).separable)
+
+
+def _wrong_sides(X: Any, labels: np.ndarray, vector: Vector | None, rho: float) -> list[np.ndarray]:
+    """Rows on the wrong side of a vector, and of some soft margins."""
+    plain = Patterns(MemoryRows(X), labels, Space(rho))
+    vectors = [] if vector is None else [vector]
+    for price in PRICES:
+        C = price / plain.radius2
+        problem = Problem(plain.in_space(Space(rho, (2.0 * C) ** -0.5)), C, None, tol=1e-3)
+        solvers.solve(problem, solvers.choose(problem)[0])
+        vectors.append(problem.a)
+    return [np.flatnonzero(~(plain.margins(a) > 0.0)) for a in vectors]
