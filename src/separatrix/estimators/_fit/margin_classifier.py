@@ -110,6 +110,7 @@ class MarginClassifier(LinearSeparator):
         Returns
         -------
         self
+            The fitted estimator.
         """
         return self._fit(X, y, sample_weight, coef_init=coef_init, intercept_init=intercept_init)
 
