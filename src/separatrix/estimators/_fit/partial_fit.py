@@ -66,6 +66,8 @@ class PartialFitMixin(LinearSeparator):
         elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(f"classes={classes!r} is not what the first call of partial_fit had: {self.classes_!r}.")
         data = self._check_training_data(X, y, sample_weight, reset=first, classes=classes if first else self.classes_)
+        if not data.here:
+            raise UnavailableError("partial_fit takes one block in memory; fit takes all rows that live elsewhere.")
         if not first:
             self._check_going_on(data)
         if self._mode(data.classes) == "ovo":
