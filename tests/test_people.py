@@ -465,7 +465,7 @@ def test_class_weights_of_least_squares_are_copies_of_rows():
 def test_the_pocket_does_not_recommend_itself():
     X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
     with pytest.warns(ConvergenceWarning, match="The pocket holds the best vector") as told_of:
-        Pocket(max_epochs=2).fit(X, y)
+        Pocket(max_updates=1).fit(X, y)
     assert "Pocket or MaxMargin" not in str(told_of[0].message)
 
 
