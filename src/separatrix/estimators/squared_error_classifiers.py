@@ -198,6 +198,16 @@ class LeastSquares(ClassWeightMixin, DirectClassifier):
         """Posterior probabilities, moved to the nearest probabilities; for two classes that is clipping to [0, 1].
 
         They are ``(1 + g)/2`` for ``target="ones"``, and g itself for "indicator".
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d), or a home of rows
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n, c)
+            A column for each of ``classes_``.
         """
         if self.loss is not None:
             X = self._checked(X)

@@ -109,6 +109,7 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
         Returns
         -------
         self
+            The fitted estimator.
         """
         return self._fit(X, y, sample_weight, coef_init=coef_init, intercept_init=intercept_init)
 

@@ -99,6 +99,7 @@ class OnlineClassifier(PartialFitMixin):
         Returns
         -------
         self
+            The fitted estimator.
         """
         return self._fit(X, y, sample_weight, coef_init=coef_init, intercept_init=intercept_init)
 
