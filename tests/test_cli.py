@@ -26,7 +26,7 @@ from separatrix.io.model.files import _digest
 from separatrix.workflows.watched import Watch
 
 runner = CliRunner()
-COMMANDS = ["fit", "check", "compare", "predict", "show", "verify", "algorithms"]
+COMMANDS = ["fit", "check", "compare", "predict", "show", "verify", "algorithms", "explain", "sample"]
 LINE = "x,label\n" + "".join(f"{x},{'high' if x > 4 else 'low'}\n" for x in range(10))
 MIXED_UP = "x,label\n" + "".join(f"{x},{'high' if x % 2 else 'low'}\n" for x in range(10))
 

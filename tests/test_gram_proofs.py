@@ -30,7 +30,7 @@ from separatrix import (
 )
 from separatrix.errors import UnavailableError
 from separatrix.estimators import kernel_max_margin
-from separatrix.optimum import kernel_decomposition as optimum
+from separatrix.optimum import face_minimum as optimum
 from separatrix.patterns import kernel_patterns as gram
 from separatrix.patterns.gram_rows import GramRows
 from separatrix.patterns.kernel_functions import Kernel

@@ -105,6 +105,7 @@ CASES = [
     Slow(KernelPerceptron(max_epochs=10**9), noise, (6000, 40)),
     Slow(KernelMaxMargin(C=1e6, tol=1e-14), noise, (5000, 20)),
     Slow(KernelMaxMargin(C=INF, kernel="linear"), noise, (3000, 20)),
+    Slow(KernelMaxMargin(C=1e6, tol=1e-14, loss="hinge"), noise, (5000, 20)),
     Slow(MaxMargin(C=INF), narrow, (4000, 400)),
     Slow(MaxMargin(C=INF, fit_intercept="free"), narrow, (4000, 300)),
     Slow(MaxMargin(C=INF, multi_class="kesler"), noise, (3000, 100, 10)),

@@ -41,7 +41,12 @@ SOME = [Perceptron, MaxMargin, KernelMaxMargin]
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
-    [*(cls() for cls in EVERYONE), MaxMargin(loss="hinge"), *(model for cls in SOME for model in ways(cls))],
+    [
+        *(cls() for cls in EVERYONE),
+        MaxMargin(loss="hinge"),
+        KernelMaxMargin(loss="hinge"),
+        *(model for cls in SOME for model in ways(cls)),
+    ],
     expected_failed_checks=expected_failures,
 )
 def test_scikit_learn_check(estimator, check):

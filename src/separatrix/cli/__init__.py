@@ -9,9 +9,11 @@ from separatrix.cli.algorithms import algorithms
 from separatrix.cli.check import check
 from separatrix.cli.compare import compare
 from separatrix.cli.exit_status import INTERRUPTED, Program
+from separatrix.cli.explain import explain
 from separatrix.cli.fit import fit
 from separatrix.cli.predict import predict
 from separatrix.cli.reproduce import app as reproduce
+from separatrix.cli.sample import sample
 from separatrix.cli.show import show
 from separatrix.cli.studio import studio
 from separatrix.cli.verify import verify
@@ -41,7 +43,7 @@ def _program(
     """Linear separators with proofs: margins that are reached, bounds on the best one, and separability."""
 
 
-for _command in (fit, check, compare, predict, show, verify, studio, algorithms):
+for _command in (fit, check, compare, predict, show, verify, studio, algorithms, explain, sample):
     app.command()(_command)
 
 

@@ -11,7 +11,9 @@ from separatrix.estimators._fit.kernel_separator import CONSTRAINTS, KernelMixin
 from separatrix.estimators._fit.margin_classifier import MarginClassifier, Solution
 from separatrix.estimators._fit.separator import Data
 from separatrix.estimators.sklearn_api import one_of
-from separatrix.optimum.kernel_decomposition import KernelProblem, solve
+from separatrix.optimum.kernel_decomposition import solve
+from separatrix.optimum.kernel_problem import KernelHingeProblem, KernelProblem
+from separatrix.patterns.binary_problems import pairs
 from separatrix.patterns.kernel_patterns import LARGEST_CHECKED, KernelPatterns, indefinite
 from separatrix.proof.certify import refutation
 from separatrix.proof.kernel_alternative import refute
@@ -25,9 +27,9 @@ NEGLIGIBLE = 1e-10  # multipliers below this part of the largest are rounding er
 class KernelMaxMargin(KernelMixin, MarginClassifier):
     """The maximum margin in the space of a kernel, hard or soft, with a proof of how good it is.
 
-    Minimises ``|w|^2/2 + C sum c_k xi_k^2``, xi_k = max(0, 1 - l_k (w.phi(x_k) + b)): squared slack, where
-    ``sklearn.svm.SVC`` has plain slack. ``C=inf`` is the hard margin, and there both solve the same problem
-    (``fit_intercept="free"``). It stops on the certificate, ``(P - D)/P <= tol``; up to 1,500 rows it is exact.
+    Minimises ``|w|^2/2 + C sum c_k xi_k^2``, xi_k = max(0, 1 - l_k (w.phi(x_k) + b)): squared slack. With
+    ``loss="hinge"`` the slack xi_k itself is minimised: then it solves the problem of ``sklearn.svm.SVC``. ``C=inf`` is
+    the hard margin. It stops on the certificate, ``(P - D)/P <= tol``; up to 1,500 rows it is exact.
 
     Parameters
     ----------
@@ -35,6 +37,8 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
         Price of slack; inf for the hard margin, which raises `NotSeparableError` where it is proved that there is
         none: by equal rows of different classes, or exactly for linear and polynomial kernels. What is not proved
         does not converge.
+    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+        What slack costs: its square, or the slack itself, as in SVC.
     fit_intercept : True, False or "free", default="free"
         "free": an unpenalised bias, as SVC has it. True: a bias by augmentation with ``rho``. False: none.
     rho : float, default=1.0
@@ -56,10 +60,15 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
     classes_ : ndarray
         The labels; of two, the second is the positive class.
     {support}
+    n_support_ : ndarray
+        How many of these rows each class has.
     alphas_ : list of ndarrays
         The multipliers of the rows ``support_``, one array per problem.
     certificate_ : Certificate
-        Lower and upper bound of the margin in the space of the problem; ``certificates_``: one per problem.
+        Lower and upper bound of the margin in the space of the problem, with ``loss="hinge"`` of its objective;
+        ``certificates_``: one per problem.
+    dual_gap_ : float or ndarray
+        P - D, certified: the objective is at most so far above the best; one per problem.
     directional_margin_, geometric_margin_ : float
         With the bias as part of the length, and without.
     converged_ : bool
@@ -77,6 +86,9 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
     >>> model = KernelMaxMargin(C=np.inf, kernel="poly", degree=2, gamma=1, coef0=1).fit(X, y)
     >>> model.alphas_[0].round(6).tolist(), round(model.geometric_margin_, 6)
     ([0.125, 0.125, 0.125, 0.125], 1.414214)
+    >>> soft = KernelMaxMargin(C=1.0, loss="hinge").fit(X, y)  # the problem of SVC(C=1.0)
+    >>> soft.n_support_.tolist(), round(soft.certificate_.value, 4)
+    ([2, 2], 2.5047)
     """
 
     fit_intercept: Any = field(default="free", kw_only=True)
@@ -107,7 +119,8 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
         return patterns
 
     def _problem(self, patterns: KernelPatterns, data: Data, threads: int) -> KernelProblem:
-        return KernelProblem(
+        kind = KernelHingeProblem if patterns.space.hinge else KernelProblem
+        return kind(
             patterns,
             float(self.C),
             data.weight,
@@ -159,6 +172,7 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
     def _set_support(self, solutions: list[Solution], data: Data) -> None:
         rows = np.searchsorted(data.kept, self.support_)
         self.alphas_ = [s.alpha[rows] for s in solutions]
+        self.n_support_ = np.bincount(data.codes[rows], minlength=len(data.classes))
         self.n_steps_ = int(sum(s.problem.steps for s in solutions))
 
     def _gather(self, members: list[Any]) -> None:
@@ -167,3 +181,7 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
         for member, alpha in zip(members, self.alphas_, strict=True):
             alpha[np.searchsorted(self.support_, member.support_)] = member.alphas_[0]
         self.n_steps_ = sum(member.n_steps_ for member in members)
+        classes = np.zeros(len(self.support_), np.int64)
+        for (i, j), line in zip(pairs(len(self.classes_)), self.dual_coef_, strict=True):
+            classes[line < 0], classes[line > 0] = i, j
+        self.n_support_ = np.bincount(classes, minlength=len(self.classes_))

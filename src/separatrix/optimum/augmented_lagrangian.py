@@ -16,6 +16,7 @@ multipliers within their bounds, so the gap is known all the time.
 import numpy as np
 import scipy.linalg as la
 
+from separatrix.optimum.coordinate_descent import descend
 from separatrix.optimum.dual_sweeps import Sweeps
 from separatrix.optimum.newton import conjugate_gradients, line_search, newton_step
 from separatrix.optimum.problem import Problem
@@ -23,7 +24,7 @@ from separatrix.passes import compiled as passes
 from separatrix.space import Vector
 
 SWEEPS = 3  # of coordinate descent at the beginning
-FIRST = 1.0  # sigma |y|^2 of the first Lagrangian
+FIRST = 1.0  # sigma |y|^2 of the first Lagrangian, at least; sigma itself is no less than a multiplier
 GROW = 4.0  # its growth, where the last one took at most QUICK steps
 QUICK = 4
 INNER = 0.1  # how well a Lagrangian is minimised, in units of what its multipliers move
@@ -33,13 +34,26 @@ STEPS = 50  # of Newton's method on one Lagrangian, at most
 
 def solve(problem: Problem, start: Vector | None = None) -> None:
     """``start``: a vector near which the solution is expected."""
-    Lagrangian(problem, start).follow()
+    lagrangian = Lagrangian(problem)
+    if start is not None:
+        lagrangian.begin(start, np.zeros(problem.patterns.n))
+    elif problem.patterns.d + 1 > LARGEST and not problem.free:
+        alpha = descend(problem)  # a sweep costs as much as a pass, and these matrices do not
+        if problem.done():
+            return
+        lagrangian.begin(problem.combine(np.flatnonzero(alpha), alpha[alpha > 0]), alpha)
+    else:
+        sweeps = Sweeps(problem)
+        for _ in range(SWEEPS):
+            sweeps.sweep()
+        lagrangian.begin(sweeps.a, sweeps.alpha)
+    lagrangian.follow()
 
 
 class Lagrangian:
     """The vector, its margins, the multipliers at the centre, and those of the Lagrangian's gradient."""
 
-    def __init__(self, problem: Problem, start: Vector | None):
+    def __init__(self, problem: Problem):
         self.problem, patterns = problem, problem.patterns
         self.caps, self.space = problem.caps, patterns.space
         self.penalty = np.ones(patterns.d + 1)
@@ -47,16 +61,12 @@ class Lagrangian:
             self.penalty[-1] = 0.0
         scale = patterns.mean_square + (0.0 if problem.free else self.space.rho**2)
         self.sigma = FIRST / scale if scale > 0 else 1.0
-        self.alpha = np.zeros(patterns.n)
-        if start is not None:
-            self.a = start.copy()
-        elif problem.free:
-            self.a = np.zeros(patterns.d + 1)
-        else:
-            sweeps = Sweeps(problem)
-            for _ in range(SWEEPS):
-                sweeps.sweep()
-            self.a, self.alpha = sweeps.a, sweeps.alpha
+
+    def begin(self, a: Vector, alpha: Vector) -> None:
+        """``alpha``: any multipliers between 0 and their caps."""
+        self.a, self.alpha = a, alpha
+        if alpha.any():
+            self.sigma = max(self.sigma, float(alpha[alpha > 0].mean()))
         self._from_scratch()
 
     def _from_scratch(self) -> None:

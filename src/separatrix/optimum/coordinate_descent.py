@@ -5,8 +5,6 @@ is smaller, until it has the gap or a good guess of the active rows; `faces` goe
 Newton's method on the primal with its line search has the last word; the hard margin is then approached by a large C.
 """
 
-import time
-
 import numpy as np
 
 from separatrix.optimum import face_newton as faces
@@ -57,7 +55,7 @@ def descend(problem: Problem) -> Vector:
         sweeps.sweep()
         guess = sweeps.guess()
         guesses.append(guess)
-        spent = problem.passes >= problem.max_passes or time.perf_counter() - problem.clock >= problem.max_time
+        spent = problem.passes >= problem.max_passes or problem.interrupted()
         leaving = _sweeps_to_go(guesses, problem.tol) > TOO_FAR or spent or sweeps.count == MOST_SWEEPS
         if guess <= problem.tol or sweeps.size == 0 or leaving:
             problem.primal(sweeps.a, problem.margins(sweeps.a))

@@ -118,6 +118,18 @@ def slack_sums(key: str) -> Any:
 
 
 @on_first_use
+def signed_row(key: str) -> Any:
+    """``out[k] = c labels[k] (row[k] + shift)``."""
+
+    def run(row, shift, c, labels, out):
+        key  # noqa: B018
+        for k in range(out.shape[0]):
+            out[k] = c * labels[k] * (row[k] + shift)
+
+    return compiled(run)
+
+
+@on_first_use
 def clipped_sums(key: str) -> Any:
     """With u = alpha + sigma (1 - m - t z): the sums of clip(u, 0, cap) z, and of z^2 over 0 < u < cap."""
 

@@ -2,8 +2,11 @@
 
 import numpy as np
 
+from separatrix.passes.compiled import signed_row
 from separatrix.patterns.kernel_patterns import KernelPatterns
 from separatrix.space import Vector
+
+TOGETHER = 32  # rows that are computed at a time where many are wanted
 
 
 class GramRows:
@@ -16,6 +19,7 @@ class GramRows:
         self.rows = np.empty((size, n))
         self.slot = np.full(n, -1, dtype=np.int64)
         self.owner = np.full(size, -1, dtype=np.int64)
+        self.busy = np.zeros(size, dtype=bool)  # places that are not to be given away
         self.next = 0
         self.computed = 0
         self.batch = max(1, min(size // 2, 64, 200_000 // n))  # to compute at a time: few are thrown away unused
@@ -23,20 +27,33 @@ class GramRows:
     def fetch(self, index: np.ndarray) -> None:
         """Bring rows into the cache; the first of them is there for sure afterwards."""
         fresh = index[self.slot[index] < 0][: self.batch]
-        if len(fresh) == 0:
-            return
+        if len(fresh):
+            self._place(fresh)
+
+    def bring(self, index: np.ndarray) -> None:
+        """Bring rows into the cache, all of them: no more than half of what it holds."""
+        wanted = self.slot[index] < 0
+        for i in index[~wanted].tolist():
+            self.busy[self.slot[i]] = True
+        fresh = index[wanted]
+        for first in range(0, len(fresh), TOGETHER):
+            self._place(fresh[first : first + TOGETHER])
+            self.busy[self.slot[fresh[first : first + TOGETHER]]] = True
+        self.busy[:] = False
+
+    def _place(self, fresh: np.ndarray) -> None:
         p = self.patterns
-        block = p.gram(fresh)
-        block += p._rho2
-        block *= p.labels
-        block *= (self.factor * p.labels[fresh])[:, None]
+        block, write = p.gram(fresh), signed_row()
         self.computed += len(fresh)
         for i, row in zip(fresh.tolist(), block, strict=True):
+            while self.busy[self.next]:
+                self.next = (self.next + 1) % len(self.owner)
             place = self.next
             self.next = (self.next + 1) % len(self.owner)
             if self.owner[place] >= 0:
                 self.slot[self.owner[place]] = -1
-            self.rows[place], self.owner[place], self.slot[i] = row, i, place
+            write(row, p._rho2, self.factor * p.labels[i], p.labels, self.rows[place])
+            self.owner[place], self.slot[i] = i, place
 
     def row(self, i: int) -> Vector:
         if self.slot[i] < 0:

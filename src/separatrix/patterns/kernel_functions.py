@@ -146,12 +146,10 @@ class Gaussian(Form):
         return self.p.gamma >= 0
 
     def values(self, A: Matrix, B: Matrix, squares: Vector | None) -> NDArray[np.float64]:
-        out = dense(A @ B.T)
-        out *= -2.0
-        out += squared_lengths(A)[:, None]
-        out += squared_lengths(B) if squares is None else squares
-        np.maximum(out, 0.0, out=out)
-        out *= -self.p.gamma
+        out = dense((A * (2.0 * self.p.gamma)) @ B.T)
+        out -= self.p.gamma * squared_lengths(A)[:, None]
+        out -= self.p.gamma * (squared_lengths(B) if squares is None else squares)
+        np.minimum(out, 0.0, out=out)
         return np.exp(out, out=out)
 
     def diagonal(self, A: Matrix, points: Matrix) -> Vector:

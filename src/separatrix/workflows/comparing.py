@@ -1,8 +1,9 @@
-"""Every applicable algorithm on the same data: what each reaches, in what time."""
+"""Algorithms on the same data: what each reaches, in what time."""
 
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -23,11 +24,13 @@ from separatrix.rows.memory import as_rows
 from separatrix.space import Space
 from separatrix.workflows.asked import DEFAULTS, Options, Tell, begin
 from separatrix.workflows.cross_validation import Folds, cross_validated
-from separatrix.workflows.known_algorithms import algorithms
+from separatrix.workflows.known_algorithms import chosen_algorithms
 from separatrix.workflows.watched import watched
 
-EACH = 10.0  # seconds for a fit, unless the options say otherwise
+WHOLE = 55.0  # seconds for all algorithms together, unless the options give each a limit
 WARM_UP = 20  # rows of each class on which a fit compiles before it is timed
+
+Seen = Callable[["Result"], None]
 
 
 @dataclass
@@ -53,58 +56,120 @@ class Result:
         return {**told, "margin": self.margin}
 
 
-def contestants() -> Iterator[tuple[str, Any]]:
-    """Names and estimators with their defaults: every public one that needs nothing but data."""
-    for algorithm in algorithms():
+def contestants(wanted: Sequence[str] = ()) -> list[tuple[str, Any]]:
+    """Names and estimators with their defaults: every public one that needs nothing but data.
+
+    ``wanted``: names, patterns like ``*Perceptron``, or families, see `separatrix.workflows.known_algorithms.FAMILIES`;
+    none: all of them.
+    """
+    entries: list[tuple[str, Any]] = []
+    for algorithm in chosen_algorithms(wanted):
         estimator = algorithm.cls()
         if isinstance(estimator, MaxMargin):
-            yield "MaxMargin (hard)", algorithm.cls(C=np.inf)
-            yield f"MaxMargin (C = {estimator.C:g})", estimator
+            entries += [("MaxMargin (hard)", algorithm.cls(C=np.inf)), (f"MaxMargin (C = {estimator.C:g})", estimator)]
         elif not isinstance(estimator, PerceptronLike):  # a rule of one's own has no default worth comparing
-            yield algorithm.name, estimator
+            entries.append((algorithm.name, estimator))
+    return entries
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The data, and what each algorithm came to, the best first; those that do not apply last."""
+    """The data, and what each algorithm came to: the best first, then those that did not converge, then those that do
+    not apply. ``left``: how many were not tried, because Ctrl-C ended it. ``each``: the seconds that each had."""
 
     table: Table
     results: list[Result]
+    left: int
+    each: float
 
 
-def compare(data: Any, options: Options = DEFAULTS, tell: Tell | None = None, **reading: Any) -> Comparison:
-    """Fit every algorithm with its defaults to a table or a file; ``reading`` as in `read_table`."""
+def compare(
+    data: Any,
+    options: Options = DEFAULTS,
+    tell: Tell | None = None,
+    seen: Seen | None = None,
+    wanted: Sequence[str] = (),
+    jobs: int = 1,
+    **reading: Any,
+) -> Comparison:
+    """Fit algorithms with their defaults to a table or a file.
+
+    Parameters
+    ----------
+    data, options, tell, reading :
+        As in `separatrix.workflows.fit`. ``options.max_time`` is the limit of each algorithm, cross-validation
+        included; without one, all of them share about a minute.
+    seen : callable or None, default=None
+        Called with each result as soon as it is there.
+    wanted : sequence of str, default=()
+        The algorithms, as in `contestants`.
+    jobs : int, default=1
+        Algorithms that run at the same time; they share the cores, so that times grow.
+    """
     begin(tell, "Reading")
     table = as_table(data, **reading)
     raw, X, steps = prepare(table, **options.preparation)
-    folds = Folds(raw, table.y, steps, options.folds)
-    return Comparison(table, _compare(X, table.y, folds, options.max_time or EACH, tell))
+    entries = contestants(wanted)
+    each = options.max_time or WHOLE * max(jobs, 1) / len(entries)
+    contest = _Contest(X, table.y, Folds(raw, table.y, steps, options.folds), each)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that a fit did not converge is a column of the table
+        contest.run(entries, max(jobs, 1), tell, seen)
+    return Comparison(table, contest.ranked(), len(entries) - len(contest.found), each)
 
 
-def _compare(X: Any, y: np.ndarray, folds: Folds, max_time: float, tell: Tell | None) -> list[Result]:
-    found, bounds, entries = [], None, list(contestants())
-    classes, codes = np.unique(y, return_inverse=True)
-    problems = [Patterns(as_rows(X), labels, Space(1.0)) for labels in binary_labels(codes, len(classes))]
-    parts = list(folds)  # prepared once for all
-    for k, (name, estimator) in enumerate(entries):
-        if tell is not None:
-            tell("Comparing", k / len(entries), name)
-        result, uppers = _measure(name, estimator, X, y, problems, max_time)
-        if uppers is not None:
-            bounds = uppers if bounds is None else np.minimum(bounds, uppers)
-        if parts and not result.why_not:
-            with warnings.catch_warnings(), suppress(ValueError):
-                warnings.simplefilter("ignore")
-                result.cv = cross_validated(estimator, folds, max_time, parts=parts).mean
-        found.append(result)
-    if bounds is not None and any(r.margin is not None and r.margin > 0 for r in found):
-        for result in found:
-            if result.margins is not None:
-                result.share = float(np.min(np.array(result.margins) / bounds))
-    return sorted(
-        found,
-        key=lambda r: (bool(r.why_not), -max(r.share or 0.0, 0.0), -(r.train if r.cv is None else r.cv), r.seconds),
-    )
+class _Contest:
+    """Algorithms on the same rows and folds; what is found stays when Ctrl-C ends it."""
+
+    def __init__(self, X: Any, y: np.ndarray, folds: Folds, each: float):
+        self.X, self.y, self.folds, self.each = X, y, folds, each
+        classes, codes = np.unique(y, return_inverse=True)
+        self.problems = [Patterns(as_rows(X), labels, Space(1.0)) for labels in binary_labels(codes, len(classes))]
+        self.parts = list(folds)  # prepared once for all
+        self.found: list[Result] = []
+        self.bounds: np.ndarray | None = None
+
+    def run(self, entries: list[tuple[str, Any]], jobs: int, tell: Tell | None, seen: Seen | None) -> None:
+        pool = ThreadPoolExecutor(jobs)
+        try:
+            tasks = [pool.submit(self._try, name, estimator) for name, estimator in entries]
+            names = {task: name for task, (name, _) in zip(tasks, entries, strict=True)}
+            for task in as_completed(tasks):
+                result, uppers = task.result()
+                self.found.append(result)
+                if uppers is not None:
+                    self.bounds = uppers if self.bounds is None else np.minimum(self.bounds, uppers)
+                if seen is not None:
+                    seen(result)
+                if tell is not None:
+                    tell("Comparing", len(self.found) / len(entries), f"{names[task]} is done")
+        except KeyboardInterrupt:
+            if not self.found:
+                raise
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def _try(self, name: str, estimator: Any) -> tuple[Result, np.ndarray | None]:
+        """Half of the time for the fit, half for the folds."""
+        share = 0.5 if self.parts else 1.0
+        result, uppers = _measure(name, estimator, self.X, self.y, self.problems, share * self.each)
+        if self.parts and not result.why_not:
+            with suppress(ValueError):
+                limit = 0.5 * self.each / len(self.parts)
+                result.cv = cross_validated(estimator, self.folds, limit, parts=self.parts).mean
+        return result, uppers
+
+    def ranked(self) -> list[Result]:
+        if self.bounds is not None and any(r.margin is not None and r.margin > 0 for r in self.found):
+            for result in self.found:
+                if result.margins is not None:
+                    result.share = float(np.min(np.array(result.margins) / self.bounds))
+
+        def rank(r: Result) -> tuple[Any, ...]:
+            reached = -max(r.share or 0.0, 0.0)
+            return bool(r.why_not), not r.converged, reached, -(r.train if r.cv is None else r.cv), r.seconds
+
+        return sorted(self.found, key=rank)
 
 
 def _measure(
@@ -138,8 +203,7 @@ def _measure(
 
 def _fit(estimator: Any, X: Any, y: np.ndarray, max_time: float) -> Any:
     estimator = clone(estimator)
-    with warnings.catch_warnings(), watched(estimator, max_time):
-        warnings.simplefilter("ignore")  # that a fit did not converge is a column of the table
+    with watched(estimator, max_time):
         return estimator.fit(X, y)
 
 

@@ -2,14 +2,25 @@
 
 import ast
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from fnmatch import fnmatch
 from functools import cache
 from typing import Any
 
 from separatrix.errors import DataError
 
 ELSEWHERE = {"max_iter": "max_epochs", "n_iter": "max_epochs", "eta0": "eta", "learning_rate": "eta", "alpha": "C"}
+
+
+FAMILIES = {  # that can be asked for by one word
+    "perceptrons": ["Perceptron", "VotedPerceptron", "Pocket", "GreedyPerceptron", "FuzzyPerceptron"],
+    "margins": ["ALMA", "CRAMMA", "DynamicMargin", "FixedMargin", "MarginPerceptron", "MaxMargin", "MICRA", "ROMMA"],
+    "kernels": ["KernelMaxMargin", "KernelPerceptron"],
+    "batch": ["BatchPerceptron", "BatchRelaxation", "GradientDescent", "LinearProgram"],
+    "squares": ["HoKashyap", "LeastSquares", "LMS", "RecursiveLeastSquares"],
+}
 
 
 @dataclass(frozen=True)
@@ -48,6 +59,21 @@ def algorithm_named(name: str) -> Algorithm:
         + (f" Did you mean {' or '.join(near)}?" if near else "")
         + " `separatrix algorithms` lists them."
     )
+
+
+def chosen_algorithms(wanted: Sequence[str] = ()) -> list[Algorithm]:
+    """The algorithms that names, patterns with * and families ask for, in alphabetical order; without any, all."""
+    if not wanted:
+        return algorithms()
+    found = set()
+    for words in wanted:
+        for word in words.split(","):
+            word = word.strip()
+            names = FAMILIES.get(word.lower()) or [
+                a.name for a in algorithms() if fnmatch(a.name.lower(), word.lower())
+            ]
+            found.update(names or [algorithm_named(word).name])
+    return [a for a in algorithms() if a.name in found]
 
 
 def with_settings(estimator: Any, settings: list[str]) -> Any:

@@ -16,23 +16,12 @@ import scipy.sparse as sp
 
 from separatrix.errors import ModelError
 from separatrix.io.data.limits import check_unpacked
+from separatrix.io.model.foreign import FOREIGN, allowed, complete, function_name, function_of, is_foreign, state_of
 from separatrix.io.model.former import updated
 from separatrix.io.model.names import class_of, stable_name
 from separatrix.io.model.shapes import check_separator, check_transformer
 from separatrix.rows.device import is_array, to_numpy
 
-# scikit-learn's classes whose attributes are data: what comes before or around a separator.
-FOREIGN = {
-    "sklearn.pipeline": ["Pipeline", "FeatureUnion"],
-    "sklearn.compose._column_transformer": ["ColumnTransformer"],
-    "sklearn.impute._base": ["SimpleImputer", "MissingIndicator"],
-    "sklearn.preprocessing._data": ["StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler", "Normalizer"],
-    "sklearn.preprocessing._encoders": ["OneHotEncoder", "OrdinalEncoder"],
-    "sklearn.preprocessing._function_transformer": ["FunctionTransformer"],  # without functions: the identity
-    "sklearn.preprocessing._label": ["LabelBinarizer", "LabelEncoder"],
-    "sklearn.preprocessing._polynomial": ["PolynomialFeatures"],
-    "sklearn.multiclass": ["OneVsRestClassifier", "OneVsOneClassifier", "_ConstantPredictor"],
-}
 OURS = "separatrix."
 TRANSIENT = {"_skl_callbacks", "memory"}  # live objects, and a folder that scikit-learn would unpickle from
 NUMERIC = "biuf"
@@ -49,6 +38,9 @@ def encode(value: Any, arrays: dict[str, np.ndarray], where: str = "model") -> A
         return value if math.isfinite(value) else {"!": "float", "value": repr(value)}
     if isinstance(value, np.generic):
         return {"!": "scalar", "value": encode(np.array([value]), arrays, where)}
+    if isinstance(value, np.ma.MaskedArray):
+        parts = {"data": value.data, "mask": np.ma.getmaskarray(value)}
+        return {"!": "masked", **{k: encode(np.asarray(v), arrays, where) for k, v in parts.items()}}
     if isinstance(value, np.ndarray):
         return _encode_array(value, arrays, where)
     if is_array(value):  # a model of a device is the same file as one of memory
@@ -76,9 +68,11 @@ def encode(value: Any, arrays: dict[str, np.ndarray], where: str = "model") -> A
         return {"!": "dict", "items": pairs}
     if is_dataclass(value) and not isinstance(value, type) and not hasattr(value, "get_params"):
         return _encode_object(value, {f.name: getattr(value, f.name) for f in fields(value)}, arrays, where)
-    if hasattr(value, "get_params") and not isinstance(value, type):
-        state = {k: v for k, v in vars(value).items() if k not in TRANSIENT}
+    if (hasattr(value, "get_params") or is_foreign(type(value))) and not isinstance(value, type):
+        state = {k: v for k, v in state_of(value).items() if k not in TRANSIENT}
         return _encode_object(value, state, arrays, where)
+    if callable(value) and (name := function_name(value)) is not None:
+        return {"!": "function", "name": name}
     raise ModelError(
         f"{where} is a {type(value).__name__} ({value!r:.60}), which cannot be saved without pickle. Use numbers, "
         "names and arrays for the parameters."
@@ -92,8 +86,10 @@ def _encode_object(value: Any, state: dict[str, Any], arrays: dict[str, np.ndarr
         raise ModelError(f"{where} is a {cls.__qualname__}, which is not among what a model file may hold.")
     if "<locals>" in name or cls.__module__ == "__main__":
         raise ModelError(f"{where} is a {cls.__qualname__}, whose class is not at the top of a module of its own.")
-    if cls.__module__.startswith("sklearn.") and cls.__name__ not in FOREIGN.get(cls.__module__, []):
-        raise ModelError(f"{where} is scikit-learn's {cls.__name__}, which is not among what a model file may hold.")
+    if cls.__module__.startswith("sklearn.") and not is_foreign(cls):
+        raise ModelError(
+            f"{where} is scikit-learn's {cls.__name__}, which is not among what a model file may hold. {allowed()}"
+        )
     return {"!": "object", "class": name, "fields": {k: encode(v, arrays, f"{where}.{k}") for k, v in state.items()}}
 
 
@@ -122,7 +118,9 @@ class Decoder:
             "float": lambda t: {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[t["value"]],
             "scalar": lambda t: self._decode_of(t["value"], np.ndarray)[0],
             "array": lambda t: self.arrays[_of(t["name"], str)].T if "turned" in t else self.arrays[t["name"]],
+            "masked": self._masked,
             "text": self._text,
+            "function": lambda t: _known(function_of(_of(t["name"], str)), t["name"]),
             "dtype": lambda t: _plain_dtype(np.dtype(_of(t["name"], str))),
             "number type": lambda t: _plain_dtype(np.dtype(_of(t["name"], str))).type,
             "slice": lambda t: slice(*map(self.decode, _of(t["items"], list))),
@@ -142,6 +140,12 @@ class Decoder:
 
     def _decode_of(self, tree: Any, kind: type) -> Any:
         return _of(self.decode(tree), kind)
+
+    def _masked(self, tree: dict[str, Any]) -> np.ma.MaskedArray:
+        data, mask = (self._decode_of(tree[k], np.ndarray) for k in ("data", "mask"))
+        if mask.dtype != np.bool_ or mask.shape != data.shape:
+            raise ModelError("It holds a masked array whose mask does not fit.")
+        return np.ma.MaskedArray(data, mask)
 
     def _text(self, tree: dict[str, Any]) -> np.ndarray:
         shape = tuple(_of(n, int) for n in _of(tree["shape"], list))
@@ -177,13 +181,14 @@ class Decoder:
         state = updated({_of(k, str): self.decode(v) for k, v in _of(tree["fields"], dict).items()})
         if issubclass(cls, tuple):
             return cls(**state)
-        names = cls._get_param_names() if hasattr(cls, "_get_param_names") else [f.name for f in fields(cls)]
+        plain = is_foreign(cls) and not hasattr(cls, "_get_param_names")  # as splitters of a search are
+        names = [] if plain else cls._get_param_names() if hasattr(cls, "_get_param_names") else _fields(cls)
         if is_dataclass(cls):  # what an older version did not have yet is what it was then
             state = {**{f.name: f.default for f in fields(cls) if f.default is not MISSING}, **state}
         missing = set(names) - set(state) - TRANSIENT
         if missing:
             raise ModelError(f"A {cls.__name__} without {', '.join(sorted(missing))}.")
-        if hasattr(cls, "_get_param_names"):
+        if hasattr(cls, "_get_param_names") or plain:
             hidden = [k for k in state if callable(getattr(cls, k, None)) or k.startswith("__")]
             if hidden:
                 raise ModelError(f"A {cls.__name__} whose method {hidden[0]} would be replaced.")
@@ -195,8 +200,9 @@ class Decoder:
         made.__dict__.update(state)
         if type(made).__module__.startswith(OURS):
             check_separator(made)
-        elif cls.__name__ in FOREIGN.get(cls.__module__, []):
+        elif is_foreign(cls):
             check_transformer(made)
+            complete(made)
         return made
 
     def _class(self, name: str) -> type:
@@ -218,7 +224,7 @@ class Decoder:
             cls = getattr(import_module(module), short)
         except (ImportError, AttributeError) as error:
             raise ModelError(f"It holds a {name}, which this version does not have.") from error
-        if not _holds_data(cls) or cls.__module__ != module:
+        if not (_holds_data(cls) or is_foreign(cls)) or cls.__module__ != module:
             raise ModelError(f"It holds a {name}, which is not a class of data.")
         return cls
 
@@ -227,6 +233,16 @@ def _holds_data(cls: Any) -> bool:
     return isinstance(cls, type) and (
         hasattr(cls, "get_params") or is_dataclass(cls) or (issubclass(cls, tuple) and hasattr(cls, "_fields"))
     )
+
+
+def _fields(cls: Any) -> list[str]:
+    return [f.name for f in fields(cls)]
+
+
+def _known(value: Any, name: str) -> Any:
+    if value is None:
+        raise ModelError(f"It refers to the function {name!r:.60}, which is not among those that a model may use.")
+    return value
 
 
 def _of(value: Any, kind: type) -> Any:

@@ -1,0 +1,134 @@
+"""The maximum margin with a kernel as solvers see it: its bounds so far, and what is behind them.
+
+    minimise  D(alpha) = alpha.Q.alpha/2 + sum alpha_k^2 diagonal_k/2 - sum alpha_k,   0 <= alpha <= cap
+
+with Q_ij = l_i l_j (K(x_i, x_j) + rho^2); a free bias leaves rho out and asks for sum alpha_k l_k = 0. Squared slack
+has diagonal = 1/(2 C c) and no cap, plain slack no diagonal and cap = C c.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from separatrix.patterns.kernel_patterns import KernelPatterns
+from separatrix.space import Vector, best_gamma, objective
+
+ROUNDING = 1e-13  # of a sum of caps
+PIECE = 0.2  # seconds between two looks at whoever watches
+
+
+class KernelProblem:
+    """One binary problem: its bounds so far, the vector (beta, b) and the multipliers behind them."""
+
+    def __init__(
+        self,
+        patterns: KernelPatterns,
+        C: float,
+        weight: Vector,
+        *,
+        tol: float,
+        megabytes: float,
+        max_time: float = np.inf,
+        watch: Callable[["KernelProblem"], bool] | None = None,
+    ):
+        self.patterns, self.C, self.tol, self.megabytes, self.max_time = patterns, C, tol, megabytes, max_time
+        self.hard, self.watch = bool(np.isinf(C)), watch
+        self.diagonal = np.zeros(patterns.n) if self.hard else 1.0 / (2.0 * C * weight)
+        self.cap = np.full(patterns.n, np.inf)
+        self.weight, self.clock, self.stopped = weight, time.perf_counter(), False
+        self.looked = self.clock
+        self.lower, self.upper, self.steps = -np.inf, np.inf, 0
+        self.a: Vector = np.zeros(patterns.n + 1)
+        self.alpha: Vector = np.zeros(patterns.n)
+
+    @property
+    def gap(self) -> float:
+        if not (np.isfinite(self.upper) and self.lower > 0):
+            return 1.0
+        return max(0.0, 1.0 - (self.lower / self.upper) ** 2)
+
+    def done(self) -> bool:
+        if self.watch is not None and self.watch(self):
+            self.stopped = True
+        self.stopped = self.stopped or time.perf_counter() - self.clock >= self.max_time
+        return self.stopped or self.gap <= self.tol
+
+    def interrupted(self) -> bool:
+        """To ask between two bounds: heeds the time at once, callbacks and other threads a few times a second."""
+        now = time.perf_counter()
+        if now - self.looked >= PIECE:
+            self.looked = now
+            self.done()
+        self.stopped = self.stopped or now - self.clock >= self.max_time
+        return self.stopped
+
+    def enter(self, alpha: Vector, f: Vector, bias: float | None = None) -> None:
+        """Multipliers, and f = Q alpha: the bounds that they give. ``bias``: a guess, where looking for it is dear."""
+        p, total = self.patterns, float(alpha.sum())
+        square = max(float(alpha @ f), 0.0)
+        if not total > 0:
+            return
+        upper = float(np.sqrt(square + float(np.sum(self.diagonal * alpha * alpha)))) / total
+        if upper < self.upper:
+            self.upper, self.alpha = upper, alpha.copy()
+        if square == 0:
+            return
+        b = self.bias(f) if p.space.free else 0.0
+        m = (f + p.labels * b) / np.sqrt(square)
+        lower = float(m.min())
+        if not self.hard:
+            delta = np.sqrt(self.diagonal)
+            gamma = best_gamma(m, delta)
+            if np.isfinite(gamma):
+                lower = max(lower, objective(m, gamma, delta) ** -0.5)
+        if lower > self.lower:
+            self.lower, self.a = lower, np.append(alpha * p.labels, b)
+
+    def bias(self, f: Vector) -> float:
+        """Of a hard margin the middle; of a soft one the minimiser of sum c_k max(0, 1 - f_k - l_k b)^2."""
+        labels = self.patterns.labels
+        if self.hard:
+            return float(f[labels < 0].min() - f[labels > 0].min()) / 2.0
+        b = 0.0
+        for _ in range(100):
+            slack = 1.0 - f - labels * b
+            active = slack > 0
+            if not active.any():
+                break
+            change = float((self.weight * labels)[active] @ slack[active]) / float(self.weight[active].sum())
+            b += change
+            if abs(change) <= 1e-15 * max(abs(b), 1e-300):
+                break
+        return b
+
+
+class KernelHingeProblem(KernelProblem):
+    """The same with plain slack: `separatrix.optimum.hinge_problem` has the formulas."""
+
+    def __init__(self, patterns: KernelPatterns, C: float, weight: Vector, **limits: Any):
+        super().__init__(patterns, C, weight, **limits)
+        self.diagonal, self.cap = np.zeros(patterns.n), patterns.caps
+
+    def enter(self, alpha: Vector, f: Vector, bias: float | None = None) -> None:
+        p, square = self.patterns, max(float(alpha @ f), 0.0)
+        bound = float(alpha.sum()) - 0.5 * square
+        if bound > 0 and (2.0 * bound) ** -0.5 < self.upper:
+            self.upper, self.alpha = (2.0 * bound) ** -0.5, alpha.copy()
+        b = 0.0 if not p.space.free else self.bias(f) if bias is None else bias
+        value = 0.5 * square + float(self.cap @ np.maximum(0.0, 1.0 - f - p.labels * b))
+        if 0 < value < np.inf and (2.0 * value) ** -0.5 > self.lower:
+            self.lower, self.a = (2.0 * value) ** -0.5, np.append(alpha * p.labels, b)
+
+    def bias(self, f: Vector) -> float:
+        """The minimiser of sum cap_k max(0, 1 - f_k - l_k b): its slope rises by cap_k at every l_k (1 - f_k). Where
+        there are several, their middle."""
+        labels = self.patterns.labels
+        kinks = labels * (1.0 - f)
+        order = np.argsort(kinks, kind="stable")
+        total = np.cumsum(self.cap[order])
+        first, last = np.searchsorted(
+            total, float(self.cap[labels > 0].sum()) + ROUNDING * total[-1] * np.array([-1, 1])
+        )
+        return float(kinks[order[first]] + kinks[order[min(last, len(order) - 1)]]) / 2.0

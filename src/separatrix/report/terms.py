@@ -1,0 +1,50 @@
+"""The words of the output, explained: the site's glossary, as text."""
+
+import re
+from difflib import get_close_matches
+from importlib.resources import files
+
+from separatrix.errors import DataError
+
+MATHS = {r"\cdot": "·", r"\sum": "sum ", r"\le": "<=", r"\ge": ">=", r"\dagger": "+", "^2": "²", "^t": "^t"}
+GREEK = ("alpha", "rho", "lambda", "Delta", "gamma", "eta")
+
+
+def glossary() -> dict[str, str]:
+    """Every term with its explanation; terms that share one have the same."""
+    text = files("separatrix.report").joinpath("glossary.md").read_text(encoding="utf-8")
+    found = {}
+    for heading, words in re.findall(r"^(\S.*)\n  (.+)$", text, flags=re.M):
+        for term in heading.split(", "):
+            found[term.strip()] = _plain(words)
+    return found
+
+
+def explained(term: str) -> dict[str, str]:
+    """The entries that a term asks for: its own, or all that hold it as a word."""
+    known = glossary()
+    wanted = term.strip().lower()
+    own = {name: text for name, text in known.items() if name.lower() == wanted}
+    if own:
+        return own
+    parts = {name: text for name, text in known.items() if wanted in re.split(r"\W+", name.lower())}
+    if parts:
+        return parts
+    near = get_close_matches(wanted, [name.lower() for name in known], 3, 0.5)
+    hint = f" Did you mean {' or '.join(near)}?" if near else " `separatrix explain` lists the terms."
+    raise DataError(f"There is no entry for {term!r}.{hint}")
+
+
+def _plain(words: str) -> str:
+    """Without links, code marks and formulas' marks."""
+    words = re.sub(r"\s*\[\]\([^)]*\)", "", words).replace("`", "")
+    return re.sub(r"\$([^$]*)\$", lambda found: _formula(found[1]), words)
+
+
+def _formula(text: str) -> str:
+    text = re.sub(r"\\text\{([^}]*)\}", r"\1", text)
+    for code, sign in MATHS.items():
+        text = text.replace(code, sign)
+    for name in GREEK:
+        text = text.replace(f"\\{name}", name)
+    return text.replace("{", "").replace("}", "")
