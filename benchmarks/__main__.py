@@ -1,8 +1,9 @@
-"""The whole race: python -m benchmarks [--smoke] [--goal NAME ...] [--out FOLDER] [--docs]
+"""The whole race: python -m benchmarks [race | map] [--smoke] [--goal NAME ...] [--out FOLDER] [--docs]
 
 Run it on an idle machine with SEPARATRIX_DATA set; `pip install '.[bench]'` brings the peers. Results go to FOLDER as
 results.json and results.md. ``--smoke`` runs tiny cases of everything in less than a minute: it shows that the race
-works, and its times mean nothing. ``--docs`` writes docs/benchmarks.md as well, with the remarks of remarks.md below.
+works, and its times mean nothing. ``map`` is the race as a map of rows against columns (`benchmarks.regime_map`):
+map.json and map.txt. ``--docs`` writes docs/benchmarks.md as well, with the remarks of remarks.md below.
 """
 
 from benchmarks.measure import one_thread
@@ -22,6 +23,7 @@ GOALS = {
     "epochs": "Perceptron epochs, marginal cost",
     "hard_margin": "Hard margin, dense",
     "soft_margin": "Soft margin",
+    "hinge": "Soft margin with plain slack (hinge loss), linear and with a kernel",
     "separability": "Separability, decided and proved",
     "ho_kashyap": "Ho-Kashyap",
     "multiclass": "Many categories",
@@ -43,11 +45,18 @@ is best peer / separatrix."""
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="A race against other solvers.")
+    parser.add_argument(
+        "what", nargs="?", choices=("race", "map"), default="race", help="the race, or the map of regimes"
+    )
+    parser.add_argument("--seconds", type=float, default=3.0, help="limit of a peer's run, for the map")
     parser.add_argument("--smoke", action="store_true", help="tiny cases of everything, in less than a minute")
     parser.add_argument("--goal", action="append", choices=GOALS, help="only this one; may be given several times")
     parser.add_argument("--out", type=Path, default=Path("benchmark-results"), help="folder for results.json and .md")
     parser.add_argument("--docs", action="store_true", help="write docs/benchmarks.md from the results in FOLDER")
     options = parser.parse_args()
+    if options.what == "map":
+        importlib.import_module("benchmarks.regime_map").draw(options)
+        return
     results: dict[str, list[Row]] = {}
     setting = machine()
     print("; ".join(f"{name} {what}" if name != "machine" else what for name, what in setting.items()), flush=True)

@@ -5,6 +5,7 @@ The extension adds one dimension of size Delta per pattern (CRAMMA section 4). N
 this module holds the vectors' side of it, `separatrix.patterns.plain_patterns` the data's side.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,10 @@ Vector = NDArray[np.float64]
 
 def norm(v: Vector) -> float:
     """|v|, also where squares would overflow or vanish: a bound made of such squares would be false."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        square = float(np.dot(v, v))
+    if 1e-200 < square < 1e200:
+        return math.sqrt(square)
     peak = float(np.abs(v).max(initial=0.0))
     if not 0 < peak < np.inf:
         return peak
@@ -97,19 +102,22 @@ def objective(margins: Vector, gamma: float, delta: float | Vector) -> float:
         return float(np.float64(1.0 / gamma) ** 2 + np.sum(d * d))
 
 
-def best_gamma(margins: Vector, delta: float | Vector) -> float:
+def best_gamma(margins: Vector, delta: float | Vector, near: float = 0.0) -> float:
     """The gamma that minimises J for this direction; inf where the direction is worth nothing.
 
-    ``delta`` may differ from pattern to pattern.
+    ``delta`` may differ from pattern to pattern. ``near``: a value of 1/gamma from which the search may start.
 
     With s = 1/gamma, J = s^2 + sum max(0, 1 - s m_i)^2 / Delta^2 is convex and piecewise quadratic in s; Newton's
     steps on its increasing derivative end on the right piece. s = 0 gives eq. 27, Gamma >= Delta / sqrt(m).
     """
     linear = margins * np.asarray(delta, dtype=np.float64) ** -2.0
     square = margins * linear
-    s, low, high = 0.0, 0.0, np.inf
+    s, low, high = near if 0 < near < np.inf else 0.0, 0.0, np.inf
+    slack = np.empty_like(margins)
     for _ in range(200):
-        slack = np.maximum(0.0, 1.0 - s * margins)
+        np.multiply(margins, -s, out=slack)
+        slack += 1.0
+        np.maximum(slack, 0.0, out=slack)
         slope, curvature = s - float(linear @ slack), 1.0 + float(square @ (slack > 0.0))
         low, high = (s, high) if slope < 0 else (low, s)
         following = s - slope / curvature

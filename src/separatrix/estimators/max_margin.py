@@ -178,7 +178,7 @@ class MaxMargin(MarginClassifier):
             index, alpha = problem.multipliers()
             problem.slack_vector = None
         if problem.hard:
-            smallest = problem.patterns.smallest(a)
+            smallest = problem.lower * problem.patterns.space.length(a)  # as the pass over it has told
             a = a / smallest if smallest > 0 else a
             length = problem.patterns.space.length(a)
             if len(alpha) and length < 1e150:  # a = sum alpha_k y_k has sum alpha_k = |a|^2

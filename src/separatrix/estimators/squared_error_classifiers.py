@@ -26,6 +26,7 @@ from separatrix.space import Vector
 from separatrix.squared_error import ho_kashyap, least_squares
 from separatrix.squared_error.factor import PseudoInverse
 from separatrix.squared_error.moments import MomentSquares
+from separatrix.squared_error.normal_equations import NormalEquations
 
 MOST_COLUMNS = 5000  # of a matrix of moments
 
@@ -135,7 +136,8 @@ class LeastSquares(DirectClassifier):
     def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
         if not data.here:
             return self._solvers_elsewhere(patterns, data)
-        return [least_squares.LeastSquares(p, data.weight, self._target(p, data)) for p in patterns]
+        equations = NormalEquations(patterns[0], data.weight)
+        return [least_squares.LeastSquares(p, data.weight, self._target(p, data), equations) for p in patterns]
 
     def _solvers_elsewhere(self, patterns: list[Any], data: Data) -> list[Any]:
         if not isinstance(self.target, str):

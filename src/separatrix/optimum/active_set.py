@@ -10,10 +10,13 @@ polytope is the difference of the two classes' hulls: its vertices are (x_i - x_
 import numpy as np
 
 from separatrix.optimum.least_distance import least_distance
+from separatrix.optimum.nearest_with_bias import nearest_with_bias
 from separatrix.optimum.problem import Problem
+from separatrix.passes.summaries import Sides
 from separatrix.space import Vector
 
 ADD = 400  # patterns that join in a round
+ALL = 3000  # patterns that join at once where they are fewer than columns: most of them will be tight
 PAIRS = 20  # patterns of each class that join where vertices are pairs
 NOTHING_LEFT = 1e-14  # a distance below this, as a fraction of R, is rounding error
 
@@ -30,9 +33,10 @@ def _solve_augmented(problem: Problem, start: Vector | None) -> None:
     patterns = problem.patterns
     width = patterns.d + 1
     a = problem.mean() if start is None else start
-    working = np.zeros(0, np.int64)
+    working = rows = np.zeros(0, np.int64)
+    add = patterns.n if patterns.n <= min(width, ALL) else ADD
     while True:
-        worst = problem.extremes(a, ADD)
+        worst = problem.extremes(a, add)
         problem.reached(a, worst.minimum)
         if problem.done():
             return
@@ -42,29 +46,61 @@ def _solve_augmented(problem: Problem, start: Vector | None) -> None:
             return  # nothing new is violated: this is as far as arithmetic goes
         V, columns = patterns.narrow_rows(working)  # the solution is a combination of these rows, and 0 elsewhere
         a, combination = np.zeros(width), np.zeros(width)
-        a[columns], u = least_distance(V, _scale(problem), problem.interrupted)
+        guess = np.searchsorted(working, rows) if len(rows) else None
+        a[columns], u = least_distance(V, _scale(problem), problem.interrupted, guess)
         support = np.flatnonzero(u)
         rows, alpha = working[support], u[support]
         combination[columns] = V[support].T @ alpha
         problem.dual(rows, alpha, combination)
         if problem.upper <= NOTHING_LEFT * patterns.radius * np.sqrt(width):
             return
-        if len(working) > 1.5 * width + ADD:  # NNLS begins anew in every round: its cost is that of its columns
+        if len(working) > 1.5 * width + ADD:  # looking for the worst of them is not free
             working = rows
 
 
 def _solve_free(problem: Problem) -> None:
     patterns = problem.patterns
     w = problem.mean()[:-1]
-    pairs = np.zeros((0, 2), np.int64)
-    while True:
-        plus, minus = problem.sides(np.append(w, 0.0), PAIRS)
-        b = (minus.minimum - plus.minimum) / 2.0
-        problem.reached(np.append(w, b / patterns.space.rho), (plus.minimum + minus.minimum) / 2.0)
-        if problem.done():
+    working = rows = np.zeros(0, np.int64)
+    add = patterns.n if patterns.n <= min(patterns.d, ALL) else ADD // 2
+    while not _try_with_bias(problem, w, sides := problem.sides(np.append(w, 0.0), add)):
+        size = len(working)
+        working = np.unique(np.concatenate([working, sides.positive.numbers, sides.negative.numbers]))
+        if len(working) == size:
             return
+        V, columns = patterns.narrow_rows(working)
+        guess = np.searchsorted(working, rows) if len(rows) else None
+        found = nearest_with_bias(V[:, :-1], np.sign(V[:, -1]), guess, problem.interrupted)
+        if found is None or not found[1].any():
+            _solve_by_pairs(problem, w)
+            return
+        w, combination = np.zeros(patterns.d), np.zeros(patterns.d + 1)
+        w[columns[:-1]], u = found
+        support = np.flatnonzero(u)
+        rows = working[support]
+        combination[columns[:-1]] = u[support] @ V[support, :-1]
+        problem.dual(rows, u[support], combination)
+        if problem.upper <= NOTHING_LEFT * patterns.radius * np.sqrt(patterns.d + 1):
+            return
+        if len(working) > 1.5 * patterns.d + add:
+            working = rows
+
+
+def _try_with_bias(problem: Problem, w: Vector, sides: Sides) -> bool:
+    """Enter a vector with its best bias; is the problem done?"""
+    plus, minus = sides
+    b = (minus.minimum - plus.minimum) / 2.0
+    problem.reached(np.append(w, b / problem.patterns.space.rho), (plus.minimum + minus.minimum) / 2.0)
+    return problem.done()
+
+
+def _solve_by_pairs(problem: Problem, w: Vector) -> None:
+    """The same where lengths are extreme or rows depend on each other: the vertices are written out."""
+    patterns = problem.patterns
+    pairs = np.zeros((0, 2), np.int64)
+    while not _try_with_bias(problem, w, sides := problem.sides(np.append(w, 0.0), PAIRS)):
         size = len(pairs)
-        i, j = plus.numbers, minus.numbers
+        i, j = sides.positive.numbers, sides.negative.numbers
         fresh = np.stack(np.meshgrid(i, j, indexing="ij"), axis=-1).reshape(-1, 2)
         pairs = np.unique(np.vstack([pairs, fresh]), axis=0)
         if len(pairs) == size:

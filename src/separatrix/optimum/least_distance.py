@@ -7,22 +7,35 @@ import scipy.linalg as la
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
+from separatrix.optimum.nearest_point import nearest_point
 from separatrix.space import Vector
 
 SHORT = 1e8  # values of the matrix times its smaller side of what scipy solves in some tenths of a second
 
 
 def least_distance(
-    V: NDArray[np.float64], scale: float, stop: Callable[[], bool] = lambda: False
+    V: NDArray[np.float64],
+    scale: float,
+    stop: Callable[[], bool] = lambda: False,
+    guess: np.ndarray | None = None,
 ) -> tuple[Vector, Vector]:
-    """The shortest w with ``V w >= 1``, and u >= 0 with ``V^t u`` parallel to w.
+    """The shortest w with ``V w >= 1``, and u >= 0 of sum 1 with ``V^t u`` parallel to w.
 
-    NNLS on [V^t/scale; 1^t] u = (0, 1) finds which constraints are tight; with ``scale`` near the distance
-    |V^t u|/sum u the two parts of the residual are of one size, which is what keeps them accurate. The tight
-    constraints alone then give w by a QR factorisation, to full accuracy. Without a solution (0 lies in the hull) V^t
-    u is as good as 0. When ``stop`` says so, what has been reached: u is not optimal then, and the vector may not be
-    feasible.
+    ``guess``: numbers of rows that may be tight. ``scale``: about the distance |V^t u|. Without a solution (0 lies in
+    the hull) V^t u is as good as 0. When ``stop`` says so, what has been reached: u is not optimal then, and the vector
+    may not be feasible.
     """
+    found = nearest_point(V, np.ones(len(V)), guess, stop)
+    if found is None or not found.u.sum() > 0:
+        return _by_least_squares(V, scale, stop)
+    u = found.u / found.u.sum()
+    return found.w, u
+
+
+def _by_least_squares(V: NDArray[np.float64], scale: float, stop: Callable[[], bool]) -> tuple[Vector, Vector]:
+    """The same where lengths are extreme or rows depend on each other. NNLS on [V^t/scale; 1^t] u = (0, 1) finds which
+    constraints are tight; with ``scale`` near the distance |V^t u|/sum u the two parts of the residual are of one size,
+    which is what keeps them accurate. The tight constraints alone then give w by a QR factorisation."""
     E = np.vstack([V.T / scale, np.ones(len(V))])
     f = np.zeros(E.shape[0])
     f[-1] = 1.0

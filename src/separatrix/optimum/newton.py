@@ -15,7 +15,9 @@ import numpy as np
 import scipy.linalg as la
 from numpy.typing import NDArray
 
+from separatrix.loops.small_newton import small_newton
 from separatrix.optimum.dual_sweeps import Sweeps
+from separatrix.optimum.nearest_point import span_coordinates
 from separatrix.optimum.problem import Problem
 from separatrix.passes import compiled as passes
 from separatrix.patterns.base import EPS
@@ -25,11 +27,18 @@ LARGEST_HESSIAN = 3000  # columns up to which the Hessian is formed
 NEGLIGIBLE = 1e-8  # rounding errors in it, against the 1 of the penalty
 STRIDE, ROUGH = 10.0, 0.3  # factor between the C of a path, and the gap to which it is followed
 EASY = 100.0  # C |y|^2 below which there is no need of one
+FEW = 5e5  # multiplications of a Hessian up to which a loop without Python is the quickest
+SMALL = 200_000  # values that are written out for it
 SWEEPS = 2  # of coordinate descent at its beginning: each costs less than a Newton step, two save half of them
 
 
 def follow(problem: Problem, start: Vector | None = None) -> None:
-    """From a few sweeps of coordinate descent, along a path of growing C: Newton's steps are few near the solution."""
+    """From a few sweeps of coordinate descent, along a path of growing C: Newton's steps are few near the solution.
+
+    Few rows of few columns are written out and solved by one compiled loop; what is left is to check its vector.
+    """
+    if start is None and problem.patterns.categories == 2:
+        start = _of_few_rows(problem)
     C = problem.C / STRIDE
     stages = []
     while start is None and C * float(np.mean(problem.patterns.norms2)) > EASY:
@@ -48,16 +57,45 @@ def follow(problem: Problem, start: Vector | None = None) -> None:
     solve(problem, start)
 
 
+def _of_few_rows(problem: Problem) -> Vector | None:
+    """The minimiser of a small problem; of fewer rows than columns in coordinates of their span, where
+    a = sum alpha_k y_k leads back."""
+    patterns, width = problem.patterns, problem.patterns.d + 1
+    if patterns.n * min(patterns.n, width) ** 2 > FEW or patterns.n * width > SMALL:
+        return None
+    Y, penalty = patterns.dense_rows(np.arange(patterns.n)), _penalty(problem)
+    few = patterns.n < width - 1
+    if few:
+        L = span_coordinates(Y[:, :-1] @ Y[:, :-1].T)
+        Y, penalty = np.column_stack([L, Y[:, -1]]), np.append(np.ones(L.shape[1]), penalty[-1])
+    a = np.zeros(Y.shape[1])
+    found = small_newton()(Y, problem.weight, problem.C, penalty, a)
+    if not (found and np.all(np.isfinite(a))):
+        return None
+    if not few:
+        return a
+    index, alpha = problem.slack_multipliers(Y @ a)
+    combination = patterns.combine(index, alpha)
+    combination[-1] = a[-1]
+    return combination
+
+
+def _penalty(problem: Problem) -> Vector:
+    """The factors on the squares of a in P: none on a free bias."""
+    penalty = np.ones(problem.patterns.d + 1)
+    if problem.free:
+        penalty[-1] = 0.0
+    return penalty
+
+
 def solve(problem: Problem, start: Vector | None = None) -> None:
     """From a vector, or from 0, at the problem's own C."""
     patterns = problem.patterns
     width = patterns.d + 1
     a = np.zeros(width) if start is None else start.copy()
     m = problem.margins(a)
-    penalty = np.ones(width)
-    if problem.free:
-        penalty[-1] = 0.0
-    hessian = Hessian(problem, penalty) if width <= LARGEST_HESSIAN else None
+    penalty = _penalty(problem)
+    hessian, first = Hessian(problem, penalty) if width <= LARGEST_HESSIAN else None, True
     while True:
         if problem.free:
             a, m = _best_bias(problem, a, m)
@@ -66,8 +104,11 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
         v = problem.combine(index, alpha)
         if not problem.free or abs(v[-1]) <= 1e-9 * alpha.sum() * patterns.space.rho:
             problem.dual(index, alpha, v)
+        if first:
+            problem.tell()
         if problem.done():
             return
+        first = False
         gradient = penalty * a - v
         if hessian is not None:
             step = newton_step(hessian.at(m < 1.0), gradient)

@@ -113,9 +113,9 @@ class Problem:
         self.passes += 1.0
         return self.patterns.sides(a, k)
 
-    def piece(self, a: Vector) -> Piece:
+    def piece(self, a: Vector, hessian: bool = True) -> Piece:
         self.passes += 1.0
-        return self.patterns.piece(a)
+        return self.patterns.piece(a, hessian)
 
     def mean(self) -> Vector:
         """The mean pattern."""
@@ -230,6 +230,11 @@ class Problem:
         if self.passes >= self.max_passes or time.perf_counter() - self.clock >= self.max_time:
             self.stopped = True
         return self.stopped
+
+    def tell(self) -> None:
+        """To be called where a first round may be the last: whoever watches has not heard of it."""
+        if self.gap <= self.tol and self.watch is not None and self.watch(self):
+            self.stopped = True
 
     @property
     def limited(self) -> bool:

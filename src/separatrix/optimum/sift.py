@@ -16,6 +16,7 @@ from separatrix.space import Vector
 SAMPLE = 200_000  # rows of the first sample, at most
 VALUES = 20_000_000  # values that may be brought here
 COLLECT = 50_000  # patterns that a pass brings
+SAMPLE_HERE, COLLECT_HERE = 25_000, 10_000  # the same of rows that are here, where a pass costs less
 FINER = 0.1  # the part of the gap that the solution of a sample may use up
 
 
@@ -23,7 +24,8 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
     """``start``: a vector near whose boundary the tight patterns are expected."""
     patterns = problem.patterns
     per_row = patterns.per_row
-    most = int(max(min(SAMPLE, VALUES // (patterns.features + 1)), 10 * patterns.features, 100))
+    sample = SAMPLE_HERE if patterns.here else SAMPLE
+    most = int(max(min(sample, VALUES // (patterns.features + 1)), 10 * patterns.features, 100))
     rows = evenly(patterns.rows_in_all, most) if start is None else np.unique(_try(problem, start) // per_row)
     while not problem.done():
         part = patterns.sample(rows)
@@ -55,6 +57,6 @@ def _union(rows: np.ndarray, more: np.ndarray) -> np.ndarray:
 
 def _try(problem: Problem, a: Vector) -> np.ndarray:
     """One pass: what the vector reaches; the numbers of the patterns with the smallest margins."""
-    worst = problem.extremes(a, COLLECT)
+    worst = problem.extremes(a, COLLECT_HERE if problem.patterns.here else COLLECT)
     problem.reached(a, worst.minimum)
     return worst.numbers

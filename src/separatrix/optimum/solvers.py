@@ -11,7 +11,11 @@ from separatrix.space import Vector
 
 WIDE = 3000  # columns from which a matrix of columns by columns is too much
 LARGE_BLAS = 1000  # dense columns from which more threads pay; below, they only wait for each other on a busy machine
-
+MANY, ROWS_PER_COLUMN = 200_000, 500  # rows from which a sample of them is worth solving first
+NARROW = 100  # columns up to which a matrix of them costs nothing
+EASY = 4.0  # C |y|^2 up to which coordinate descent needs a few sweeps
+ROUGH = 1e-8  # accuracy beyond which coordinate descent is no match for Newton's steps
+TINY = 5000  # values of which BLAS makes no threads: setting their number would take longer than the solution
 NEARLY_HARD = 1e5  # C |y|^2 of a soft margin whose vector is near the hard one
 EXTREME = 1e8  # C R^2 from which a soft margin may be beyond arithmetic
 
@@ -34,14 +38,27 @@ def choose(problem: Problem) -> tuple[str, str]:
         if problem.hard:
             return "sift", f"hard margin{machine}, rows elsewhere: few passes bring the rows near the boundary"
         return "sample-newton", f"soft margin{machine}, rows elsewhere: few passes from the solution of a sample"
+    if patterns.rows_in_all >= MANY and not patterns.sparse and patterns.rows_in_all >= ROWS_PER_COLUMN * width:
+        if problem.hard and not problem.free:
+            return "sift", f"hard margin{machine}, many rows: few passes bring those near the boundary"
+        if not problem.hard:
+            return "sample-newton", f"soft margin{machine}, many rows: few passes from the solution of a sample"
     if problem.hard:
         if not machine and patterns.sparse and width > WIDE and not problem.free:
             return "dual-coordinates", f"hard margin, sparse with {width - 1} columns: follow a path of soft margins"
         return "active-set", f"hard margin{machine}: few patterns are tight, so an exact solve on a working set"
-    if width <= WIDE or problem.free or machine:
+    if (width <= WIDE and not _dual_side(problem)) or problem.free or machine:
         what = "unpenalised bias" if problem.free else f"soft margin{machine} with {width - 1} columns"
         return "newton", f"{what}: few passes with exact Newton steps"
     return "dual-coordinates", f"soft margin with {width - 1} columns: coordinate descent, then Newton steps"
+
+
+def _dual_side(problem: Problem) -> bool:
+    """Are sweeps over the rows cheaper than matrices of columns by columns, and do they lead to the solution?"""
+    patterns, width = problem.patterns, problem.patterns.d + 1
+    if width < NARROW or problem.tol < ROUGH:
+        return False
+    return patterns.n <= width or problem.C * (patterns.mean_square + patterns.space.rho**2) <= EASY
 
 
 def check(problem: Problem, name: str) -> None:
@@ -57,7 +74,8 @@ def solve(problem: Problem, name: str, start: Vector | None = None) -> None:
     """Run a solver; what it found is in the problem."""
     patterns, solver = problem.patterns, SOLVERS[name]
     large = patterns.here and not patterns.sparse and patterns.d >= LARGE_BLAS
-    with calm(one_thread=not large):
+    tiny = patterns.n * (patterns.d + 1) <= TINY
+    with calm(one_thread=not (large or tiny)):
         solver.run(problem, solver.near(problem) if start is None else start)
         if not problem.hard and problem.gap > problem.tol and problem.C * patterns.radius2 > EXTREME:
             _as_hard(problem)
@@ -80,9 +98,10 @@ def _near(problem: Problem) -> Vector | None:
 def _as_hard(problem: Problem) -> None:
     """With an extreme C slack is unaffordable: where the data are separable, the hard margin is the solution."""
     hard = problem.harder(0.1 * problem.tol)
-    if choose(hard)[0] != "active-set":
+    name = choose(hard)[0]
+    if name not in ("active-set", "sift"):
         return
-    active_set.solve(hard)
+    SOLVERS[name].run(hard, None)
     if hard.lower > 0:
         margins = problem.margins(hard.a)
         problem.primal(hard.a / margins.min(), margins / margins.min())

@@ -80,6 +80,21 @@ def combination(key: str) -> Any:
 
 
 @on_first_use
+def written_out(key: str) -> Any:
+    """``out[k] = c[k] (x_i, rho)`` over ``i = index[k]``."""
+
+    def run(X, rho, index, c, out):
+        key  # noqa: B018
+        d = out.shape[1] - 1
+        for k in range(index.shape[0]):
+            out[k] = 0.0
+            axpy(c[k], X, index[k], out[k])
+            out[k, d] = c[k] * rho
+
+    return compiled(run)
+
+
+@on_first_use
 def outer_products(key: str) -> Any:
     """``out += sum_k c[k] y y^t`` over the rows ``i = index``, y = (x_i, rho); CSR, for a small number of columns."""
 

@@ -1,7 +1,7 @@
 """The patterns of hyperplanes, from rows of this process: single passes with bounds on their rounding errors."""
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from separatrix.space import Space, Vector, norm
 __all__ = ["CHUNK", "EPS", "Patterns"]
 
 CHUNK = 1_000_000  # values copied at a time where dense rows have to be scaled
+IN_CACHE = 1 << 17  # values that stay in a processor's cache while they are used twice
 PIECE = 128 * passes.BLOCK  # multipliers of a combination that are summed by one thread
 
 
@@ -135,14 +136,21 @@ class Patterns(PatternSet):
         )
 
     def extremes_of_block(self, first: int, a: Vector, k: int) -> Extremes:
-        return _extremes(self.margins(a), np.arange(first, first + self.n), k)
+        return _extremes(self.margins(a), k, first)
 
     def sides_of_block(self, first: int, a: Vector, k: int) -> Sides:
         m = self.margins(a)
         plus, minus = np.flatnonzero(self.labels > 0), np.flatnonzero(self.labels < 0)
-        return Sides(_extremes(m[plus], plus + first, k), _extremes(m[minus], minus + first, k))
+        return Sides(_extremes(m[plus], k, first, plus), _extremes(m[minus], k, first, minus))
 
     def piece_of_block(self, first: int, a: Vector, hessian: bool) -> Piece:
+        step, rows = self._rows_in_cache(), self.home.n
+        if self.sparse or rows <= step:
+            return self._piece(a, hessian)
+        parts = (self._of_block(self.home.part(i, min(i + step, rows))) for i in range(0, rows, step))
+        return reduce(Piece.merge, (part._piece(a, hessian) for part in parts))
+
+    def _piece(self, a: Vector, hessian: bool) -> Piece:
         m = self.margins(a)
         index = np.flatnonzero(m < 1.0)
         s, c = 1.0 - m[index], self.prices[index]
@@ -194,14 +202,15 @@ class Patterns(PatternSet):
         caps = self.space.hinge * self.prices
         return frozen(np.where(self.prices == 1.0, caps, np.nextafter(caps, 0.0)))
 
+    def extremes(self, a: Vector, k: int) -> Extremes:
+        return _extremes(self.margins(a), k)
+
     # A number per row.
 
     @cached_property
     def squares(self) -> Vector:
-        """|x_k|^2, as a sum of squares: exact on integers, where ties at a threshold matter."""
-        out = np.empty(self.home.n)
-        self.home.each_block(lambda i, j: passes.squares()(self.home.part(i, j).storage, out[i:j]))
-        return frozen(out)
+        """|x_k|^2."""
+        return squares_of(self.home)
 
     @cached_property
     def norms2(self) -> Vector:
@@ -215,6 +224,8 @@ class Patterns(PatternSet):
 
     @cached_property
     def radius2(self) -> float:
+        if isinstance(self.delta, float) and type(self) is Patterns:  # rounding is monotone: the same bits
+            return self.largest_square + ((0.0 if self.space.free else self.space.rho**2) + self.delta**2)
         return float(self.row_norms2.max(initial=0.0))
 
     @cached_property
@@ -271,8 +282,13 @@ class Patterns(PatternSet):
         return self.home.values(index)
 
     def dense_rows(self, index: np.ndarray) -> NDArray[np.float64]:
-        X = self.home.dense(index)
-        return self.labels[index, None] * np.column_stack([X, np.full(len(index), self.space.rho)])
+        return self._multiples_of(index, self.labels[index])
+
+    def _multiples_of(self, index: np.ndarray, c: Vector) -> NDArray[np.float64]:
+        """``c_k (x_k, rho)`` of some rows, written out."""
+        out = np.empty((len(index), self.d + 1))
+        passes.written_out()(self.rows, self.space.rho, np.ascontiguousarray(index, dtype=np.int64), c, out)
+        return out
 
     def sparse_rows(self, index: np.ndarray) -> sp.csr_matrix:
         """Some rows of CSR data as a float64 matrix, without label and bias."""
@@ -328,23 +344,32 @@ class Patterns(PatternSet):
             H = np.zeros((d + 1, d + 1))
             passes.outer_products()(self.rows, rho, index, c, H)
             return H
-        root, data = np.sqrt(c), self.rows.data
-        step = max(1, CHUNK // max(d, 1))
+        root, step = np.sqrt(c), self._rows_in_cache()
 
         def part(first: int) -> NDArray[np.float64]:
-            rows, H = slice(first, first + step), np.zeros((d + 1, d + 1))
-            Z = data[index[rows]].astype(np.float64)
-            Z *= root[rows, None]
-            H[:d, :d] = Z.T @ Z
-            H[d, :d] = rho * (root[rows] @ Z)
-            return H
+            Z = self._multiples_of(index[first : first + step], root[first : first + step])
+            return Z.T @ Z
 
-        H = self.home.sum_of(part, len(index), step, np.zeros((d + 1, d + 1)))
-        H[d, d] = rho * rho * c.sum()
-        return H
+        return self.home.sum_of(part, len(index), step, np.zeros((d + 1, d + 1)))
+
+    def _rows_in_cache(self) -> int:
+        """Rows that are worked on at a time, so that they are read once; matrices of columns cost less than they do."""
+        width = self.d + 1
+        return max(passes.BLOCK, IN_CACHE // width, 4 * width)
 
 
-def _extremes(m: Vector, numbers: np.ndarray, k: int) -> Extremes:
+def squares_of(home: MemoryRows) -> Vector:
+    """|x_k|^2, as a sum of squares: exact on integers, where ties at a threshold matter. Not finite where a value
+    of the row is not."""
+    out = np.empty(home.n)
+    with np.errstate(over="ignore", invalid="ignore"):
+        home.each_block(lambda i, j: passes.squares()(home.part(i, j).storage, out[i:j]))
+    return frozen(out)
+
+
+def _extremes(m: Vector, k: int, first: int = 0, numbers: np.ndarray | None = None) -> Extremes:
+    """The k smallest of some margins: those of the patterns from ``first`` on, or of ``numbers`` among them."""
     places = k_smallest(m, k)
     errors = int(np.count_nonzero(~(m > 0)))
-    return Extremes(float(m.min(initial=np.inf)), errors, numbers[places], m[places], k)
+    chosen = places if numbers is None else numbers[places]
+    return Extremes(float(m.min(initial=np.inf)), errors, chosen + first, m[places], k)

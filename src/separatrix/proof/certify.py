@@ -68,8 +68,11 @@ def _sized(patterns: Any, a: Vector) -> Vector:
     return a if not patterns.here and (peak == 0.0 or 1e-100 < peak < 1e100) else patterns.unit(a)
 
 
-def lower_bound(patterns: Any, a: Vector, slack: float = SLACK, margins: Vector | None = None) -> float:
-    """A certain lower bound on the margin of a in its space: min u.y, or J^(-1/2) where the space is extended."""
+def lower_bound(
+    patterns: Any, a: Vector, slack: float = SLACK, margins: Vector | None = None, near: float = 0.0
+) -> float:
+    """A certain lower bound on the margin of a in its space: min u.y, or J^(-1/2) where the space is extended.
+    ``near``: the length of a that is expected to be the best."""
     if patterns.space.hinge:
         return _hinge_reached(patterns, a, slack, margins)
     a = _sized(patterns, a) if margins is None else a
@@ -84,7 +87,7 @@ def lower_bound(patterns: Any, a: Vector, slack: float = SLACK, margins: Vector 
         return _down(np.sum((np.maximum(slacks, 0.0) / delta) ** 2 * np.ones(patterns.n)) ** -0.5, slack, patterns.n)
     m = (patterns.margins(a) if margins is None else margins) - slack * patterns.margin_error(a)
     m = np.where(m > 0, m / longest, m / max(shortest, np.finfo(np.float64).tiny))
-    gamma = best_gamma(m, delta)
+    gamma = best_gamma(m, delta, near)
     J = objective(m, gamma, delta) if np.isfinite(gamma) else np.sum(np.broadcast_to(delta, patterns.n) ** -2.0)
     with_slack = 1.0 / np.sqrt(J * (1.0 + slack * (patterns.n + 8) * EPS))
     # without slack gamma = min m and J = gamma^-2
@@ -214,8 +217,9 @@ def certify(
     ``predicts``: whether the direction is what predicts; otherwise it only witnesses separability. ``kept``: the
     numbers of the rows in the user's data. ``margins``: those of the direction's unit vector, where they are at hand.
     """
+    near = 0.0
     if patterns.here:
-        direction = patterns.measured(direction)
+        near, direction = patterns.length(direction), patterns.measured(direction)
         margins = patterns.margins(direction) if margins is None else margins
     index: np.ndarray | None = None
     multipliers: Vector | None = None
@@ -233,7 +237,7 @@ def certify(
         index = patterns.renumbered(index, kept)
     separable = True if plain_margin(patterns, direction, margins=margins) > 0 else None
     return Certificate(
-        lower=lower_bound(patterns, direction, margins=margins) if predicts else None,
+        lower=lower_bound(patterns, direction, margins=margins, near=near) if predicts else None,
         upper=upper,
         separable=separable,
         space=patterns.space,

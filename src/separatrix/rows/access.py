@@ -145,25 +145,32 @@ def _csr_axpy(c, X, i, v):
     return impl
 
 
+@overload(square, jit_options=_DENSE_OPTIONS)
+def _dense_square(X, i):
+    if not _is_dense(X):
+        return None
+
+    def impl(X, i):
+        s = 0.0
+        for j in range(X.data.shape[1]):
+            x = np.float64(X.data[i, j])
+            s += x * x
+        return s
+
+    return impl
+
+
 @overload(square)
-def _square(X, i):
+def _csr_square(X, i):
     if _is_dense(X):
+        return None
 
-        def impl(X, i):
-            s = 0.0
-            for j in range(X.data.shape[1]):
-                x = np.float64(X.data[i, j])
-                s += x * x
-            return s
-
-    else:
-
-        def impl(X, i):
-            s = 0.0
-            for k in range(X.indptr[i], X.indptr[i + 1]):
-                x = np.float64(X.data[k])
-                s += x * x
-            return s
+    def impl(X, i):
+        s = 0.0
+        for k in range(X.indptr[i], X.indptr[i + 1]):
+            x = np.float64(X.data[k])
+            s += x * x
+        return s
 
     return impl
 

@@ -1,7 +1,8 @@
 """The shortest a that minimises sum c_k (a.y_k - b_k)^2 (DHS eqs. 43-48).
 
-Tall data go through a triangle of their QR factorisation, wide dense data through LAPACK's singular values, and large
-sparse data through LSMR, which only needs products. None forms Y^t Y or a pseudo-inverse.
+Many rows of few columns go through the normal equations, where their condition allows (`normal_equations`); other tall
+data through a triangle of their QR factorisation, wide dense data through LAPACK's singular values, and large sparse
+data through LSMR, which only needs products.
 """
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.sparse.linalg import LinearOperator, lsmr
 from separatrix.patterns.plain_patterns import EPS, Patterns
 from separatrix.space import Vector
 from separatrix.squared_error.factor import factorable, triangle, width_of, worth_a_triangle
+from separatrix.squared_error.normal_equations import NormalEquations
 
 PRECISE = 1e-10  # relative residuals at which LSMR stops
 MOST_STEPS = 10  # times the shorter side: after so many it gives up
@@ -21,8 +23,9 @@ class LeastSquares:
 
     alpha: Vector | None = None
 
-    def __init__(self, patterns: Patterns, weight: Vector, target: Vector):
+    def __init__(self, patterns: Patterns, weight: Vector, target: Vector, equations: NormalEquations | None = None):
         self.patterns, self.weight, self.target = patterns, weight, target
+        self.equations = NormalEquations(patterns, weight) if equations is None else equations
         self.a = np.zeros(patterns.d + 1)
         self.epochs = self.updates = 0
         self.values: list[float] = []
@@ -30,7 +33,10 @@ class LeastSquares:
     def step(self) -> str:
         """Solve; "max_epochs" if LSMR gave up."""
         self.updates = 1
-        if factorable(self.patterns) and worth_a_triangle(self.patterns):
+        a = self.equations.solve(self.patterns, self.target)
+        if a is not None:
+            self.a, self.epochs, ended = a, 1, "converged"
+        elif factorable(self.patterns) and worth_a_triangle(self.patterns):
             ended = self._directly()
         else:
             ended = self._by_products()

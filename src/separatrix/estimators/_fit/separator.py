@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import assert_all_finite, validate_data
 
 from separatrix.errors import DataError, UnavailableError
 from separatrix.estimators._fit.checkpointed import checkpointed
+from separatrix.estimators._fit.labels import classes_and_codes, codes_among
 from separatrix.estimators._fit.one_vs_one import fit_pairs, members_of
 from separatrix.estimators._fit.prediction import DTYPES, LinearPredictor
 from separatrix.estimators._fit.watch import Watch
@@ -19,13 +19,13 @@ from separatrix.estimators.sklearn_api import check_sample_weight
 from separatrix.patterns.binary_problems import binary_labels
 from separatrix.patterns.device_patterns import passed
 from separatrix.patterns.kesler_patterns import KeslerPatterns
-from separatrix.patterns.plain_patterns import Patterns
+from separatrix.patterns.plain_patterns import Patterns, squares_of
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import joint_certificate
 from separatrix.rows.base import Rows
 from separatrix.rows.device import DeviceRows, beside, stays_there
 from separatrix.rows.elsewhere import home_of, is_dask
-from separatrix.rows.memory import MemoryRows, as_rows, take_rows
+from separatrix.rows.memory import MemoryRows, take_rows
 from separatrix.rows.validate import check_integers, check_structure
 from separatrix.space import Space, Vector, norm
 
@@ -41,6 +41,7 @@ class Data(NamedTuple):
     size: int  # rows in the user's data
     width: int  # features
     given_weight: Vector | None
+    squares: Any = None  # |x|^2 of each row
 
     @property
     def here(self) -> bool:
@@ -59,6 +60,7 @@ class Data(NamedTuple):
             codes=self.codes[index],
             weight=self.weight[index],
             kept=self.kept[index],
+            squares=self.squares[index],
         )
 
     def pair(self, i: int, j: int) -> "Data":
@@ -145,8 +147,15 @@ class LinearSeparator(LinearPredictor):
             return self._check_home(home)
         check_structure(X)  # before anything reads it
         check_integers(X)
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=DTYPES, order="C", reset=reset)
-        check_classification_targets(y)
+        # whether values are finite is asked with their squares, which are needed anyway: one pass for both
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=DTYPES, order="C", reset=reset, ensure_all_finite=False
+        )
+        rows = MemoryRows(X, n_jobs=effective_n_jobs(getattr(self, "n_jobs", None)))
+        squares = squares_of(rows)
+        if not np.all(np.isfinite(squares)):
+            assert_all_finite(X, input_name="X", estimator_name=type(self).__name__)
+        found, codes = classes_and_codes(y)
         given = None
         size, weight, kept = len(y), np.ones(len(y)), np.arange(len(y))
         if sample_weight is not None:
@@ -155,15 +164,15 @@ class LinearSeparator(LinearPredictor):
                 raise DataError(f"A sample weight of {weight.max():g} overflows float64 in squared sums. Scale them.")
             kept = np.flatnonzero(weight > 0)
             if len(kept) < len(y):
-                X, y, weight = X[kept], y[kept], weight[kept]
+                rows, squares, y, weight = rows.take(kept), squares[kept], y[kept], weight[kept]
+                found, codes = classes_and_codes(y)
         if classes is None:
-            classes = np.unique(y)
-            codes = np.searchsorted(classes, y)  # return_inverse would sort all labels
+            classes = found
             if len(classes) < 2:
                 raise self._one_class(classes)
         else:
-            codes = _codes_among(classes, y)
-        return Data(as_rows(X), codes, classes, np.ascontiguousarray(weight), kept, size, X.shape[1], given)
+            codes = codes_among(classes, y)
+        return Data(rows.storage, codes, classes, np.ascontiguousarray(weight), kept, size, X.shape[1], given, squares)
 
     def _check_home(self, home: Rows) -> Data:
         if not self._takes_homes:
@@ -199,11 +208,14 @@ class LinearSeparator(LinearPredictor):
         threads = effective_n_jobs(getattr(self, "n_jobs", None)) if machine or data.planes == 1 else 1
         rows = MemoryRows(data.rows, n_jobs=threads)
         if machine:
-            first: Patterns = KeslerPatterns(rows, data.codes, len(data.classes), space, weight)
+            kesler = KeslerPatterns(rows, data.codes, len(data.classes), space, weight)
+            kesler.one.squares = data.squares
+            first: Patterns = kesler
             labels = []
         else:
             labels = binary_labels(data.codes, len(data.classes))
             first = Patterns(rows, labels[0], space, weight)
+            first.squares = data.squares
         self._check_scale(first, data.kept)
         return [first, *(first.relabelled(l) for l in labels[1:])]
 
@@ -256,19 +268,6 @@ class LinearSeparator(LinearPredictor):
             geometric.append(p.distance(a, m))
         self.directional_margin_ = float(min(directional))
         self.geometric_margin_ = float(min(geometric))
-
-
-def _codes_among(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The numbers of labels that have to be among given classes."""
-    try:
-        codes = np.searchsorted(classes, y)
-    except TypeError as error:
-        raise DataError(f"y holds labels of another type than the classes {classes!r}.") from error
-    known = codes < len(classes)
-    known[known] = classes[codes[known]] == y[known]
-    if not np.all(known):
-        raise DataError(f"y holds the label {y[~known][0]!r}, which is not among the classes {classes!r}.")
-    return codes
 
 
 def fingerprint(data: Data) -> str:

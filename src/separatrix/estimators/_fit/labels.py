@@ -1,0 +1,55 @@
+"""Labels as numbers of classes, without sorting them."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+
+from separatrix.errors import DataError
+
+FEW = 1 << 16  # integers between the smallest and the largest label up to which a table finds their numbers
+
+SUSPICIOUS = 20  # integers that are as many may be numbers to predict: scikit-learn looks at them
+PIECE = 1 << 16  # labels that are looked up at a time
+
+
+def classes_and_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The classes in order, and the number of the class of each row. What holds no classes is refused."""
+    if y.dtype.kind in "iub" and len(y):
+        low, high = int(y.min()), int(y.max())
+        if high - low < FEW and high < 2**63:
+            classes, codes = _by_table(y.view(np.uint8) if y.dtype.kind == "b" else y, low, high, y.dtype)
+            if len(classes) > SUSPICIOUS:
+                check_classification_targets(y)
+            return classes, codes
+    check_classification_targets(y)
+    classes = np.unique(y)
+    return classes, np.searchsorted(classes, y)  # return_inverse would sort all labels
+
+
+def _by_table(y: np.ndarray, low: int, high: int, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The same for integers between two that are near each other, a piece at a time."""
+    occurs, codes = np.zeros(high - low + 1, dtype=bool), np.empty(len(y), dtype=np.int64)
+    pieces = [slice(first, first + PIECE) for first in range(0, len(y), PIECE)]
+    for piece in pieces:
+        codes[piece] = place = y[piece].astype(np.int64) - low
+        occurs[place] = True
+    classes = (np.flatnonzero(occurs) + low).astype(dtype)
+    if len(classes) < len(occurs):
+        number = np.cumsum(occurs) - 1
+        for piece in pieces:
+            codes[piece] = number[codes[piece]]
+    return classes, codes
+
+
+def codes_among(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The numbers of labels that have to be among given classes."""
+    try:
+        codes: Any = np.searchsorted(classes, y)
+    except TypeError as error:
+        raise DataError(f"y holds labels of another type than the classes {classes!r}.") from error
+    known = codes < len(classes)
+    known[known] = classes[codes[known]] == y[known]
+    if not np.all(known):
+        raise DataError(f"y holds the label {y[~known][0]!r}, which is not among the classes {classes!r}.")
+    return codes

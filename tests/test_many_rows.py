@@ -1,0 +1,137 @@
+"""Done once for many rows: a sample solved first, labels looked up, one pass for values and norms, normal equations."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from separatrix import LeastSquares, MaxMargin, Perceptron
+from separatrix.estimators._fit.labels import classes_and_codes
+from separatrix.loops.small_newton import small_newton
+from separatrix.optimum import sample_newton, sift, solvers
+from separatrix.patterns.plain_patterns import Patterns
+from separatrix.space import Space
+from separatrix.squared_error.normal_equations import NormalEquations
+
+INF = float("inf")
+
+
+def rows(n, d, noise=0.0, margin=0.05, seed=0, dtype=np.float64):
+    rng = np.random.default_rng(seed)
+    X, w = rng.normal(size=(n, d)), rng.normal(size=d)
+    s = X @ w / np.linalg.norm(w)
+    y = s > 0
+    X += np.outer(margin * np.sign(s), w / np.linalg.norm(w))
+    return X.astype(dtype), y ^ (rng.random(n) < noise)
+
+
+@pytest.fixture
+def few_are_many(monkeypatch):
+    monkeypatch.setattr(solvers, "MANY", 3000)
+    monkeypatch.setattr(sift, "SAMPLE_HERE", 300)
+    monkeypatch.setattr(sift, "COLLECT_HERE", 100)
+    monkeypatch.setattr(sample_newton, "SAMPLE_HERE", 500)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("bias", [True, False])
+def test_a_hard_margin_from_a_sample(few_are_many, dtype, bias):
+    X, y = rows(40_000, 6, dtype=dtype)
+    model = MaxMargin(C=INF, fit_intercept=bias).fit(X, y)
+    assert model.solver_.startswith("sift")
+    assert model.n_passes_ <= 6
+    assert model.certificate_.gap < 1e-8
+    assert model.certificate_.verify(X, y)
+    other = MaxMargin(C=INF, fit_intercept=bias, solver="active-set").fit(X, y)
+    np.testing.assert_allclose(model.coef_, other.coef_, rtol=1e-5, atol=1e-7)
+    assert (np.where(y, 1, -1) * model.decision_function(X)).min() == pytest.approx(1.0, rel=1e-5)
+
+
+@pytest.mark.parametrize("bias", [True, False, "free"])
+@pytest.mark.parametrize("C", [1e-3, 1.0, 100.0])
+def test_a_soft_margin_from_a_sample(few_are_many, bias, C):
+    X, y = rows(40_000, 6, noise=0.1)
+    weight = np.random.default_rng(1).uniform(0.5, 2.0, len(y))
+    model = MaxMargin(C=C, fit_intercept=bias, tol=1e-7).fit(X, y, weight)
+    assert model.solver_.startswith("sample-newton")
+    assert model.certificate_.gap <= 1e-7
+    assert model.certificate_.verify(X, y)
+    other = MaxMargin(C=C, fit_intercept=bias, tol=1e-9, solver="newton").fit(X, y, weight)
+    np.testing.assert_allclose(model.coef_, other.coef_, rtol=1e-3, atol=1e-3 * np.abs(other.coef_).max())
+
+
+def test_a_sample_that_misleads(few_are_many):
+    """Every row of the sample is of one kind; the others change the answer, and the certificate still holds."""
+    X, y = rows(40_000, 5, noise=0.02)
+    mine = sift.evenly(len(y), 500)
+    X[mine] *= 50.0
+    model = MaxMargin(C=1.0).fit(X, y)
+    assert model.certificate_.gap <= 1e-4
+    assert model.certificate_.verify(X, y)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    labels=st.lists(st.integers(-130, 130), min_size=1, max_size=19),
+    kind=st.sampled_from(["i1", "u1", "i8", "u8", "f8", "?", "U"]),
+    huge=st.booleans(),
+)
+def test_labels_are_looked_up(labels, kind, huge):
+    y = np.array(labels).astype(kind)
+    if huge and kind in ("i8", "u8"):
+        y = y + (np.iinfo(kind).max - 500)
+    classes, codes = classes_and_codes(y)
+    expected, numbers = np.unique(y, return_inverse=True)
+    assert classes.dtype == y.dtype
+    np.testing.assert_array_equal(classes, expected)
+    np.testing.assert_array_equal(codes, numbers)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix])
+def test_values_that_are_not_finite_are_refused(value, make):
+    X = np.ones((6, 3))
+    X[4, 1] = value
+    for model in (MaxMargin(), Perceptron(), LeastSquares()):
+        with pytest.raises(ValueError, match=r"Input X contains (NaN|infinity)"):
+            model.fit(make(X), [0, 1] * 3)
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_matrix])
+def test_normal_equations_agree_with_lapack(layout):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(8000, 30)) * np.logspace(0, 5, 30) + 3.0
+    labels, weight, target = (
+        np.where(rng.random(8000) < 0.5, 1.0, -1.0),
+        rng.uniform(0.1, 2, 8000),
+        rng.normal(size=8000),
+    )
+    patterns = Patterns(layout(X), labels, Space())
+    a = NormalEquations(patterns, weight).solve(patterns, target)
+    Y, root = labels[:, None] * np.column_stack([X, np.ones(8000)]), np.sqrt(weight)
+    expected = np.linalg.lstsq(root[:, None] * Y, root * target, rcond=None)[0]
+    assert a is not None
+    np.testing.assert_allclose(a, expected, rtol=1e-9, atol=1e-12 * np.abs(expected).max())
+
+
+def test_normal_equations_know_what_they_cannot_do():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(20_000, 20))
+    X[:, 1] = X[:, 0] + 1e-7 * rng.normal(size=20_000)
+    labels = np.where(rng.random(20_000) < 0.5, 1.0, -1.0)
+    patterns = Patterns(X, labels, Space())
+    assert NormalEquations(patterns, np.ones(20_000)).solve(patterns, np.ones(20_000)) is None
+    X[:, 2] = 0.0
+    assert LeastSquares().fit(X, labels).coef_[0, 2] == 0.0
+
+
+@settings(max_examples=30, deadline=None)
+@given(n=st.integers(1, 40), d=st.integers(1, 8), seed=st.integers(0, 10**6), C=st.sampled_from([1e-3, 1.0, 1e4]))
+def test_a_small_soft_margin_without_python(n, d, seed, C):
+    rng = np.random.default_rng(seed)
+    Y, c, a = rng.normal(size=(n, d)), rng.uniform(0.5, 2.0, n), np.zeros(d)
+    assert small_newton()(Y, c, C, np.ones(d), a)
+    slack = np.maximum(0.0, 1.0 - Y @ a)
+    size = np.abs(2.0 * C * (c * slack) @ np.abs(Y)).max() + 1.0
+    np.testing.assert_allclose(a, 2.0 * C * (c * slack) @ Y, rtol=0, atol=1e-9 * size)
