@@ -35,6 +35,7 @@ from separatrix.patterns import kernel_patterns as gram
 from separatrix.patterns.gram_rows import GramRows
 from separatrix.patterns.kernel_functions import Kernel
 from separatrix.patterns.kernel_patterns import definiteness
+from separatrix.rows.memory import as_rows
 from separatrix.training import kernel_training as kernelised
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -278,6 +279,17 @@ def test_a_hard_margin_is_refused_with_a_proof(layout, intercept):
             forged = replace(certificate, alpha_index=other, alpha=np.ones(len(other)), upper=np.inf)
             assert not any("separable" in text for text in forged.verify(data, labels).checked)
     assert KernelMaxMargin(np.inf, fit_intercept=intercept, gamma=1.0).fit(circle, rings).certificate_.separable
+
+
+@quiet
+def test_a_vector_of_zeros_has_margins_of_zero():
+    """Whose length is asked for among no rows, and then its margins among all."""
+    X = np.array([[1e38, 0.0, -1e-30], [1e38, 0.0, 2e-30], [1e38, 0.0, 0.0]])
+    model = KernelMaxMargin(kernel="linear").fit(X, [0, 1, 0])
+    patterns = gram.KernelPatterns(as_rows(X), np.array([-1.0, 1.0, -1.0]), Space(), Kernel("linear"))
+    assert patterns.length(np.zeros(4)) >= 0
+    assert patterns.margins(np.zeros(4)).tolist() == [0.0, 0.0, 0.0]
+    assert model.certificate_.lower <= model.certificate_.upper
 
 
 def test_forged_kernels_refute_nothing():
