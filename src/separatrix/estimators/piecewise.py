@@ -25,6 +25,7 @@ class Best:
 
     errors: int
     machine: np.ndarray
+    start: int = 0  # the first that came to so few errors
 
 
 @estimator
@@ -129,7 +130,8 @@ class PiecewiseLinearMachine(LinearSeparator):
         return "kesler"
 
     def _doubt(self, n: int) -> tuple[str, str]:
-        wanted = self.n_errors_ > 0 and self.stop_reason_ != "callback"
+        """More starts may help where the last one did."""
+        wanted = self.n_errors_ > 0 and self.stop_reason_ != "callback" and self._last_start_helped_
         advice = "More pieces, more starts (n_init) or more epochs may help; noisy data keep some."
         return f"{self.n_init} starts with {self.n_errors_} errors left", advice if wanted else ""
 
@@ -144,11 +146,14 @@ class PiecewiseLinearMachine(LinearSeparator):
 
         def task(start: int) -> None:
             if best.errors > 0:
+                before = best.errors
                 V = best.machine.copy() if start == 0 else self._at_random(data, patterns, rng)
                 self._run(data, patterns, V, rng, best, watch)
+                best.start = start if best.errors < before else best.start
 
         watch.run_each(task, int(self.n_init), n_jobs=1)
-        self.n_errors_ = best.errors
+        self.n_errors_, self.n_iter_ = best.errors, self.n_epochs_
+        self._last_start_helped_ = best.start == int(self.n_init) - 1
         self.stop_reason_ = watch.stop.reason or ("converged" if self.converged_ else "max_epochs")
         self._set(self._planes([best.machine.ravel()]))
 

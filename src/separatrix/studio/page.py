@@ -39,7 +39,7 @@ class Page:
         self.pn = pn = panel()
         self.doc = pn.state.curdoc
         self.ended = False  # no separator has a step left
-        self.message, self.loaded, self.course, self.due = "", start, {}, 0.0  # type: ignore[var-annotated]
+        self.message, self.loaded, self.due = "", start, 0.0
         self.session = Session(self._first_board(start), self._computed)
         self.plane = Plane(self.session.board)
         self.quiet = False  # while the page itself changes points and widgets
@@ -131,6 +131,8 @@ class Page:
                     "step", name, source=source, line_color=LINES[k], line_dash=DASHES[k], line_width=width
                 )
                 line.glyph.tags = ["ink-line"] if LINES[k] == INK else []
+            dots = figure.scatter("step", "lower", source=source, size=5, fill_color=LINES[k], line_color=None)
+            dots.glyph.tags = ["ink-fill"] if LINES[k] == INK else []
             self.bound_sources.append(source)
         return figure
 
@@ -172,7 +174,7 @@ class Page:
 
     def _change(self, board: Board, fit_range: bool = False) -> None:
         self.session.change(board)
-        self.message, self.course, self.ended = "", {}, False
+        self.message, self.ended = "", False
         self._show_board(fit_range)
 
     def _choose_set(self, event: Any) -> None:
@@ -215,7 +217,7 @@ class Page:
         if not self.session.undo():
             self._complain("There is nothing to undo.")
             return
-        self.course = {}
+        self.ended = False
         self.forms.show(self.session.board.separators)
         self._show_board(fit_range=True)
 
@@ -297,7 +299,7 @@ class Page:
         self._ask()
 
     def _restart(self, event: Any) -> None:
-        self.course, self.ended = {}, False
+        self.ended = False
         self.session.change(self.session.board.changed(step=0), remember=False)
         self._ask()
 
@@ -355,26 +357,15 @@ class Page:
         self.proof.object = verdict_words(shown)
 
     def _show_bounds(self, shown: Shown) -> None:
-        for k, source in enumerate(self.bound_sources):
-            if k >= len(shown.frames):
-                source.data = {"step": [], "lower": [], "upper": []}
-                continue
-            frame = shown.frames[k]
-            known = self.course.setdefault((k, frame.separator.name, repr(frame.separator.parameters)), {})
-            if frame.model is not None:
-                lower = np.nan if frame.lower is None else max(frame.lower, -2.0 * min(frame.upper, 1e300))
-                known[shown.board.step] = (lower, frame.upper if np.isfinite(frame.upper) else np.nan)
-            steps = sorted(known)[-400:]
-            rows = np.array([known[t] for t in steps]).reshape(-1, 2)
-            source.data = {"step": steps, "lower": rows[:, 0], "upper": rows[:, 1]}
-        self._range_of_bounds()
-
-    def _range_of_bounds(self) -> None:
         """All steps, and margins from a little below 0 to three times the best bound."""
-        steps = [step for known in self.course.values() for step in known]
-        uppers = [upper for known in self.course.values() for _, upper in known.values() if np.isfinite(upper)]
+        for k, source in enumerate(self.bound_sources):
+            course = shown.courses[k] if k < len(shown.courses) else {}
+            steps = sorted(course)[-400:]
+            rows = np.array([course[t] for t in steps]).reshape(-1, 2)
+            source.data = {"step": steps, "lower": rows[:, 0], "upper": rows[:, 1]}
+        uppers = [upper for course in shown.courses for _, upper in course.values() if np.isfinite(upper)]
         best = min((u for u in uppers if u > 0), default=1.0)
-        self.bounds.x_range.update(start=0, end=max([10, *steps]))
+        self.bounds.x_range.update(start=0, end=max([10, *(step for course in shown.courses for step in course)]))
         self.bounds.y_range.update(start=-0.5 * best, end=min(3 * best, max([best, *uppers])) * 1.05)
 
     def _show_status(self, shown: Shown | None) -> None:

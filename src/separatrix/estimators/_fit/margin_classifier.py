@@ -50,6 +50,7 @@ class MarginClassifier(LinearSeparator):
     class_weight: Any = field(default=None, kw_only=True)
     multi_class: str = field(default="ovr", kw_only=True)
     n_jobs: int | None = field(default=None, kw_only=True)
+    random_state: Any = field(default=None, kw_only=True)
 
     _parameter_constraints = {
         "C": [POSITIVE_OR_INF],
@@ -60,6 +61,7 @@ class MarginClassifier(LinearSeparator):
         "max_time": [POSITIVE, None],
         "class_weight": [dict, one_of("balanced"), None],
         "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
     }
 
     def _problem(self, patterns: Any, data: Data, threads: int) -> Any:

@@ -30,8 +30,9 @@ class Stop:
 class Watch:
     """One per call of ``fit``."""
 
-    def __init__(self, estimator: Any, X: Any, y: Any):
-        self.told = {"estimator": estimator, "X": X, "y": y}
+    def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None):
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+        self.told = {"estimator": estimator, "X": X, "y": y, "metadata": metadata}
         self.context = estimator._init_callback_context(max_subtasks=None)
         self.context.call_on_fit_task_begin(**self.told)
         self.watched = bool(getattr(estimator, "_skl_callbacks", None))
@@ -54,7 +55,8 @@ class Watch:
         """Between two pieces of a problem: tells callbacks where it stands; returns why it is to end, if it is.
 
         ``measures``: values for some of `MEASURES`, which callbacks find as ``context.measures``. They are not the
-        metadata of scikit-learn's API: its own callbacks pass those to scorers. ``attributes``: the fitted attributes
+        metadata of scikit-learn's API, which are the sample weights: its own callbacks pass those to scorers.
+        ``attributes``: the fitted attributes
         as they would be now.
         """
         if self.stop.reason or not self.watched:
@@ -109,7 +111,7 @@ class Watch:
     def end(self) -> None:
         if self.stop.interrupt is not None:
             raise self.stop.interrupt
-        self.context.call_on_fit_task_end(**self.told)
+        self.context.call_on_fit_task_end(**self.told, reconstruction_attributes={})  # the estimator itself is fitted
 
 
 def threads_for(n_jobs: int | None, count: int) -> int:
