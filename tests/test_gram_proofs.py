@@ -31,6 +31,7 @@ from separatrix import (
 from separatrix.errors import UnavailableError
 from separatrix.estimators import kernel_max_margin
 from separatrix.optimum import face_minimum as optimum
+from separatrix.optimum import kernel_decomposition
 from separatrix.patterns import kernel_patterns as gram
 from separatrix.patterns.gram_rows import GramRows
 from separatrix.patterns.kernel_functions import Kernel
@@ -242,8 +243,8 @@ def test_the_cache_is_bounded_in_all_problems_together(cls, mode, jobs, monkeypa
             most[0] = max(most[0], sum(g.rows.nbytes for g in list(alive)))
 
     monkeypatch.setattr(kernelised, "GramRows", Counted)
-    monkeypatch.setattr(optimum, "GramRows", Counted)
-    monkeypatch.setattr(optimum, "AT_ONCE", 10)
+    monkeypatch.setattr(kernel_decomposition, "GramRows", Counted)
+    monkeypatch.setattr(kernel_decomposition, "AT_ONCE", 10)
     options = {"max_epochs": 3} if cls is KernelPerceptron else {}
     cls(cache_size=0.03, multi_class=mode, n_jobs=jobs, **options).fit(*IRIS)
     assert 5_000 < most[0] <= 30_000
