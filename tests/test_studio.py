@@ -209,6 +209,8 @@ def test_files_become_points(tmp_path):
     places, _, axes, names, told = loaded.points("length", "width")
     np.testing.assert_array_equal(places[:, 0], np.arange(9))
     assert (axes, names, told) == (("length", "width"), ("a", "b"), "")
+    assert loaded.labels == ["length", "width", "kind", "species"]
+    assert len(loaded.again("width").points("length", "length")[3]) == 3
     assert "projected" in loaded.points(PROJECTED, PROJECTED)[-1]
     assert (
         "2,000 of 2,500 rows"
@@ -242,6 +244,21 @@ def test_the_door_is_open_to_this_machine_alone():
         server(host="0.0.0.0")
     with pytest.raises(DataError, match="password"):
         server(host="0.0.0.0", password="short")
+
+
+def test_a_password_guards_what_others_can_reach():
+    pytest.importorskip("panel", reason="panel comes with the studio extra")
+    from separatrix.studio.serving import server
+
+    made = server(host="127.0.0.1", password="correct horse")
+    try:
+        assert (
+            made._tornado.auth_provider.get_user is not None or made._tornado.auth_provider.get_user_async is not None
+        )
+        assert made._tornado.auth_provider.login_handler is not None
+        assert len(made._tornado.settings["cookie_secret"]) == 64
+    finally:
+        made.stop()
 
 
 def test_without_panel_the_install_line_is_told(monkeypatch):

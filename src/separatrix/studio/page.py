@@ -1,5 +1,6 @@
 """The page: widgets around the plane, and what each of them does."""
 
+from collections.abc import Callable
 from functools import partial
 from html import escape
 from typing import Any
@@ -49,6 +50,8 @@ class Page:
         self.plane.figure.on_event("rangesupdate", lambda event: self._ask())
         self.ticker = pn.state.add_periodic_callback(self._tick, period=PERIOD, start=False)
         pn.state.on_session_destroyed(lambda context: self.session.close())
+        if self.loaded is not None:
+            self._offer_columns()
         self._show_board(fit_range=True)
 
     def _first_board(self, start: Loaded | None) -> Board:
@@ -87,6 +90,7 @@ class Page:
         )
         for chosen in (self.column_x, self.column_y):
             chosen.param.watch(self._columns_changed, "value")
+        self.target.param.watch(self._labels_chosen, "value")
         names = {f"class {k + 1}": k for k in range(MOST_CLASSES)}
         self.classes = pn.widgets.RadioButtonGroup(name="class", options=names, value=0, **looks)
         self.classes.param.watch(self._class_chosen, "value")
@@ -98,7 +102,7 @@ class Page:
         ]
         self.degree = pn.widgets.Select(name="features", options=DEGREES, value=1, width=220, **looks)
         self.degree.param.watch(self._degree_changed, "value")
-        files = pn.FlexBox(self.sets, self.upload, self.column_x, self.column_y, self.degree, margin=0)
+        files = pn.FlexBox(self.sets, self.upload, self.target, self.column_x, self.column_y, self.degree, margin=0)
         self.controls = pn.Column(files, pn.FlexBox(self.classes, *tools, margin=0), sizing_mode="stretch_width")
         self.play = pn.widgets.Toggle(name="play", button_type="primary", **looks)
         self.play.param.watch(self._played, "value")
@@ -231,10 +235,21 @@ class Page:
     def _file_came(self, event: Any) -> None:
         if not event.new:
             return
+        self._load(lambda: load_bytes(event.new, self.upload.filename or "the file"))
+
+    def _labels_chosen(self, event: Any) -> None:
+        if not self.quiet and self.loaded is not None:
+            again = self.loaded.again
+            self._load(lambda: again(event.new))
+
+    def _load(self, read: Callable[[], Loaded]) -> None:
+        """Take the points of a file; where it cannot be used, say why and stay with what there is."""
+        former = self.loaded
         try:
-            self.loaded = load_bytes(event.new, self.upload.filename or "the file")
+            self.loaded = read()
             board = self._from_file(*first_choice(self.loaded))
-        except DataError as error:
+        except (DataError, OSError) as error:
+            self.loaded = former
             self._complain(str(error))
             return
         self._offer_columns()
@@ -252,11 +267,15 @@ class Page:
         self.quiet = True
         for chosen, value in zip((self.column_x, self.column_y), first, strict=True):
             chosen.param.update(options=[PROJECTED, *self.loaded.columns], value=value, visible=True)
+        labels = self.loaded.labels
+        self.target.param.update(
+            options=labels, value=str(self.loaded.table.target) if labels else None, visible=bool(labels)
+        )
         self.quiet = False
 
     def _forget_file(self) -> None:
         self.loaded = None
-        self.column_x.visible = self.column_y.visible = False
+        self.column_x.visible = self.column_y.visible = self.target.visible = False
 
     def _columns_changed(self, event: Any) -> None:
         if self.quiet or self.loaded is None:
