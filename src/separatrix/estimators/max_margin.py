@@ -181,7 +181,8 @@ class MaxMargin(MarginClassifier):
             problem.slack_vector = None
         if problem.hard:
             smallest = problem.lower * problem.patterns.space.length(a)  # as the pass over it has told
-            a = a / smallest if smallest > 0 else a
+            scaled = a / smallest if smallest > 0 else a
+            a = scaled if np.all(np.isfinite(scaled)) else a  # a margin so small has no such multiple
             length = problem.patterns.space.length(a)
             if len(alpha) and length < 1e150:  # a = sum alpha_k y_k has sum alpha_k = |a|^2
                 alpha = alpha / alpha.sum() * length**2
