@@ -23,6 +23,7 @@ GOALS = {
     "epochs": "Perceptron epochs, marginal cost",
     "hard_margin": "Hard margin, dense",
     "soft_margin": "Soft margin",
+    "hinge": "Soft margin with plain slack (hinge loss), linear and with a kernel",
     "separability": "Separability, decided and proved",
     "ho_kashyap": "Ho-Kashyap",
     "multiclass": "Many categories",

@@ -1,7 +1,9 @@
 """Certified margins of rows on disk within a budget: ``python -m benchmarks.disk --gigabytes 20 --folder DIR``.
 
-Rows are generated as .npy blocks of float32. Every fit runs in a process of its own, whose peak memory is measured.
-What is generated is removed afterwards unless ``--keep`` is given.
+Rows are generated as .npy files of float32. Every fit runs in a process of its own, whose peak memory is measured, and
+begins with files that the system was asked to forget. Peers get ``--peer-seconds``: they pass over the rows as often as
+that allows (at least a part of one pass), and the margin of their vector is then measured by a pass of ours, which is
+not counted. A table in Markdown is printed at the end. What is generated is removed unless ``--keep`` is given.
 """
 
 import argparse
@@ -14,10 +16,21 @@ import time
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 
 COLUMNS, MARGIN, PART = 50, 0.05, 2_000_000
-FITS = ["hard", "soft", "flipped", "sgd", "river"]
-RIVER_ROWS = 20_000  # river takes rows one by one: its speed is measured on so many
+OURS = {
+    "hard": "`MaxMargin(C=inf)`",
+    "soft": "`MaxMargin(C=1)`",
+    "flipped": "one flipped label: `separability`",
+    "parquet": "reading 0.4 GB as Parquet, once",
+}
+PEERS = {
+    "sgd": "`SGDClassifier.partial_fit`",
+    "river": "river's `Perceptron`",
+    "dask-ml": "dask-ml's `LogisticRegression`, gradient descent, 5 steps",
+}
+HEAD = "| fit | gap | passes | seconds | GB/s in each pass (of the disk's) | peak memory, MB |"
 
 
 def generate(folder: Path, gigabytes: float) -> int:
@@ -33,6 +46,8 @@ def generate(folder: Path, gigabytes: float) -> int:
         X += np.outer(side * np.float32(MARGIN), u)
         np.save(folder / f"X{part:04}.npy", X)
         np.save(folder / f"y{part:04}.npy", (side > 0).astype(np.int8))
+    X, y = np.load(folder / "X0000.npy"), np.load(folder / "y0000.npy")
+    pl.DataFrame({**{f"x{k}": X[:, k] for k in range(COLUMNS)}, "y": y}).write_parquet(folder / "first.parquet")
     flipped = np.load(folder / "y0000.npy")
     flipped[12345] ^= 1
     (folder / "flipped").mkdir(exist_ok=True)
@@ -44,7 +59,7 @@ def generate(folder: Path, gigabytes: float) -> int:
 
 def cold(folder: Path) -> None:
     """Ask the system to forget the files."""
-    for path in folder.glob("*.npy"):
+    for path in [*folder.glob("*.npy"), *folder.glob("*.parquet")]:
         with path.open("rb") as file:
             os.fsync(file.fileno())
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
@@ -67,10 +82,12 @@ def peak_memory() -> int:
         return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
 
 
-def fit(folder: Path, what: str, memory: str) -> dict:
+def fit(folder: Path, what: str, memory: str, limit: float) -> dict:
     """One fit, in this process."""
     import separatrix
 
+    if what == "parquet":
+        return decoding(folder, memory)
     labels = folder / "flipped" if what == "flipped" else folder
     rows = separatrix.rows.files(folder / "X*.npy", target=labels / "y*.npy", memory=memory)
     size = rows.n * COLUMNS * 4
@@ -90,38 +107,93 @@ def fit(folder: Path, what: str, memory: str) -> dict:
         answer = separatrix.separability(rows)
         found = {"separable": answer.separable, "exact": answer.exact, "rows": len(answer.gordan.rows)}
     else:
-        found = peer(rows, what)
-    spent = time.perf_counter() - began
-    peak = peak_memory()
-    speed = [size / s for s in seconds]
-    return {"what": what, "seconds": spent, "passes": len(seconds), "speed": speed, "peak": peak, **found}
+        return peer(rows, folder, what, limit)
+    spent, peak = time.perf_counter() - began, peak_memory()
+    return {"seconds": spent, "passes": len(seconds), "speed": [size / s for s in seconds], "peak": peak, **found}
 
 
-def peer(rows, what: str) -> dict:
-    """One epoch of another package, and the gap that its vector has against the best margin."""
+def decoding(folder: Path, memory: str) -> dict:
+    """What decoding allows: one pass over the first file as Parquet."""
+    import separatrix
+
+    rows = separatrix.rows.files(folder / "first.parquet", target="y", memory=memory)
+    cold(folder)
+    clock = time.perf_counter()
+    for _ in rows.blocks():
+        pass
+    seconds = time.perf_counter() - clock
+    return {"seconds": seconds, "passes": 1, "speed": [rows.n * COLUMNS * 4 / seconds], "peak": peak_memory()}
+
+
+def peer(rows, folder: Path, what: str, limit: float) -> dict:
+    """Another package for so many seconds, and the margin that its vector has."""
     from separatrix.patterns.base import PassedPatterns
     from separatrix.proof.certify import lower_bound
     from separatrix.space import Space
+
+    clock, done = time.perf_counter(), 0
+
+    def in_time() -> bool:
+        return time.perf_counter() - clock < limit
 
     if what == "sgd":
         from sklearn.linear_model import SGDClassifier
 
         model = SGDClassifier(random_state=0)
-        for block in rows.blocks():
-            model.partial_fit(block.whole, block.codes, classes=[0, 1])
-        w, b, done = model.coef_[0], model.intercept_[0], rows.n
-    else:
+        while in_time():
+            for block in rows.blocks():
+                model.partial_fit(block.whole, block.codes, classes=[0, 1])
+                done += block.n
+                if not in_time():
+                    break
+        w, b = model.coef_[0], model.intercept_[0]
+    elif what == "river":
         from river.linear_model import Perceptron
 
-        model, done = Perceptron(), 0
+        model = Perceptron()
         for block in rows.blocks():
-            for x, code in zip(block.whole[:RIVER_ROWS], block.codes, strict=False):
+            for x, code in zip(block.whole, block.codes, strict=True):
                 model.learn_one(dict(enumerate(x.tolist())), bool(code))
                 done += 1
-            break
+                if done % 1000 == 0 and not in_time():
+                    break
+            if not in_time():
+                break
         w, b = np.array([model.weights.get(j, 0.0) for j in range(COLUMNS)]), model.intercept
+    else:
+        w, b = dask_ml(folder)
+    spent, peak = time.perf_counter() - clock, peak_memory()
     patterns = PassedPatterns(rows, 1, Space(1.0))
-    return {"lower": lower_bound(patterns, np.append(w, b).astype(np.float64)), "rows": done}
+    lower = lower_bound(patterns, np.append(w, b).astype(np.float64))
+    return {"seconds": spent, "lower": lower, "passes": done / rows.n or None, "speed": [], "peak": peak}
+
+
+def dask_ml(folder: Path) -> tuple[np.ndarray, float]:
+    """Logistic regression by gradient descent over a Dask array of the files; it has no margin to maximise."""
+    import dask.array as da
+    from dask_ml.linear_model import LogisticRegression
+
+    def table(pattern: str):
+        paths = sorted(folder.glob(pattern))
+        return da.concatenate([da.from_array(np.load(path, mmap_mode="r"), chunks=100_000) for path in paths])
+
+    X, y = table("X*.npy"), table("y*.npy")
+    X = X.rechunk({1: -1})
+    model = LogisticRegression(solver="gradient_descent", max_iter=5, C=1e3).fit(X, y)
+    return np.ravel(model.coef_), float(np.ravel(model.intercept_)[0])
+
+
+def line(name: str, told: dict, disk: float, best: float | None) -> str:
+    """A row of the table."""
+    gap = told.get("gap")
+    if gap is None and best and "lower" in told:
+        gap = 1.0 - (max(told["lower"], 0.0) / best) ** 2
+    shown = "" if gap is None else f"{gap:.1g}"
+    if "separable" in told:
+        shown = f"separable: {told['separable']}, exact: {told['exact']}, by {told['rows']} rows"
+    speeds = ", ".join(f"{s / 1e9:.2f} ({s / disk:.0%})" for s in told["speed"])
+    passes = "" if told["passes"] is None else f"{told['passes']:.3g}"
+    return f"| {name} | {shown} | {passes} | {told['seconds']:.0f} | {speeds} | {told['peak'] / 1e6:.0f} |"
 
 
 def main() -> None:
@@ -129,31 +201,36 @@ def main() -> None:
     parser.add_argument("--gigabytes", type=float, default=20.0)
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--memory", default="1GB")
+    parser.add_argument("--peer-seconds", type=float, default=600.0)
     parser.add_argument("--keep", action="store_true")
-    parser.add_argument("--only", choices=FITS, help=argparse.SUPPRESS)
+    parser.add_argument("--only", choices=[*OURS, *PEERS], help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.only:
-        print(json.dumps(fit(options.folder, options.only, options.memory)))
+        print(json.dumps(fit(options.folder, options.only, options.memory, options.peer_seconds)))
         return
     try:
         n = generate(options.folder, options.gigabytes)
-        speed = sequential(options.folder)
-        print(f"{n:,} x {COLUMNS} float32, {n * COLUMNS * 4 / 1e9:.1f} GB; the disk reads {speed / 1e9:.2f} GB/s")
+        disk = sequential(options.folder)
+        size = f"{n:,} rows of {COLUMNS} float32 numbers, {n * COLUMNS * 4 / 1e9:.1f} GB"
+        print(f"{size}, margin {MARGIN}, budget {options.memory}; the disk alone reads {disk / 1e9:.2f} GB/s\n")
+        print(f"{HEAD}\n|---|---|---|---|---|---|")
         best = None
-        for what in FITS:
+        for what, name in {**OURS, **PEERS}.items():
             cold(options.folder)
             command = [sys.executable, "-m", "benchmarks.disk", "--folder", str(options.folder), "--only", what]
-            run = subprocess.run([*command, "--memory", options.memory], capture_output=True, text=True)
-            if run.returncode:
-                print(f"{what}: {run.stderr.strip().splitlines()[-1]}")
+            command += ["--memory", options.memory, "--peer-seconds", str(options.peer_seconds)]
+            try:  # a peer that does not look at the clock is ended
+                limit = 2.0 * options.peer_seconds + 120.0 if what in PEERS else None
+                run = subprocess.run(command, capture_output=True, text=True, timeout=limit)
+            except subprocess.TimeoutExpired:
+                print(f"| {name} | not done after {limit:.0f} s | | | | |", flush=True)
                 continue
-            told = json.loads(run.stdout)
+            if run.returncode:
+                print(f"| {name} | {run.stderr.strip().splitlines()[-1]} | | | | |", flush=True)
+                continue
+            told = json.loads(run.stdout.strip().splitlines()[-1])
             best = told["upper"] if what == "hard" else best
-            if what in ("sgd", "river") and best:
-                told["gap"] = 1.0 - (max(told["lower"], 0.0) / best) ** 2
-            passes = ", ".join(f"{s / 1e9:.2f}" for s in told.pop("speed"))
-            peak = told.pop("peak")
-            print(f"{what}: {told}, GB/s per pass: {passes}, peak memory {peak / 1e6:.0f} MB", flush=True)
+            print(line(name, told, disk, best if what in PEERS else None), flush=True)
     finally:
         if not options.keep:
             shutil.rmtree(options.folder, ignore_errors=True)

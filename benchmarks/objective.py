@@ -35,3 +35,27 @@ def soft_gap(X, y, C, a):
     combination = np.append(np.asarray(X.T @ (alpha * y)).ravel(), (alpha * y).sum())
     bound = total**2 / (2.0 * (combination @ combination + alpha @ alpha / (2.0 * C)))
     return (value - bound) / value
+
+
+def hinge_bound(total, square):
+    """D = sum alpha - |sum alpha y|^2/2 of multipliers that keep to their bounds: no vector has a smaller P."""
+    return total - square / 2
+
+
+def hinge_gap(X, y, C, bound, a):
+    """(P - D)/P of a vector with its bias by augmentation, P = |a|^2/2 + C sum xi."""
+    if a is None or not np.all(np.isfinite(a)):
+        return 1.0
+    a = np.asarray(a, np.float64)
+    value = float(a @ a) / 2 + C * np.sum(np.maximum(0.0, 1.0 - margins(X, y, a)))
+    return (value - bound) / value
+
+
+def kernel_hinge_gap(kernel, X, y, C, bound, fit):
+    """The same of (rows, multiples of them, bias), the bias being free."""
+    if fit is None:
+        return 1.0
+    rows, beta, bias = fit
+    f = kernel(X, X[rows]) @ beta
+    value = float(beta @ f[rows]) / 2 + C * np.sum(np.maximum(0.0, 1.0 - y * (f + bias)))
+    return (value - bound) / value

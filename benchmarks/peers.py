@@ -122,6 +122,38 @@ def soft_margin(X, y, C):
     return runs
 
 
+def hinge_liblinear(X, y, C, tol):
+    from sklearn.svm import LinearSVC
+
+    model = LinearSVC(C=C, loss="hinge", tol=tol, max_iter=100_000).fit(X, y)
+    return np.append(model.coef_[0], model.intercept_[0])
+
+
+def hinge(X, y, C):
+    """Peers of the 1-norm soft margin; LIBSVM only where rows are few and dense."""
+    runs = {"LinearSVC": [functools.partial(hinge_liblinear, X, y, C, tol) for tol in TOLERANCES]}
+    if installed("liblinear"):
+        runs["liblinear-official"] = [functools.partial(official_liblinear, X, y, C, t, 3) for t in TOLERANCES]
+    if X.shape[0] <= 20_000 and not sp.issparse(X):
+        runs["SVC"] = [functools.partial(libsvm, X, y, C, tol) for tol in TOLERANCES]
+    return runs
+
+
+def kernel_svc(X, y, C, gamma, tol, module):
+    model = importlib.import_module(module).SVC(C=C, gamma=gamma, tol=tol, cache_size=500).fit(X, y)
+    return model.support_, model.dual_coef_[0], model.intercept_[0]
+
+
+def kernel_hinge(X, y, C, gamma):
+    """Peers of the 1-norm soft margin with a Gaussian kernel and a free bias."""
+    modules = {"SVC": "sklearn.svm", "scikit-learn-intelex SVC": "sklearnex.svm"}
+    return {
+        name: [functools.partial(kernel_svc, X, y, C, gamma, tol, module) for tol in TOLERANCES]
+        for name, module in modules.items()
+        if installed(module.split(".")[0])
+    }
+
+
 def hard_margin(X, y):
     """Peers of the hard margin: general solvers, and soft margins with a large C."""
     settings = list(itertools.product(LARGE, (1e-2, 1e-4)))

@@ -238,7 +238,7 @@ def greedy(Y, etas=(0.5, 1.0, 2.0, 4.0), weight=None, **how):
     def correct(a, y, t, c):
         if a @ y > 0:
             return None
-        return min((a + eta * c * y for eta in sorted(etas)), key=lambda b: weights[Y @ b <= 0].sum())
+        return min((a + eta * c * y for eta in etas), key=lambda b: weights[Y @ b <= 0].sum())
 
     return cycle(Y, correct, weight, **how)
 

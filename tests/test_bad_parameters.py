@@ -30,6 +30,7 @@ WRONG = {
     "checkpoint": [3, ["a"]],
     "multi_class": ["crammer_singer", None, 2],
     "rivals": ["weakest", None, 2],
+    "corrects": ["all", None, 2],
     "n_jobs": ["2", 1.5],
     "fit_intercept": NOT_BOOL,
     "shuffle": NOT_BOOL,

@@ -27,6 +27,7 @@ from separatrix import (
     LeastSquares,
     LinearProgram,
     NearestPoint,
+    aside,
     separability,
 )
 from separatrix.callbacks import MarginTrace
@@ -385,3 +386,10 @@ def test_the_attributes_of_problems_together(mode):
     iteration = HoKashyap(**how).fit(X, THREE)
     assert len(iteration.outcomes_) == len(iteration.margin_vector_) == 3
     assert iteration.outcome_ == "not separable"
+
+
+def test_a_word_to_stop_ends_with_its_fit():
+    """As where Ctrl-C comes before a fit could take its word back."""
+    aside._asked.set(aside._Asked(lambda: True))
+    HoKashyap().fit(X, TWO)
+    assert aside._asked.get() is None

@@ -17,6 +17,7 @@ import separatrix
 from separatrix.errors import DataError, SeparatrixError
 from separatrix.optimum import solvers
 from separatrix.optimum.problem import Problem
+from separatrix.passes import journal
 from separatrix.patterns.base import PassedPatterns, Seen
 from separatrix.proof.certify import certify
 from separatrix.rows.memory import MemoryRows
@@ -263,6 +264,27 @@ def test_a_cluster_gives_the_bits_of_one_process(cluster):
         same(solved(separatrix.rows.dask(*rows)), there)
 
 
+def test_a_pass_is_kept_group_by_group(tmp_path, monkeypatch):
+    """What a checkpoint may lose is a group of blocks; its sums have the bits of a pass in one piece."""
+    import dask
+
+    monkeypatch.setattr(journal, "EVERY", 0.0)
+    X, y = table()
+    work = partial(Seen(Space(1.0), 1).work, "piece_of_block", (np.ones(D + 1), True), 2)
+    with dask.config.set(scheduler="synchronous"):
+        home = separatrix.rows.dask(da.from_array(X, (20, D)), da.from_array(y, 20))
+        expected = home.run(work)
+        places = [done for done, _ in home.merged(work)]
+        assert places == [64, 128, 150]
+        with journal.JournaledRows(home, tmp_path / "run") as kept:
+            passed = home.merged(work)
+            kept.journal.note("0" * 32, *next(passed))
+            done, part = kept.journal.on_its_way("0" * 32)
+            *_, (_, whole) = home.merged(work, done, part)
+    for one, other in zip(expected, whole, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 def traffic(client, pass_):
     """Bytes that went over the wires of scheduler and workers during a pass."""
 
@@ -298,7 +320,7 @@ def test_a_killed_worker_costs_time_and_nothing_else(cluster):
     victims = client.run(os.getpid)
     threading.Timer(0.15, os.kill, (next(iter(victims.values())), signal.SIGKILL)).start()
     same(solved(home), expected)
-    client.wait_for_workers(2, timeout=30)
+    client.wait_for_workers(2, timeout=120)
     assert set(client.run(os.getpid).values()) != set(victims.values())
     del scheduler
 

@@ -238,6 +238,8 @@ def test_what_a_home_is_asked_for():
     for model in (Pocket(), Perceptron(delta=1.0), Perceptron(early_stopping=True), KernelPerceptron()):
         with pytest.raises(UnavailableError, match=r"memory of this process|forbid"):
             model.fit(home)
+    with pytest.raises(UnavailableError, match="partial_fit takes one block"):
+        Perceptron().partial_fit(home, None, classes=[0, 1])
     with pytest.raises(UnavailableError, match="keeps more than a vector"):
         Perceptron(average=True, mix=True).fit(home)
     with pytest.raises(UnavailableError, match="ovo"):

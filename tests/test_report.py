@@ -61,6 +61,14 @@ def test_the_page_is_complete_and_labels_stay_text(rng):
     assert all(word in page for word in words)
 
 
+def test_unseen_rows_are_judged_and_weights_have_intervals(rng):
+    pytest.importorskip("bokeh")
+    page = page_of("two classes", rng)
+    assert "on rows left out, fold by fold" in page
+    assert "over the folds of the cross-validation" in page
+    assert "Scores of each class" in page
+
+
 def test_without_bokeh_the_pictures_are_static(rng, monkeypatch):
     table, options = CASES["two classes"](rng)
     found = fit(table, options)

@@ -222,7 +222,7 @@ def test_one_exercise_by_command():
     assert result.exit_code == 0
     assert "Exercise 9" in result.output
     assert "Exercise 2" not in result.output
-    assert CliRunner().invoke(app, ["reproduce", "dhs", "--exercise", "13"]).exit_code == 2
+    assert CliRunner().invoke(app, ["reproduce", "dhs", "--exercise", "13"]).exit_code == 3
 
 
 def test_several_reports_make_one_page(tmp_path):

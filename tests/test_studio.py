@@ -106,10 +106,9 @@ def test_forms_come_from_the_constraints_of_the_estimators():
         checked_parameters(MaxMargin, {"max_time": 3.0})
 
 
-@pytest.mark.parametrize("name", ["separable", "iris, petals"])
 @pytest.mark.parametrize("cls", EVERYONE, ids=lambda c: c.__name__)
-def test_every_estimator_makes_steps(cls, name):
-    board = Board.of(*SETS[name]())
+def test_every_estimator_makes_steps(cls):
+    board = Board.of(*SETS["iris, petals"]())
     frame = frame_at(board, Separator(cls.__name__), 3)
     assert not frame.error
     picture = picture_of(frame, board, VIEW, steps=12)
@@ -209,6 +208,8 @@ def test_files_become_points(tmp_path):
     places, _, axes, names, told = loaded.points("length", "width")
     np.testing.assert_array_equal(places[:, 0], np.arange(9))
     assert (axes, names, told) == (("length", "width"), ("a", "b"), "")
+    assert loaded.labels == ["length", "width", "kind", "species"]
+    assert len(loaded.again("width").points("length", "length")[3]) == 3
     assert "projected" in loaded.points(PROJECTED, PROJECTED)[-1]
     assert (
         "2,000 of 2,500 rows"
@@ -242,6 +243,23 @@ def test_the_door_is_open_to_this_machine_alone():
         server(host="0.0.0.0")
     with pytest.raises(DataError, match="password"):
         server(host="0.0.0.0", password="short")
+
+
+def test_a_password_guards_what_others_can_reach():
+    pytest.importorskip("panel", reason="panel comes with the studio extra")
+    from separatrix.studio.serving import server
+
+    made = server(host="127.0.0.1", password="correct horse")
+    try:
+        guard = made._tornado.auth_provider
+        assert guard.login_handler is not None
+        assert len(made._tornado.settings["cookie_secret"]) == 64
+        page = guard._login_template.render(errormessage="<b>", login_endpoint="/login")
+        assert 'action="./login"' in page
+        assert "&lt;b&gt;" in page
+        assert "http" not in page
+    finally:
+        made.stop()
 
 
 def test_without_panel_the_install_line_is_told(monkeypatch):

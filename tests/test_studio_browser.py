@@ -190,6 +190,7 @@ def test_files_good_and_bad(visit, tmp_path):
     visit.page.locator("input[type=file]").set_input_files(good)
     visit.until(lambda: len(visit.data("points")["x"]) == 40, "no points")
     assert "projected" in visit.page.locator(".error").first.inner_text()
+    assert visit.page.get_by_label("labels").input_value() == "label"
     visit.page.get_by_label("across").select_option("a")
     visit.page.get_by_label("up", exact=True).select_option("b")
     visit.until(lambda: visit.data("points")["x"][-1] == 39, "not the columns")

@@ -42,6 +42,12 @@ def asking(stop: Callable[[], Any]) -> Iterator[None]:
         _asked.reset(token)
 
 
+def forget() -> None:
+    """Nobody asks any more. To be called when a fit begins: an interrupt may have come before `asking` took back its
+    word, and a word of a fit that is over must not stop the next one."""
+    _asked.set(None)
+
+
 def aside(work: Callable[[], T]) -> T:
     """``work()`` in a thread, waited for in steps: signals, and whoever may stop it, are heard between two of them.
 

@@ -26,8 +26,6 @@ class HandoverMixin:
     def _prove(self, certificates: Sequence[Certificate], solver: str) -> None:
         self.certificates_ = list(certificates)
         self.certificate_ = joint_certificate(self.certificates_)
-        gaps = [c.gap for c in self.certificates_ if c.gap is not None]
-        self.dual_gap_ = max(gaps) if len(gaps) == len(self.certificates_) else float("nan")
         self.solver_ = f"separatrix: {solver}"
 
     def _leave(self, fit: Callable[[], Any], why: BeyondError) -> Any:

@@ -173,8 +173,6 @@ class Perceptron(SequentialMixin, sklearn.linear_model.Perceptron):
     certificate_, certificates_ : Certificate, list of Certificate
         The margin that is reached and a bound on the best one, of all problems and of each. Only after `fit` by
         separatrix, not after ``partial_fit``, which sees some of the rows.
-    dual_gap_ : float
-        The largest relative gap of a problem; 1 where the rows are not separated.
 
     See Also
     --------
@@ -209,8 +207,6 @@ if hasattr(sklearn.linear_model, "PassiveAggressiveClassifier"):  # scikit-learn
             Who solved the problem: "separatrix: ..." or "scikit-learn: ..." with the reason.
         certificate_, certificates_ : Certificate, list of Certificate
             The margin that is reached and a bound on the best one, of all problems and of each; after `fit` only.
-        dual_gap_ : float
-            The largest relative gap of a problem; 1 where the rows are not separated.
 
         See Also
         --------

@@ -53,6 +53,8 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
         More than two classes: each against the rest, or each pair.
     n_jobs : int or None, default=None
         Threads over these problems.
+    random_state : int, RandomState or None, default=None
+        Taken for the sake of tools that set it, and ignored: nothing here is random.
     {kernel}
 
     Attributes
@@ -73,6 +75,8 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
         With the bias as part of the length, and without.
     converged_ : bool
         The gap was reached.
+    n_steps_, n_iter_ : int
+        Steps of the solver, in all problems together, and the largest number of one of them.
 
     References
     ----------
@@ -174,6 +178,7 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
         self.alphas_ = [s.alpha[rows] for s in solutions]
         self.n_support_ = np.bincount(data.codes[rows], minlength=len(data.classes))
         self.n_steps_ = int(sum(s.problem.steps for s in solutions))
+        self.n_iter_ = int(max(s.problem.steps for s in solutions))
 
     def _gather(self, members: list[Any]) -> None:
         super()._gather(members)
@@ -181,6 +186,7 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
         for member, alpha in zip(members, self.alphas_, strict=True):
             alpha[np.searchsorted(self.support_, member.support_)] = member.alphas_[0]
         self.n_steps_ = sum(member.n_steps_ for member in members)
+        self.n_iter_ = max(member.n_iter_ for member in members)
         classes = np.zeros(len(self.support_), np.int64)
         for (i, j), line in zip(pairs(len(self.classes_)), self.dual_coef_, strict=True):
             classes[line < 0], classes[line > 0] = i, j

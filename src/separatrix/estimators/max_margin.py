@@ -15,6 +15,7 @@ from separatrix.estimators.sklearn_api import COUNT, check_feature_names, one_of
 from separatrix.optimum import solvers
 from separatrix.optimum.hinge_problem import HingeProblem
 from separatrix.optimum.problem import Problem
+from separatrix.patterns.binary_problems import pairs
 from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certify import refutation
@@ -68,6 +69,8 @@ class MaxMargin(MarginClassifier):
     n_jobs : int or None, default=None
         Threads: they share the passes over one problem, or take the problems of "ovr" and "ovo" one by one; with
         callbacks each problem has its turn.
+    random_state : int, RandomState or None, default=None
+        Taken for the sake of tools that set it, and ignored: nothing here is random.
     {checkpoint}
 
     Attributes
@@ -81,11 +84,10 @@ class MaxMargin(MarginClassifier):
         Lower and upper bound of the margin in the space of the problem, and the gap; ``certificates_``: one per
         problem.
     support_, dual_coef_ : ndarray
-        Rows with a positive multiplier, and the multipliers times labels; lists of them if there are several problems.
+        Rows with a positive multiplier in any problem, and the multipliers times labels, a line for each problem.
         Of a linear machine the multiples of these rows in each of its vectors.
     n_support_ : ndarray
-        How many of them each of the two classes has; a list of such pairs if there are several problems. Not of a
-        linear machine.
+        How many of them each class has.
     support_vectors_ : ndarray
         Those rows of X (two classes; hard margin or hinge loss).
     dual_gap_ : float or ndarray
@@ -95,7 +97,7 @@ class MaxMargin(MarginClassifier):
     converged_ : bool
         The gap was reached.
     n_passes_ : float
-        Passes over the data.
+        Passes over the data, in all problems together; ``n_iter_``: the largest number of one of them, rounded up.
     solver_ : str
         The solver and why it was taken.
 
@@ -179,7 +181,8 @@ class MaxMargin(MarginClassifier):
             problem.slack_vector = None
         if problem.hard:
             smallest = problem.lower * problem.patterns.space.length(a)  # as the pass over it has told
-            a = a / smallest if smallest > 0 else a
+            scaled = a / smallest if smallest > 0 else a
+            a = scaled if np.all(np.isfinite(scaled)) else a  # a margin so small has no such multiple
             length = problem.patterns.space.length(a)
             if len(alpha) and length < 1e150:  # a = sum alpha_k y_k has sum alpha_k = |a|^2
                 alpha = alpha / alpha.sum() * length**2
@@ -214,38 +217,56 @@ class MaxMargin(MarginClassifier):
     def _finish(self, solutions: list[Solution], data: Data) -> None:
         super()._finish(solutions, data)
         self.n_passes_ = float(sum(s.problem.passes for s in solutions))
+        self.n_iter_ = int(np.ceil(max(s.problem.passes for s in solutions)))
         self.solver_ = solutions[0].how
 
     def _set_support(self, solutions: list[Solution], data: Data) -> None:
         first = solutions[0].problem.patterns
-        one = len(solutions) == 1
         if not data.here:
             return  # the multipliers of a soft margin are as many as the rows
-        self.dual_coef_: Any
-        self.n_support_: Any
         if isinstance(first, KeslerPatterns):
             support, table = first.multiples(solutions[0].index, solutions[0].alpha)
-            self.support_, self.dual_coef_ = data.kept[support], table.T
+            self.dual_coef_ = table.T
         else:
             index = [s.index[s.alpha > 0] for s in solutions]
             dual = [
                 s.alpha[s.alpha > 0] * s.problem.patterns.labels_of(i) for s, i in zip(solutions, index, strict=True)
             ]
-            self.support_ = data.kept[index[0]] if one else [data.kept[i] for i in index]
-            self.dual_coef_ = dual[0][None, :] if one else [d[None, :] for d in dual]
-            counts = [np.array([np.sum(d < 0), np.sum(d > 0)]) for d in dual]
-            self.n_support_ = counts[0] if one else counts
-            support = index[0]
-        if one and not first.space.delta:
+            support, self.dual_coef_ = _joined(index, dual)
+        self.support_ = data.kept[support]
+        self.n_support_ = np.bincount(data.codes[support], minlength=len(data.classes))
+        if len(solutions) == 1 and not first.space.delta:
             self.support_vectors_ = (first.one if isinstance(first, KeslerPatterns) else first).values(support)
 
     def _gather(self, members: list[Any]) -> None:
-        self.support_ = [m.support_ for m in members]
-        self.dual_coef_ = [m.dual_coef_ for m in members]
-        self.n_support_ = [m.n_support_ for m in members]
+        if hasattr(members[0], "support_"):
+            self.support_, self.dual_coef_ = _joined([m.support_ for m in members], [m.dual_coef_[0] for m in members])
+            self.n_support_ = _support_of_classes(members, len(self.classes_))
         self.n_passes_ = float(sum(m.n_passes_ for m in members))
+        self.n_iter_ = max(m.n_iter_ for m in members)
         self.solver_ = members[0].solver_
         super()._gather(members)
+
+
+def _support_of_classes(members: list[Any], classes: int) -> np.ndarray:
+    """How many rows of each class support a duel: the multiples of rows of its second class are positive."""
+    rows: list[list[np.ndarray]] = [[] for _ in range(classes)]
+    for member, (i, j) in zip(members, pairs(classes), strict=True):
+        rows[i].append(member.support_[member.dual_coef_[0] < 0])
+        rows[j].append(member.support_[member.dual_coef_[0] > 0])
+    return np.array([len(np.unique(np.concatenate(found))) for found in rows])
+
+
+def _joined(index: list[np.ndarray], dual: list[Vector]) -> tuple[np.ndarray, np.ndarray]:
+    """Rows that support any of several problems, in order, and a line of multiples of them for each."""
+    if len(index) == 1:
+        order = np.argsort(index[0], kind="stable")
+        return index[0][order], dual[0][order][None, :]
+    rows = np.unique(np.concatenate(index))
+    table = np.zeros((len(index), len(rows)))
+    for line, numbers, values in zip(table, index, dual, strict=True):
+        line[np.searchsorted(rows, numbers)] = values
+    return rows, table
 
 
 def max_margin_path(X: Any, y: Any, Cs: Iterable[float], sample_weight: Any = None, **params: Any) -> list[MaxMargin]:

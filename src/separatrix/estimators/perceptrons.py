@@ -136,6 +136,11 @@ class VotedPerceptron(AdditiveClassifier):
         "max_voters": [COUNT],
     }
 
+    _predicting = ("voters_", "voter_intercepts_", "votes_")
+
+    def _needs_no_end(self) -> bool:
+        return True
+
     def _recipe(self, record: Record) -> Recipe:
         def no_voters(training: Training) -> Voters:
             most = int(self.max_voters)
@@ -158,10 +163,8 @@ class VotedPerceptron(AdditiveClassifier):
             found["votes_"].append(votes[best])
         return found
 
-    def _gather(self, members: list[Any]) -> None:
-        super()._gather(members)
-        for name in ("voters_", "voter_intercepts_", "votes_"):
-            setattr(self, name, [array for member in members for array in getattr(member, name)])
+    def _of_pairs(self, parts: list[dict[str, Any]]) -> dict[str, Any]:
+        return {name: [array for part in parts for array in part[name]] for name in self._predicting}
 
     def _last_plane(self, k: int) -> tuple[Vector, float]:
         machine = self._fitted_as() == "kesler"
@@ -237,6 +240,9 @@ class Pocket(OnlineClassifier):
     }
     _refuses = {"partial_fit": "compares vectors on all patterns"}
 
+    def _needs_no_end(self) -> bool:
+        return True
+
     def _recipe(self, record: Record) -> Recipe:
         return with_pocket(PerceptronRule(), ratchet=self.variant == "ratchet")
 
@@ -247,12 +253,6 @@ class Pocket(OnlineClassifier):
     def _gather(self, members: list[Any]) -> None:
         super()._gather(members)
         self.n_replacements_ = sum(m.n_replacements_ for m in members)
-
-    def _advice(self) -> str:
-        return (
-            "The pocket holds the best vector that was met. separability(X, y) decides whether a hyperplane separates "
-            "all rows; raise max_epochs to look further, or use MaxMargin."
-        )
 
 
 def with_pocket(rule: Any, ratchet: bool) -> Recipe:

@@ -25,6 +25,7 @@ class Best:
 
     errors: int
     machine: np.ndarray
+    start: int = 0  # the first that came to so few errors
 
 
 @estimator
@@ -114,6 +115,7 @@ class PiecewiseLinearMachine(LinearSeparator):
         Parameters
         ----------
         X : array-like or CSR matrix of shape (n, d)
+            The rows.
         y : array-like of shape (n,)
             Labels of any type, of two or more classes.
         sample_weight : array-like of shape (n,), default=None
@@ -122,6 +124,7 @@ class PiecewiseLinearMachine(LinearSeparator):
         Returns
         -------
         self
+            The fitted estimator.
         """
         return self._fit(X, y, sample_weight)
 
@@ -129,7 +132,8 @@ class PiecewiseLinearMachine(LinearSeparator):
         return "kesler"
 
     def _doubt(self, n: int) -> tuple[str, str]:
-        wanted = self.n_errors_ > 0 and self.stop_reason_ != "callback"
+        """More starts may help where the last one did."""
+        wanted = self.n_errors_ > 0 and self.stop_reason_ != "callback" and self._last_start_helped_
         advice = "More pieces, more starts (n_init) or more epochs may help; noisy data keep some."
         return f"{self.n_init} starts with {self.n_errors_} errors left", advice if wanted else ""
 
@@ -144,11 +148,14 @@ class PiecewiseLinearMachine(LinearSeparator):
 
         def task(start: int) -> None:
             if best.errors > 0:
+                before = best.errors
                 V = best.machine.copy() if start == 0 else self._at_random(data, patterns, rng)
                 self._run(data, patterns, V, rng, best, watch)
+                best.start = start if best.errors < before else best.start
 
         watch.run_each(task, int(self.n_init), n_jobs=1)
-        self.n_errors_ = best.errors
+        self.n_errors_, self.n_iter_ = best.errors, self.n_epochs_
+        self._last_start_helped_ = best.start == int(self.n_init) - 1
         self.stop_reason_ = watch.stop.reason or ("converged" if self.converged_ else "max_epochs")
         self._set(self._planes([best.machine.ravel()]))
 
@@ -232,7 +239,18 @@ class PiecewiseLinearMachine(LinearSeparator):
         return "kesler"
 
     def piece(self, X):
-        """The number of the piece that speaks for each row, a row of ``coef_``: its subclass."""
+        """The number of the piece that speaks for each row, a row of ``coef_``: its subclass.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d), or a home of rows
+            The rows.
+
+        Returns
+        -------
+        ndarray of int of shape (n,)
+            The numbers.
+        """
         check_is_fitted(self)
         return scores_of(self._checked(X), self.coef_, self.intercept_).argmax(axis=1)
 

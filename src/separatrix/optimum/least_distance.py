@@ -122,4 +122,6 @@ def _tight(S: NDArray[np.float64]) -> tuple[Vector, Vector] | None:
     if diagonal.min() <= 1e-14 * diagonal.max():
         return None
     z = la.solve_triangular(R, np.ones(k), trans="T")
-    return Q @ z, la.solve_triangular(R, z)
+    if not np.all(np.isfinite(z)):  # rows so short that a vector with S w = 1 overflows
+        return None
+    return Q @ z, la.solve_triangular(R, z, check_finite=False)

@@ -182,7 +182,7 @@ class Own(Form):
 
     def values(self, A: Matrix, B: Matrix, squares: Vector | None) -> NDArray[np.float64]:
         assert callable(self.p.name)
-        out = np.asarray(self.p.name(A, B), dtype=np.float64)
+        out = dense(self.p.name(A, B))
         if out.shape != (A.shape[0], B.shape[0]):
             raise DataError(
                 f"The kernel gave a matrix of shape {out.shape} for {A.shape[0]} and {B.shape[0]} rows: it has to "

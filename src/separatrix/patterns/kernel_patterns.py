@@ -94,7 +94,7 @@ class KernelPatterns(Patterns):
         self.matrix = as_matrix(self.rows)
         self._centres = centres  # None: these patterns themselves, which do not hold on to themselves
         self._like: KernelPatterns | None = None  # patterns of the same rows
-        self._recent: dict[tuple[bytes, bytes], Vector] = {}  # the last few combinations of the rows
+        self._recent: dict[tuple[bytes, bytes | None], Vector] = {}  # the last few combinations of the rows
 
     def in_space(self, space: Space) -> "KernelPatterns":
         other = self._again(self.labels, space)
@@ -183,8 +183,8 @@ class KernelPatterns(Patterns):
 
     def _products(self, beta: Vector, among: np.ndarray | None = None) -> Vector:
         """sum_k beta_k (K(x_k, x_i) + rho^2), in blocks of the Gram matrix; several bounds ask for the same in turn."""
-        key = beta.tobytes(), b"" if among is None else among.tobytes()
-        out, whole = self._recent.get(key), self._recent.get((key[0], b""))
+        key = beta.tobytes(), None if among is None else among.tobytes()
+        out, whole = self._recent.get(key), self._recent.get((key[0], None))
         if whole is not None and among is not None:
             out = whole[among]
         if out is None:

@@ -316,9 +316,11 @@ class _Patterns:
             texts = _list(exact, "alpha_exact", lambda g: type(g) is str and g[:2] == "0x", len(patterns))
             weight = np.array([int(g, 16) for g in texts], dtype=object)
         _need(np.any(weight > 0), "the multipliers are 0")
-        vanishes = not np.any(self.sums(patterns, weight, True, across=False)[0])
-        _need(vanishes or exact, "alpha is rounded and combines the patterns to nearly 0: alpha_exact is wanted", None)
-        return vanishes
+        v = self.sums(patterns, weight, True, across=False)[0]
+        R2 = Fraction(-self.near("")[3].min()) * Fraction(4) ** self.unit  # |y|^2 at most
+        nearly = np.any(v) and not exact and np.sum(v * v) <= Fraction(2) ** -40 * R2 * np.sum(weight) ** 2
+        _need(not nearly, "alpha is rounded and combines the patterns to nearly 0: alpha_exact is wanted", None)
+        return not np.any(v)
 
     def weak(self) -> bool:
         return self.decide(lambda m: m >= 0, "weak") and not self.decide(lambda m: m >= 0, "weak", -1)

@@ -3,22 +3,26 @@
 With Bokeh the figures are those of `separatrix.view`; without it they are static pictures.
 """
 
+import warnings
 from contextlib import suppress
 from html import escape
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 import separatrix
 from separatrix import view
-from separatrix.errors import DataError, MissingExtraError
+from separatrix.errors import DataError, MissingExtraError, SeparatrixError
 from separatrix.io.model.apply import prepared, weight_names
 from separatrix.report.page_style import SCRIPT, STYLE
 from separatrix.report.summary import class_sizes, largest_weights, notes, rows_of, title
 from separatrix.view.canvas import FOLLOW_THEME, View, blocks, components, is_installed, scripts
 from separatrix.workflows.fitting import Fit
+from separatrix.workflows.out_of_fold import Answers, decisions
 
 MOST_LISTED = 100  # weights of each class in a table
+QUICK = 5.0  # seconds of a fit that is repeated without each fold
 SMALL = 3_000_000  # numbers in the data up to which a second fit shows how the bounds close
 
 
@@ -35,6 +39,7 @@ def report_page(fit: Fit) -> str:
         "<h2>Details</h2>",
         _unfolds("Everything that is known of this fit", _pairs(rows_of(fit)), opened=True),
         _unfolds("Rows of each class", _classes(fit)),
+        *_scores(fit),
         _unfolds("The largest weights", _all_weights(fit)),
         _unfolds("Check it yourself", _how_to_check()),
         f"<footer>separatrix {separatrix.__version__}. Data: sha256 {escape(str(fit.table.digest))}.</footer>",
@@ -60,18 +65,20 @@ def _summary(fit: Fit) -> str:
     ]
     right = round(fit.train_accuracy * fit.table.n)
     said.append(f"The model has {right:,} of {fit.table.n:,} rows right ({_percent(fit.train_accuracy)}).")
-    if fit.cv is not None:
-        said.append(f"For rows that it had not seen, expect about {_percent(_unseen(fit))}.")
+    unseen = _unseen(fit)
+    if unseen is not None:
+        said.append(f"For rows that it had not seen, expect about {_percent(unseen[0].score('accuracy'))}.")
     leading = [name for name, _ in (largest_weights(fit.model, 3) or [("", [])])[0][1]]
     if leading and len(fit.separator.classes_) == 2:
         said.append(f"What counts most: {', '.join(leading)}.")
     return f'<p class="verdict{"" if separable is True else " no"}">{escape(" ".join(said))}</p>'
 
 
-def _unseen(fit: Fit) -> float:
-    """Share of rows that are right where they were left out of the fit."""
-    assert fit.cv is not None
-    return float(fit.cv.mean)
+def _unseen(fit: Fit) -> tuple[Answers, str] | None:
+    """Answers for rows that the model was not fitted on, and where they come from."""
+    if fit.test is not None:
+        return fit.test, "on the held-out rows"
+    return None if fit.cv is None else (fit.cv.answers, "on rows left out, fold by fold")
 
 
 def _percent(share: float) -> str:
@@ -84,8 +91,9 @@ def _numbers(fit: Fit) -> str:
     separator = fit.separator
     told = [("rows", f"{fit.table.n:,}"), ("features", f"{fit.table.d:,}"), ("classes", f"{len(separator.classes_):,}")]
     told.append(("right on these data", _percent(fit.train_accuracy)))
-    if fit.cv is not None:
-        told.append(("right on unseen rows", _percent(_unseen(fit))))
+    unseen = _unseen(fit)
+    if unseen is not None:
+        told.append(("right on unseen rows", _percent(unseen[0].score("accuracy"))))
     certificate = getattr(separator, "certificate_", None)
     if (
         certificate is not None
@@ -101,9 +109,10 @@ def _numbers(fit: Fit) -> str:
 
 def views_of(fit: Fit) -> list[View]:
     """The figures of a fit; one that has nothing to show is left out."""
-    model, X, y, separator = fit.model, fit.table.X, fit.table.y, fit.separator
+    model, X, y = fit.model, fit.table.X, fit.table.y
     names = list(fit.table.names) if fit.table.named or fit.table.framed else None
-    predicted = model.predict(X)
+    small = fit.table.n * fit.table.d <= SMALL
+    solved = fit.separator if fit.hard is None else fit.hard
     found: list[View] = []
 
     def add(make: Any) -> None:
@@ -114,14 +123,37 @@ def views_of(fit: Fit) -> list[View]:
     if fit.answer.separable is False:
         add(lambda: view.proof(fit.answer, prepared(model, X), y, feature_names=weight_names(model)))
     add(lambda: view.margins(model, X, y, feature_names=names))
-    add(lambda: view.weights(model))
-    add(lambda: view.confusion(y, predicted, classes=separator.classes_, where="on the data of the fit"))
-    scores = np.asarray(model.decision_function(X))
-    if scores.ndim == 1 or scores.shape[1] == len(separator.classes_):
-        add(lambda: view.roc(y, scores, classes=separator.classes_, where="on the data of the fit"))
-        add(lambda: view.precision_recall(y, scores, classes=separator.classes_, where="on the data of the fit"))
-    if fit.table.n * fit.table.d <= SMALL and hasattr(separator, "certificates_"):
-        add(lambda: view.bounds(separator, prepared(model, X), y))
+    add(lambda: view.weights(model, folds=_weights_of_folds(fit) if small else None))
+    answers, where = _unseen(fit) or (_on_the_data(fit), "on the data of the fit")
+    classes = answers.classes
+    truth = classes[answers.truth]
+    add(lambda: view.confusion(truth, classes[answers.predicted], classes=classes, where=where))
+    if answers.decision is not None:
+        scores = answers.decision[:, 0] if answers.decision.shape[1] == 1 else answers.decision
+        add(lambda: view.roc(truth, scores, classes=classes, where=where))
+        add(lambda: view.precision_recall(truth, scores, classes=classes, where=where))
+    if small and hasattr(solved, "certificates_"):
+        add(lambda: view.bounds(solved, prepared(model, X), y))
+    return found
+
+
+def _on_the_data(fit: Fit) -> Answers:
+    classes = fit.separator.classes_
+    truth, predicted = (np.searchsorted(classes, labels) for labels in (fit.table.y, fit.model.predict(fit.table.X)))
+    return Answers(classes, truth, predicted, decisions(fit.model, fit.table.X))
+
+
+def _weights_of_folds(fit: Fit) -> list[np.ndarray] | None:
+    """Weights of the same model fitted without each fold, of two classes."""
+    fold = None if fit.cv is None else fit.cv.answers.fold
+    if fold is None or fit.seconds > QUICK or np.shape(getattr(fit.separator, "coef_", ()))[:1] != (1,):
+        return None
+    X, found = prepared(fit.model, fit.table.X), []
+    with warnings.catch_warnings(), suppress(SeparatrixError):
+        warnings.simplefilter("ignore")  # how far each came does not matter here
+        for k in np.unique(fold):
+            rows = np.flatnonzero(fold != k)
+            found.append(clone(fit.separator).fit(X[rows], fit.table.y[rows]).coef_)
     return found
 
 
@@ -171,6 +203,20 @@ def _classes(fit: Fit) -> str:
             [_text(name), _number(count, f"{count:,}"), _number(good / count, f"{good:,} ({_percent(good / count)})")]
         )
     return _table(["class", "rows", "right on these data"], rows)
+
+
+def _scores(fit: Fit) -> list[str]:
+    """Precision and recall of each class on rows that the model had not seen."""
+    unseen = _unseen(fit)
+    if unseen is None:
+        return []
+    rows = []
+    for c in unseen[0].by_class:
+        shares = [_number(value, f"{100 * value:.1f}%") for value in (c.precision, c.recall, c.f1)]
+        rows.append([_text(c.name), *shares, _number(c.rows, f"{c.rows:,}")])
+    table = _table(["class", "precision", "recall", "F1", "rows"], rows)
+    words = "<p>Precision: of the rows taken for a class, the share of it. Recall: of its rows, those found.</p>"
+    return [_unfolds(f"Scores of each class, {unseen[1]}", words + table)]
 
 
 def _all_weights(fit: Fit) -> str:

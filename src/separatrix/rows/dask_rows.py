@@ -1,8 +1,8 @@
 """Rows on a cluster, or in the blocks of Dask's collections on one machine: the work travels, the blocks stay.
 
 A pass is one graph: the work, pickled by name and a few numbers, goes to every block; summaries are merged where they
-are, by a tree whose shape depends on the number of blocks alone, and one summary comes back. Compiled code is never
-sent: workers import it.
+are, in groups, by a tree whose shape depends on the number of blocks alone, and one for each group comes back. Compiled
+code is never sent: workers import it.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,6 +19,7 @@ from separatrix.rows.memory import MemoryRows
 from separatrix.rows.row_source import Part, check_values, codes_of, joined
 
 FAN_IN = 8  # summaries that are merged at a time
+GROUP = FAN_IN**2  # blocks whose summary is merged where they are; the groups' own are merged here, in their order
 
 
 class Block(NamedTuple):
@@ -81,15 +82,24 @@ class DaskRows(FetchedRows):
         return (_compute([self._rows(block)])[0] for block in self.parts)
 
     def run(self, work: Callable[[MemoryRows], S]) -> S:
-        travelling = _delayed(work, traverse=False)  # once in the graph, not once per block
-        level = [_delayed(_call)(travelling, self._rows(block)) for block in self.parts]
-        while len(level) > 1:
-            level = [_delayed(_merge)(level[i : i + FAN_IN]) for i in range(0, len(level), FAN_IN)]
-        return _compute(level)[0]
+        return _merge(_compute(self._groups(work, 0)))
 
     def merged(self, work: Callable[[MemoryRows], S], done: int = 0, whole: S | None = None) -> Iterator[tuple[int, S]]:
-        """In one piece: the blocks of a pass are done where they live, all at once."""
-        yield len(self.parts), self.run(work)
+        """Group by group: all of them are at work at once, and are waited for in their order."""
+        for group in _persisted(self._groups(work, done)):
+            part = _compute([group])[0]
+            done, whole = min(done + GROUP, len(self.parts)), part if whole is None else whole.merge(part)
+            yield done, whole
+
+    def _groups(self, work: Callable[[MemoryRows], S], done: int) -> list[Any]:
+        """The summaries of groups of blocks behind the first ``done`` ones, not computed."""
+        travelling = _delayed(work, traverse=False)  # once in the graph, not once per block
+        level = [_delayed(_call)(travelling, self._rows(block)) for block in self.parts[done:]]
+        size = GROUP
+        while size > 1:
+            level = [_delayed(_merge)(level[i : i + FAN_IN]) for i in range(0, len(level), FAN_IN)]
+            size //= FAN_IN
+        return level
 
     def _fetch(self, numbers: np.ndarray) -> Part:
         owner = np.searchsorted(self._firsts, numbers, side="right") - 1

@@ -55,8 +55,10 @@ def verdict_words(shown: Shown) -> str:
     """Whether a line separates, and why not."""
     if shown.answer is None:
         return ""
+    veiled = shown.pictures[0] is not None and shown.pictures[0].doubtful is not None
+    doubt = "<p>Chequered places are claimed by no class or by several.</p>" if veiled else ""
     if shown.meeting is None:
-        return f'<p class="answer">{escape(str(shown.answer))}</p>'
+        return f'<p class="answer">{escape(str(shown.answer))}</p>{doubt}'
     first, second = (escape(str(name)) for name in shown.meeting.classes)
     x, y = shown.meeting.point
     positive = int(shown.meeting.positive.sum())
@@ -64,5 +66,6 @@ def verdict_words(shown: Shown) -> str:
     return (
         f'<p class="answer"><b>No line separates {first} from {second}.</b> Their convex hulls meet at '
         f'<span style="color:{COLOURS[5]}">★</span> ({x:.4g}, {y:.4g}): a weighted mean of {positive} points of '
-        f"{second} is exactly one of {negative} points of {first}. Perceptrons never come to rest on such points.</p>"
+        f"{second} is exactly one of {negative} points of {first}. Perceptrons never come to rest on "
+        f"such points.</p>{doubt}"
     )

@@ -1,7 +1,9 @@
 """Points from a file: two of its columns, or a projection of all of them."""
 
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,8 @@ class Loaded:
 
     table: Table
     columns: list[str]
+    labels: list[str]  # columns that may hold the labels; none where a format keeps them apart
+    again: Callable[[str], "Loaded"]  # the same file with another column of labels
 
     def points(self, x: str, y: str) -> tuple[np.ndarray, np.ndarray, tuple[str, str], tuple[str, ...], str]:
         """Places, numbers of classes, names of the axes and of the classes, and what was left out, in words."""
@@ -57,24 +61,16 @@ class Loaded:
         return places[kept], codes[kept], axes, tuple(str(c) for c in classes), " ".join(told)
 
 
-def columns_of(path: str | Path) -> list[str]:
-    """Names of the columns that may hold the labels; none where a format keeps them apart."""
-    try:
-        table = as_table(str(path), labels="ignored")
-    except (DataError, TypeError):
-        return []
-    return [str(name) for name in table.names]
-
-
 def load(path: str | Path, target: str | None = None) -> Loaded:
     """Read a file by its content; ``target``: the column of the labels, else the last."""
     table = as_table(str(path), target=target if target is not None else "-1")
-    if hasattr(table.X, "get_columns"):
+    labels = [*map(str, table.names), str(table.target)] if table.named or table.framed else []
+    if table.framed:
         numbers = [name for name in table.X.columns if of_numbers(table.X.select(name))]
-        table = Table(**{**vars(table), "X": table.X.select(numbers)})
+        table = replace(table, X=table.X.select(numbers))
     if table.d == 0:
         raise DataError(f"{table.source} has no column of numbers besides the labels.")
-    return Loaded(table, [str(name) for name in table.names])
+    return Loaded(table, [str(name) for name in table.names], labels, partial(load, path))
 
 
 def load_bytes(content: bytes, name: str, target: str | None = None) -> Loaded:
@@ -90,7 +86,7 @@ def load_bytes(content: bytes, name: str, target: str | None = None) -> Loaded:
             raise DataError(str(error).replace(str(path), name).replace(path.name, name)) from error
         except Exception as error:  # whatever a broken file leads a reader to
             raise DataError(f"{name} cannot be read: {type(error).__name__}.") from error
-    return Loaded(Table(**{**vars(loaded.table), "source": name}), loaded.columns)
+    return replace(loaded, table=replace(loaded.table, source=name), again=partial(load_bytes, content, name))
 
 
 def first_choice(loaded: Loaded) -> tuple[Any, Any]:

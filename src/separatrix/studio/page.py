@@ -1,5 +1,6 @@
 """The page: widgets around the plane, and what each of them does."""
 
+from collections.abc import Callable
 from functools import partial
 from html import escape
 from typing import Any
@@ -39,7 +40,7 @@ class Page:
         self.pn = pn = panel()
         self.doc = pn.state.curdoc
         self.ended = False  # no separator has a step left
-        self.message, self.loaded, self.course, self.due = "", start, {}, 0.0  # type: ignore[var-annotated]
+        self.message, self.loaded, self.due = "", start, 0.0
         self.session = Session(self._first_board(start), self._computed)
         self.plane = Plane(self.session.board)
         self.quiet = False  # while the page itself changes points and widgets
@@ -49,6 +50,8 @@ class Page:
         self.plane.figure.on_event("rangesupdate", lambda event: self._ask())
         self.ticker = pn.state.add_periodic_callback(self._tick, period=PERIOD, start=False)
         pn.state.on_session_destroyed(lambda context: self.session.close())
+        if self.loaded is not None:
+            self._offer_columns()
         self._show_board(fit_range=True)
 
     def _first_board(self, start: Loaded | None) -> Board:
@@ -87,6 +90,7 @@ class Page:
         )
         for chosen in (self.column_x, self.column_y):
             chosen.param.watch(self._columns_changed, "value")
+        self.target.param.watch(self._labels_chosen, "value")
         names = {f"class {k + 1}": k for k in range(MOST_CLASSES)}
         self.classes = pn.widgets.RadioButtonGroup(name="class", options=names, value=0, **looks)
         self.classes.param.watch(self._class_chosen, "value")
@@ -98,7 +102,7 @@ class Page:
         ]
         self.degree = pn.widgets.Select(name="features", options=DEGREES, value=1, width=220, **looks)
         self.degree.param.watch(self._degree_changed, "value")
-        files = pn.FlexBox(self.sets, self.upload, self.column_x, self.column_y, self.degree, margin=0)
+        files = pn.FlexBox(self.sets, self.upload, self.target, self.column_x, self.column_y, self.degree, margin=0)
         self.controls = pn.Column(files, pn.FlexBox(self.classes, *tools, margin=0), sizing_mode="stretch_width")
         self.play = pn.widgets.Toggle(name="play", button_type="primary", **looks)
         self.play.param.watch(self._played, "value")
@@ -131,6 +135,8 @@ class Page:
                     "step", name, source=source, line_color=LINES[k], line_dash=DASHES[k], line_width=width
                 )
                 line.glyph.tags = ["ink-line"] if LINES[k] == INK else []
+            dots = figure.scatter("step", "lower", source=source, size=5, fill_color=LINES[k], line_color=None)
+            dots.glyph.tags = ["ink-fill"] if LINES[k] == INK else []
             self.bound_sources.append(source)
         return figure
 
@@ -172,7 +178,7 @@ class Page:
 
     def _change(self, board: Board, fit_range: bool = False) -> None:
         self.session.change(board)
-        self.message, self.course, self.ended = "", {}, False
+        self.message, self.ended = "", False
         self._show_board(fit_range)
 
     def _choose_set(self, event: Any) -> None:
@@ -215,7 +221,7 @@ class Page:
         if not self.session.undo():
             self._complain("There is nothing to undo.")
             return
-        self.course = {}
+        self.ended = False
         self.forms.show(self.session.board.separators)
         self._show_board(fit_range=True)
 
@@ -229,10 +235,21 @@ class Page:
     def _file_came(self, event: Any) -> None:
         if not event.new:
             return
+        self._load(lambda: load_bytes(event.new, self.upload.filename or "the file"))
+
+    def _labels_chosen(self, event: Any) -> None:
+        if not self.quiet and self.loaded is not None:
+            again = self.loaded.again
+            self._load(lambda: again(event.new))
+
+    def _load(self, read: Callable[[], Loaded]) -> None:
+        """Take the points of a file; where it cannot be used, say why and stay with what there is."""
+        former = self.loaded
         try:
-            self.loaded = load_bytes(event.new, self.upload.filename or "the file")
+            self.loaded = read()
             board = self._from_file(*first_choice(self.loaded))
-        except DataError as error:
+        except (DataError, OSError) as error:
+            self.loaded = former
             self._complain(str(error))
             return
         self._offer_columns()
@@ -250,11 +267,15 @@ class Page:
         self.quiet = True
         for chosen, value in zip((self.column_x, self.column_y), first, strict=True):
             chosen.param.update(options=[PROJECTED, *self.loaded.columns], value=value, visible=True)
+        labels = self.loaded.labels
+        self.target.param.update(
+            options=labels, value=str(self.loaded.table.target) if labels else None, visible=bool(labels)
+        )
         self.quiet = False
 
     def _forget_file(self) -> None:
         self.loaded = None
-        self.column_x.visible = self.column_y.visible = False
+        self.column_x.visible = self.column_y.visible = self.target.visible = False
 
     def _columns_changed(self, event: Any) -> None:
         if self.quiet or self.loaded is None:
@@ -297,7 +318,7 @@ class Page:
         self._ask()
 
     def _restart(self, event: Any) -> None:
-        self.course, self.ended = {}, False
+        self.ended = False
         self.session.change(self.session.board.changed(step=0), remember=False)
         self._ask()
 
@@ -355,26 +376,15 @@ class Page:
         self.proof.object = verdict_words(shown)
 
     def _show_bounds(self, shown: Shown) -> None:
-        for k, source in enumerate(self.bound_sources):
-            if k >= len(shown.frames):
-                source.data = {"step": [], "lower": [], "upper": []}
-                continue
-            frame = shown.frames[k]
-            known = self.course.setdefault((k, frame.separator.name, repr(frame.separator.parameters)), {})
-            if frame.model is not None:
-                lower = np.nan if frame.lower is None else max(frame.lower, -2.0 * min(frame.upper, 1e300))
-                known[shown.board.step] = (lower, frame.upper if np.isfinite(frame.upper) else np.nan)
-            steps = sorted(known)[-400:]
-            rows = np.array([known[t] for t in steps]).reshape(-1, 2)
-            source.data = {"step": steps, "lower": rows[:, 0], "upper": rows[:, 1]}
-        self._range_of_bounds()
-
-    def _range_of_bounds(self) -> None:
         """All steps, and margins from a little below 0 to three times the best bound."""
-        steps = [step for known in self.course.values() for step in known]
-        uppers = [upper for known in self.course.values() for _, upper in known.values() if np.isfinite(upper)]
+        for k, source in enumerate(self.bound_sources):
+            course = shown.courses[k] if k < len(shown.courses) else {}
+            steps = sorted(course)[-400:]
+            rows = np.array([course[t] for t in steps]).reshape(-1, 2)
+            source.data = {"step": steps, "lower": rows[:, 0], "upper": rows[:, 1]}
+        uppers = [upper for course in shown.courses for _, upper in course.values() if np.isfinite(upper)]
         best = min((u for u in uppers if u > 0), default=1.0)
-        self.bounds.x_range.update(start=0, end=max([10, *steps]))
+        self.bounds.x_range.update(start=0, end=max([10, *(step for course in shown.courses for step in course)]))
         self.bounds.y_range.update(start=-0.5 * best, end=min(3 * best, max([best, *uppers])) * 1.05)
 
     def _show_status(self, shown: Shown | None) -> None:

@@ -8,7 +8,7 @@ from separatrix.plot.style import COLOURS
 from separatrix.studio.board import MOST_CLASSES, MOST_SEPARATORS, Board
 from separatrix.studio.stepping import Picture
 from separatrix.view.canvas import FAINT, INK, SHAPES, new_figure, plain
-from separatrix.view.meeting_hulls import Meeting
+from separatrix.view.meeting_hulls import Meeting, hull_border
 
 CODES = [str(k) for k in range(MOST_CLASSES)]
 DASHES = ["solid", "dashed", "dotdash", "dotted"]
@@ -139,18 +139,10 @@ class Plane:
         if meeting is None:
             self.hulls.data, self.star.data = {"xs": [], "ys": [], "colour": []}, {"x": [], "y": []}
             return
-        from scipy.spatial import ConvexHull, QhullError
-
         xs, ys, colours = [], [], []
         for side in (True, False):
             rows = meeting.rows[meeting.positive == side]
-            border = board.points[rows]
-            if len(border) > 2:
-                try:
-                    border = border[ConvexHull(border).vertices]
-                except QhullError:  # they lie on a line
-                    order = np.argsort(border @ np.ptp(border, axis=0))
-                    border = border[order[[0, -1]]]
+            border = hull_border(board.points[rows])
             xs.append(border[:, 0].tolist())
             ys.append(border[:, 1].tolist())
             colours.append(COLOURS[int(np.bincount(board.codes[rows]).argmax())])

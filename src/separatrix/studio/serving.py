@@ -3,6 +3,7 @@
 import secrets
 import socket
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from separatrix.errors import DataError
@@ -34,7 +35,8 @@ def server(
     allowed = {f"{name}:{port}" for name in (address, *([] if host else ["localhost"]))} | set(origins)
     guard: dict[str, Any] = {}
     if host is not None:
-        guard = {"basic_auth": password, "cookie_secret": secrets.token_hex(32)}
+        login = str(Path(__file__).with_name("login.html"))  # Panel's own takes its picture from the network
+        guard = {"basic_auth": password, "cookie_secret": secrets.token_hex(32), "login_template": login}
     return pn.io.server.get_server(
         {"/": page_maker(start)},
         port=port,

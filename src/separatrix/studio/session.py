@@ -20,7 +20,10 @@ log = logging.getLogger(__name__)
 PATIENCE = 3.0  # seconds for the question of separability
 LONGEST_PAST = 100  # states that can be undone
 
+MOST_BETWEEN = 30  # steps that are looked up where one jumped ahead
+
 View = tuple[float, float, float, float]
+Course = dict[int, tuple[float, float]]  # lower and upper bound of the margin at a step, nan where unknown
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +37,7 @@ class Shown:
     promises: list[Theory | None]
     answer: Separability | None
     meeting: Meeting | None
+    courses: list[Course]  # bounds at the steps so far, of each separator
 
 
 class Session:
@@ -46,6 +50,7 @@ class Session:
         self.answers: dict[Any, tuple[Separability | None, Meeting | None]] = {}
         self.theories: dict[Any, Theory | None] = {}
         self.ended: dict[Any, Frame] = {}
+        self.courses: dict[Any, Course] = {}
 
     def close(self) -> None:
         self.asked += 1
@@ -90,9 +95,25 @@ class Session:
         online = frames[0].unit == "updates" and board.step > 1 and len(frames[0].corrected)
         before = frame_at(board, first, board.step - 1) if online else None
         answer, meeting = self._answer_for(board)
-        return Shown(
-            board, frames, pictures, before, [self._promise(board, s) for s in board.separators], answer, meeting
-        )
+        promises = [self._promise(board, separator) for separator in board.separators]
+        courses = [self._course(board, frame) for frame in frames]
+        return Shown(board, frames, pictures, before, promises, answer, meeting, courses)
+
+    def _course(self, board: Board, frame: Frame) -> Course:
+        """The bounds so far; steps that were jumped over are looked up, a few of very many."""
+        key = (*_key(board), board.degree, repr(frame.separator))
+        known = self.courses.get(key, {})
+        if frame.model is not None:
+            last = max(min(board.step, (frame.updates if frame.unit == "updates" else frame.epochs) + 1), 1)
+            between: list[int] = []
+            if frame.unit != "solved":
+                first = max((step for step in known if step < last), default=0) + 1
+                between = np.unique(np.linspace(first, last, MOST_BETWEEN).astype(int)).tolist()
+            missing = [step for step in between if step not in known and step != last]
+            looked_up = {step: _bounds(frame_at(board, frame.separator, step)) for step in missing}
+            known = {**known, **looked_up, last: _bounds(frame)}
+            self.courses = {**dict(list(self.courses.items())[-8:]), key: known}
+        return {step: bounds for step, bounds in known.items() if step <= board.step}
 
     def _frame(self, board: Board, separator: Separator) -> Frame:
         """A fit that has ended is the same at every later step."""
@@ -129,6 +150,11 @@ class Session:
 def epoch_of(board: Board) -> Board:
     """The board when the first separator has ended its epoch."""
     return board.changed(step=next_epoch(board, board.separators[0], board.step))
+
+
+def _bounds(frame: Frame) -> tuple[float, float]:
+    lower = np.nan if frame.lower is None else max(frame.lower, -2.0 * min(frame.upper, 1e300))
+    return lower, frame.upper if np.isfinite(frame.upper) else np.nan
 
 
 def _key(board: Board) -> tuple[bytes, bytes]:

@@ -109,6 +109,11 @@ def plain(text: Any, longest: int | None = LONGEST) -> str:
     return words if longest is None or len(words) <= longest else words[: longest - 1] + "…"
 
 
+def distinct(names: list[str]) -> list[str]:
+    """Names that were cut may have become the same: then they get their place as a number."""
+    return [f"{name} ({k + 1})" if names.count(name) > 1 else name for k, name in enumerate(names)]
+
+
 def new_figure(x: Any = "", y: Any = "", *, height: int = 380, **options: Any) -> Any:
     """An empty figure that takes the width of its page; a finger on it scrolls the page until a tool is chosen."""
     bokeh()

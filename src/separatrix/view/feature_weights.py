@@ -7,7 +7,7 @@ import numpy as np
 from separatrix.errors import DataError
 from separatrix.io.model.apply import classifier_of, weight_names
 from separatrix.plot.style import COLOURS
-from separatrix.view.canvas import INK, View, hover, new_figure, plain
+from separatrix.view.canvas import INK, View, distinct, hover, new_figure, plain
 from separatrix.workflows.verifying import vector_names
 
 MOST = 20  # features that are drawn
@@ -44,7 +44,7 @@ def weights(model: Any, *, folds: Any = None, most: int = MOST) -> View:
         raise DataError(f"{type(separator).__name__} has no weights of features.")
     names = weight_names(model)
     chosen = np.argsort(-np.abs(coef).max(axis=0), kind="stable")[:most]
-    labels = _distinct([plain(names[j]) for j in chosen])
+    labels = distinct([plain(names[j]) for j in chosen])
     caption = "" if coef.shape[1] <= most else f"The {most} largest of {coef.shape[1]:,} weights are drawn. "
     if len(coef) == 1:
         return _bars(separator, coef[0, chosen], labels, _spread(folds, chosen), caption)
@@ -95,7 +95,7 @@ def _bars(separator: Any, w: np.ndarray, labels: list[str], spread: np.ndarray |
 
 def _marks(vectors: list[str], coef: np.ndarray, labels: list[str], caption: str) -> View:
     """A mark for each feature and vector: blue speaks for it, orange against it, the size is that of the weight."""
-    columns = _distinct([plain(name, 14) for name in vectors])
+    columns = distinct([plain(name, 14) for name in vectors])
     figure = new_figure("", "", height=120 + 22 * len(labels), x_range=columns, y_range=labels[::-1])
     from bokeh.models import ColumnDataSource
 
@@ -117,8 +117,3 @@ def _marks(vectors: list[str], coef: np.ndarray, labels: list[str], caption: str
         "Weights of the features for each class",
         f"{caption}The larger a mark, the larger the weight. Blue speaks for the class, orange against it.",
     )
-
-
-def _distinct(names: list[str]) -> list[str]:
-    """Names that were cut may have become the same: then they get their place as a number."""
-    return [f"{name} ({k + 1})" if names.count(name) > 1 else name for k, name in enumerate(names)]

@@ -150,15 +150,23 @@ def _plane(points: np.ndarray, point: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return directions, point
 
 
+def hull_border(points: np.ndarray) -> np.ndarray:
+    """The corners of the convex hull of points in the plane, in their order; two where they lie on a line."""
+    if len(points) < 3:
+        return points
+    try:
+        return points[ConvexHull(points).vertices]
+    except (QhullError, ValueError):
+        along = points @ np.linalg.svd(points - points.mean(axis=0))[2][0]
+        return points[[along.argmin(), along.argmax()]]
+
+
 def _hull(figure: Any, points: np.ndarray, colour: str) -> list[Any]:
     """The convex hull of some points: a polygon, a line or nothing."""
-    if len(points) < 2:
+    border = hull_border(points)
+    if len(border) < 2:
         return []
-    try:
-        border = points[ConvexHull(points).vertices]
-    except (QhullError, ValueError):  # they lie on a line
-        along = points @ np.linalg.svd(points - points.mean(axis=0))[2][0]
-        border = points[[along.argmin(), along.argmax()]]
+    if len(border) == 2:
         return [figure.line(*border.T, line_color=colour, line_width=2.5)]
     return [figure.patch(*border.T, fill_color=colour, fill_alpha=0.2, line_color=colour, line_width=2)]
 

@@ -7,7 +7,7 @@ from sklearn.metrics import average_precision_score, confusion_matrix, precision
 
 from separatrix.errors import DataError
 from separatrix.plot.style import COLOURS
-from separatrix.view.canvas import INK, View, hover, legend_below, look, new_figure, plain
+from separatrix.view.canvas import INK, View, distinct, hover, legend_below, look, new_figure, plain
 
 MOST_WRITTEN = 12  # classes up to which a count stands in its square
 MOST_CURVES = 8  # classes that have a line of their own
@@ -38,8 +38,7 @@ def confusion(truth: Any, predicted: Any, *, classes: Any = None, where: str = "
     truth, predicted = np.asarray(truth), np.asarray(predicted)
     classes = np.unique(np.concatenate([truth, predicted])) if classes is None else np.asarray(classes)
     counts = confusion_matrix(truth, predicted, labels=classes)
-    names = [plain(c, 14 if len(classes) <= MOST_WRITTEN else 8) for c in classes]
-    names = [f"{name} ({k + 1})" if names.count(name) > 1 else name for k, name in enumerate(names)]
+    names = distinct([plain(c, 14 if len(classes) <= MOST_WRITTEN else 8) for c in classes])
     height = 150 + min(40 * len(names), 620)
     figure = new_figure("predicted", "true", height=height, x_range=names, y_range=names[::-1])
     from bokeh.models import ColumnDataSource

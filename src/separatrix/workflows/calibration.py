@@ -1,5 +1,6 @@
 """From scores to probabilities: a logistic regression on the scores of rows that the fit did not see (Platt 1999)."""
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,11 +42,14 @@ def calibrate(scores: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> Cal
     Scores are divided by their spread first, so that scikit-learn's penalty is mild whatever their unit; it keeps
     probabilities away from 0 and 1 where the scores tell the classes apart.
     """
+    from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
     spread = scores.std(axis=0)
     spread = np.where(spread > 0, spread, 1.0)
-    model = LogisticRegression(max_iter=1000).fit(scores / spread, codes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the last digits of probabilities mean nothing
+        model = LogisticRegression(max_iter=1000).fit(scores / spread, codes)
     weight, bias = model.coef_.T / spread[:, None], model.intercept_
     if len(classes) == 2:  # one vector stands for the difference of two
         weight, bias = np.hstack([np.zeros_like(weight), weight]), np.append(0.0, bias)

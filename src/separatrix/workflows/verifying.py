@@ -60,7 +60,7 @@ def verify(model: str | Path, data: Any, independent: bool = False, **reading: A
 def _about_its_own(separator: Any) -> bool:
     """Whether the certificates are about the vectors that a linear separator predicts with, up to their lengths."""
     directions = [c.direction for c in separator.certificates_]
-    if not hasattr(separator, "coef_") or any(a is None for a in directions):
+    if "coef_" not in vars(separator) or any(a is None for a in directions):
         return True
     own, claimed = [], []
     rows = iter(np.column_stack([separator.coef_, separator.intercept_]))

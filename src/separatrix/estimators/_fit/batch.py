@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import field
+from itertools import pairwise
 from numbers import Integral
 from typing import Any, NamedTuple, Protocol
 
@@ -19,6 +20,9 @@ from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import certify, lower_bound
 from separatrix.proof.prove import prove
 from separatrix.space import Vector
+from separatrix.training.base import WINDOW
+
+SMALL_FALL = 1e-3 * WINDOW  # of the criterion within a window, a thousandth per epoch: more would not change much
 
 
 class Solver(Protocol):
@@ -53,8 +57,14 @@ class BatchClassifier(LinearSeparator):
     rho: float = field(default=1.0, kw_only=True)
     multi_class: str = field(default="ovr", kw_only=True)
     n_jobs: int | None = field(default=None, kw_only=True)
+    random_state: Any = field(default=None, kw_only=True)
 
-    _parameter_constraints = {**INTERCEPT, "multi_class": [one_of("ovr", "ovo")], "n_jobs": [Integral, None]}
+    _parameter_constraints = {
+        **INTERCEPT,
+        "multi_class": [one_of("ovr", "ovo")],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+    }
 
     # What a subclass says of its algorithm.
 
@@ -78,7 +88,9 @@ class BatchClassifier(LinearSeparator):
     # The steps of a fit.
 
     def _doubt(self, n: int) -> tuple[str, str]:
-        return self.stop_reason_, self._advice() if self.stop_reason_ != "callback" else ""
+        """More epochs help where the criterion was still falling."""
+        quiet = self.stop_reason_ == "callback" or (self.stop_reason_ == "max_epochs" and self._settled_)
+        return self.stop_reason_, "" if quiet else self._advice()
 
     def _fit_data(self, data: Data, watch: Watch, coef_init: Any = None, intercept_init: Any = None) -> None:
         patterns = self._problems(data)
@@ -142,9 +154,10 @@ class BatchClassifier(LinearSeparator):
         self._measure_margins(patterns, vectors)
         self.n_updates_ = int(sum(o.solver.updates for o in outcomes))
         self.n_visits_ = int(sum(o.solver.epochs * o.solver.patterns.n for o in outcomes))
-        self.n_epochs_ = int(max(o.solver.epochs for o in outcomes))
+        self.n_epochs_ = self.n_iter_ = int(max(o.solver.epochs for o in outcomes))
         values = [np.array(o.solver.values) for o in outcomes]
         self.criterion_values_: Any = values[0] if len(values) == 1 else values
+        self._settled_ = all(o.reason != "max_epochs" or settled(o.solver.values) for o in outcomes)
         self._set_ends([self._ended(o.reason, c) for o, c in zip(outcomes, self.certificates_, strict=True)])
         if late is not None:
             raise late
@@ -156,8 +169,9 @@ class BatchClassifier(LinearSeparator):
     def _gather(self, members: list[Any]) -> None:
         self.n_updates_ = int(sum(m.n_updates_ for m in members))
         self.n_visits_ = int(sum(m.n_visits_ for m in members))
-        self.n_epochs_ = int(max(m.n_epochs_ for m in members))
+        self.n_epochs_ = self.n_iter_ = int(max(m.n_epochs_ for m in members))
         self.criterion_values_ = [m.criterion_values_ for m in members]
+        self._settled_ = all(m._settled_ for m in members)
         self._set_ends([m.stop_reason_ for m in members])
 
     def _certificate(self, outcome: Outcome, data: Data, thorough: bool) -> Certificate:
@@ -195,6 +209,7 @@ class IterativeClassifier(BatchClassifier):
         Returns
         -------
         self
+            The fitted estimator.
         """
         return self._fit(X, y, sample_weight, coef_init=coef_init, intercept_init=intercept_init)
 
@@ -220,6 +235,7 @@ class DirectClassifier(BatchClassifier):
         Returns
         -------
         self
+            The fitted estimator.
         """
         return self._fit(X, y, sample_weight)
 
@@ -233,6 +249,12 @@ def _measures(solver: Solver) -> dict[str, Any]:
         "lower": lambda: lower_bound(solver.patterns, solver.a),
         "criterion": solver.values[-1] if solver.values else None,
     }
+
+
+def settled(values: Sequence[float]) -> bool:
+    """Did the criterion ever fall by less than `SMALL_FALL` within a window of epochs?"""
+    ends = values[::WINDOW]
+    return any(after >= (1.0 - SMALL_FALL) * before for before, after in pairwise(ends))
 
 
 def row_values(value: Any, name: str, data: Data, *, positive: bool = True) -> Vector:

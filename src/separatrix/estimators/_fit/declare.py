@@ -64,7 +64,7 @@ ATTRIBUTES = """classes_ : ndarray
     converged_ : bool
         One complete epoch without update. ``stop_reason_`` says how the fit ended.
     n_updates_, n_visits_, n_epochs_ : int
-        Corrections, rows looked at, complete passes.
+        Corrections, rows looked at, complete passes; ``n_iter_``, scikit-learn's name, is the last.
     validation_rows_ : ndarray
         Rows that ``early_stopping`` held out. Certificates and margins speak of them too."""
 
@@ -75,7 +75,9 @@ BATCH = """fit_intercept : bool, default=True
     multi_class : {"ovr", "ovo"}, default="ovr"
         More than two classes: a hyperplane for each against the rest, or one for each pair.
     n_jobs : int or None, default=None
-        Threads over the problems of several classes; -1 takes all cores. With callbacks there is one."""
+        Threads over the problems of several classes; -1 takes all cores. With callbacks there is one.
+    random_state : int, RandomState or None, default=None
+        Taken for the sake of tools that set it, and ignored: nothing here is random."""
 
 EPOCHS = """max_epochs : int, default=1000
         Iterations, each a pass over the data, per binary problem."""
@@ -95,7 +97,8 @@ BATCH_ATTRIBUTES = """classes_ : ndarray
     criterion_values_ : ndarray
         The criterion at each epoch, or at the end of a direct solution; a list of them if there are several problems.
     n_updates_, n_visits_, n_epochs_ : int
-        Corrections of the vector, rows looked at, passes over the data."""
+        Corrections of the vector, rows looked at, passes over the data; ``n_iter_``, scikit-learn's name, is the
+        last."""
 
 CHECKPOINT = """checkpoint : str or path, default=None
         A file in which the passes over rows that live elsewhere (`separatrix.rows`) are kept. A fit that was killed

@@ -34,6 +34,10 @@ class KernelMixin(LinearSeparator):
     cache_size: float
     n_features_in_: int
     classes_: np.ndarray
+    support_: np.ndarray
+    support_vectors_: Any
+    dual_coef_: np.ndarray
+    _predicting = ("_kernel_", "support_", "dual_coef_", "intercept_", "support_vectors_")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -118,16 +122,29 @@ class KernelMixin(LinearSeparator):
         self.directional_margin_ = float(min(directional))
         self.geometric_margin_ = float(min(geometric))
 
-    def _gather(self, members: list[Any]) -> None:
+    def _of_pairs(self, parts: list[dict[str, Any]]) -> dict[str, Any]:
         """The duals of pairs, over all rows that support any of them."""
-        super()._gather(members)
-        rows, first = np.unique(np.concatenate([m.support_ for m in members]), return_index=True)
-        stack = sp.vstack if sp.issparse(members[0].support_vectors_) else np.vstack
-        self.support_, self._kernel_ = rows, members[0]._kernel_
-        self.support_vectors_ = stack([m.support_vectors_ for m in members])[first]
-        self.dual_coef_ = np.zeros((len(members), len(rows)))
-        for member, line in zip(members, self.dual_coef_, strict=True):
-            line[np.searchsorted(rows, member.support_)] = member.dual_coef_[0]
+        rows, first = np.unique(np.concatenate([part["support_"] for part in parts]), return_index=True)
+        stack = sp.vstack if sp.issparse(parts[0]["support_vectors_"]) else np.vstack
+        dual = np.zeros((len(parts), len(rows)))
+        for part, line in zip(parts, dual, strict=True):
+            line[np.searchsorted(rows, part["support_"])] = part["dual_coef_"][0]
+        vectors: Any = stack([part["support_vectors_"] for part in parts])
+        return {
+            "_kernel_": parts[0]["_kernel_"],
+            "support_": rows,
+            "dual_coef_": dual,
+            "intercept_": np.concatenate([part["intercept_"] for part in parts]),
+            "support_vectors_": (vectors.tocsr() if sp.issparse(vectors) else vectors)[first],
+        }
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """The vectors themselves, which a linear kernel alone has."""
+        if self.kernel != "linear":
+            raise AttributeError(f'coef_ is there for kernel="linear" only; this one has kernel={self.kernel!r}.')
+        products = self.dual_coef_ @ self.support_vectors_
+        return np.asarray(products, dtype=np.float64)
 
     @property
     def signed_distance(self):

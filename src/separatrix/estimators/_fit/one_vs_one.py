@@ -40,10 +40,9 @@ def fit_pairs(owner: Any, data: "Data", watch: "Watch", coef_init: Any = None, i
 
     def fit(p: int) -> None:
         def whole(now: dict[str, Any]) -> dict[str, Any]:
-            """The attributes of all pairs, from those of pair p as they are now."""
-            names = [name for name in ("coef_", "intercept_") if name in now]
-            parts = {name: [getattr(m, name, np.zeros_like(now[name])) for m in members] for name in names}
-            return {name: np.concatenate([*parts[name][:p], now[name], *parts[name][p + 1 :]]) for name in names} or now
+            """The attributes of all pairs, from those of pair p as they are now; pairs to come have no say."""
+            ended = [now if k == p else _predicting(member) for k, member in enumerate(members)]
+            return owner._of_pairs([part or _silent(now) for part in ended])
 
         members[p]._fit_data(data.pair(*which[p]), watch.of_pair(p, whole), **starts[p])
         left.discard(p)
@@ -52,6 +51,20 @@ def fit_pairs(owner: Any, data: "Data", watch: "Watch", coef_init: Any = None, i
     for p in sorted(left):
         fit(p)
     gather(owner, members, data)
+
+
+def _predicting(member: Any) -> dict[str, Any]:
+    """The attributes of a fitted member that predict; none before its fit."""
+    return {name: vars(member)[name] for name in member._predicting if name in vars(member)}
+
+
+def _silent(part: dict[str, Any]) -> dict[str, Any]:
+    """The attributes of a member whose scores are 0."""
+    zeros: dict[str, Any] = {
+        name: np.zeros_like(part[name]) for name in ("coef_", "intercept_", "dual_coef_") if name in part
+    }
+    votes = {"votes_": [np.zeros_like(votes) for votes in part["votes_"]]} if "votes_" in part else {}
+    return {**part, **zeros, **votes}
 
 
 def partial_fit_pairs(owner: Any, data: "Data", first: bool) -> None:
@@ -81,9 +94,7 @@ def gather(owner: Any, members: list[Any], data: "Data") -> None:
         for member, (i, j) in zip(members, pairs(len(names)), strict=True)
     ]
     owner.certificate_ = joint_certificate(owner.certificates_)
-    for name in ("coef_", "intercept_"):
-        if hasattr(members[0], name):
-            setattr(owner, name, np.concatenate([getattr(m, name) for m in members]))
+    owner._set(owner._of_pairs([_predicting(member) for member in members]))
     for name in ("directional_margin_", "geometric_margin_"):
         if hasattr(members[0], name):
             setattr(owner, name, float(min(getattr(m, name) for m in members)))

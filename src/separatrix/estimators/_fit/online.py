@@ -99,14 +99,19 @@ class OnlineClassifier(PartialFitMixin):
         Returns
         -------
         self
+            The fitted estimator.
         """
         return self._fit(X, y, sample_weight, coef_init=coef_init, intercept_init=intercept_init)
 
     def _doubt(self, n: int) -> tuple[str, str]:
-        return self.stop_reason_, self._advice() if self.stop_reason_ in ("max_epochs", "max_updates") else ""
+        """More epochs help where corrections were still becoming fewer; where they were not, or the answer is a mean or
+        the best of all vectors, a warning would tell nothing that ``converged_`` does not."""
+        short = any(r.reason == "max_updates" or (r.reason == "max_epochs" and not r.settled) for r in self._records_)
+        return self.stop_reason_, ADVICE if short and not self._needs_no_end() else ""
 
-    def _advice(self) -> str:
-        return ADVICE
+    def _needs_no_end(self) -> bool:
+        """Is the answer good whenever the fit ends?"""
+        return bool(getattr(self, "average", False))
 
     def _fit_data(self, data: Data, watch: Watch, coef_init: Any = None, intercept_init: Any = None) -> None:
         if not data.here:
@@ -136,6 +141,7 @@ class OnlineClassifier(PartialFitMixin):
             pause = pausing(k, recipe, watch, stopping, attributes) if stopping or watch.needed else None
             visits = int(self.max_epochs) * training.rows
             record.reason = training.train(visits, self._update_limit(recipe), pause, stopping is not None)
+            record.settled = training.settled
 
         watch.run_each(task, len(patterns), self.n_jobs)
         for record in records:
@@ -181,11 +187,10 @@ class OnlineClassifier(PartialFitMixin):
     def _draw_seed(self) -> int:
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
-    def _mode(self, classes: np.ndarray) -> str:
-        mode = super()._mode(classes)
-        if mode == "kesler" and "kesler" in self._refuses:
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        if self.multi_class == "kesler" and "kesler" in self._refuses:
             self._refuse_machine(self._refuses["kesler"])
-        return mode
 
     def _refuse_machine(self, why: str) -> NoReturn:
         raise ValueError(f'{type(self).__name__} {why}: it trains no linear machine. Use multi_class="ovr" or "ovo".')
@@ -308,7 +313,7 @@ class OnlineClassifier(PartialFitMixin):
         counts = np.array([r.state.counts for r in self._records_])
         self.n_updates_ = int(counts[:, UPDATES].sum())
         self.n_visits_ = int(counts[:, VISITS].sum())
-        self.n_epochs_ = int(counts[:, EPOCHS].max())
+        self.n_epochs_ = self.n_iter_ = int(counts[:, EPOCHS].max())
         self.converged_ = converged
         self.stop_reason_ = "converged" if converged else why_stopped([r.reason for r in self._records_])
 

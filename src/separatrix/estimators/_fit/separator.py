@@ -79,6 +79,7 @@ class LinearSeparator(LinearPredictor):
     rho: float
     multi_class: str
     _takes_homes = False  # whether a fit needs no more than passes
+    _predicting: tuple[str, ...] = ("coef_", "intercept_")  # the attributes that scores are computed from
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -95,7 +96,7 @@ class LinearSeparator(LinearPredictor):
     # A fit from its beginning to its end.
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, **start: Any) -> Any:
-        watch = Watch(self, X, y)
+        watch = Watch(self, X, y, sample_weight)
         whole = self._check_training_data(X, y, sample_weight)
         with checkpointed(self, whole, watch, start) as data:
             if self._mode(data.classes) == "ovo":
@@ -119,6 +120,10 @@ class LinearSeparator(LinearPredictor):
     def _member_params(self, data: Data) -> dict[str, Any]:
         """Parameters in which the estimators of pairs differ from this one."""
         return {}
+
+    def _of_pairs(self, parts: list[dict[str, Any]]) -> dict[str, Any]:
+        """One-vs-one: the attributes that predict, from those of all pairs."""
+        return {name: np.concatenate([part[name] for part in parts]) for name in self._predicting}
 
     def _gather(self, members: list[Any]) -> None:
         """One-vs-one: what `one_vs_one.gather` leaves to the estimator."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from joblib import effective_n_jobs
 
+from separatrix.aside import forget
 from separatrix.optimum.thread_limit import one_blas_thread
 
 # What callbacks are told, None where an algorithm does not have it: rows looked at, passes over the data, corrections,
@@ -30,8 +31,10 @@ class Stop:
 class Watch:
     """One per call of ``fit``."""
 
-    def __init__(self, estimator: Any, X: Any, y: Any):
-        self.told = {"estimator": estimator, "X": X, "y": y}
+    def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None):
+        forget()
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+        self.told = {"estimator": estimator, "X": X, "y": y, "metadata": metadata}
         self.context = estimator._init_callback_context(max_subtasks=None)
         self.context.call_on_fit_task_begin(**self.told)
         self.watched = bool(getattr(estimator, "_skl_callbacks", None))
@@ -54,7 +57,8 @@ class Watch:
         """Between two pieces of a problem: tells callbacks where it stands; returns why it is to end, if it is.
 
         ``measures``: values for some of `MEASURES`, which callbacks find as ``context.measures``. They are not the
-        metadata of scikit-learn's API: its own callbacks pass those to scorers. ``attributes``: the fitted attributes
+        metadata of scikit-learn's API, which are the sample weights: its own callbacks pass those to scorers.
+        ``attributes``: the fitted attributes
         as they would be now.
         """
         if self.stop.reason or not self.watched:
@@ -109,7 +113,7 @@ class Watch:
     def end(self) -> None:
         if self.stop.interrupt is not None:
             raise self.stop.interrupt
-        self.context.call_on_fit_task_end(**self.told)
+        self.context.call_on_fit_task_end(**self.told, reconstruction_attributes={})  # the estimator itself is fitted
 
 
 def threads_for(n_jobs: int | None, count: int) -> int:
