@@ -5,10 +5,8 @@
 
 import json
 import os
-import random
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -34,8 +32,8 @@ def attack(kind, seed, count, folder):
 
 @pytest.mark.parametrize("kind", ["data", "models"])
 def test_damaged_and_forged_files(tmp_path, kind):
-    found = attack(kind, 0, 150, tmp_path)
-    assert min(found["answers"], found["refused"]) > 2, found
+    found = attack(kind, 0, 100, tmp_path)
+    assert min(found["answers"], found["refused"]) > 1, found
 
 
 @pytest.mark.slow
@@ -46,38 +44,31 @@ def test_a_hundred_thousand_damaged_and_forged_files(tmp_path, kind, seed):
 
 
 SAVING = """
-import sys
-from separatrix import MaxMargin, save
+import os, random, signal, sys, time
+from separatrix import MaxMargin, load, save
+path, count, rng = sys.argv[1], int(sys.argv[2]), random.Random(0)
 models = [MaxMargin(C=C).fit([[0.0], [1.0], [3.0]], [0, 0, 1]) for C in (1.0, 2.0)]
-print("ready", flush=True)
-while True:
-    for model in models:
-        save(model, sys.argv[1])
+save(models[0], path)
+for _ in range(count):
+    child = os.fork()
+    while not child:
+        for model in models:
+            save(model, path)
+    time.sleep(rng.uniform(0.001, 0.1))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    assert load(path).C in (1.0, 2.0)
 """
 
 
-def kills_while_saving(path, count):
-    """A process that saves two models in turn is killed at a random moment; the file is one of them."""
-    rng = random.Random(0)
-    for _ in range(count):
-        child = subprocess.Popen([sys.executable, "-c", SAVING, str(path)], stdout=subprocess.PIPE)
-        with child:
-            child.stdout.readline()
-            time.sleep(rng.uniform(0.005, 0.1))
-            child.kill()
-        assert load(path).C in (1.0, 2.0)
+@pytest.mark.parametrize("count", [5, pytest.param(100, marks=pytest.mark.slow)])
+def test_killed_while_saving(tmp_path, count):
+    """A process that saves two models in turn is killed at random moments: the file is always one of them."""
+    path = tmp_path / "m.sx"
+    subprocess.run([sys.executable, "-c", SAVING, str(path), str(count)], check=True)
     save(MaxMargin(C=3.0).fit([[0.0], [1.0]], [0, 1]), path)
-    assert list(path.parent.iterdir()) == [path]  # what the killed ones left is gone
+    assert list(tmp_path.iterdir()) == [path]  # what the killed ones left is gone
     assert load(path).C == 3.0
-
-
-def test_killed_while_saving(tmp_path):
-    kills_while_saving(tmp_path / "m.sx", 2)
-
-
-@pytest.mark.slow
-def test_a_hundred_kills_while_saving(tmp_path):
-    kills_while_saving(tmp_path / "m.sx", 100)
 
 
 FULL = """

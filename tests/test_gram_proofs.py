@@ -31,10 +31,12 @@ from separatrix import (
 from separatrix.errors import UnavailableError
 from separatrix.estimators import kernel_max_margin
 from separatrix.optimum import face_minimum as optimum
+from separatrix.optimum import kernel_decomposition
 from separatrix.patterns import kernel_patterns as gram
 from separatrix.patterns.gram_rows import GramRows
 from separatrix.patterns.kernel_functions import Kernel
 from separatrix.patterns.kernel_patterns import definiteness
+from separatrix.rows.memory import as_rows
 from separatrix.training import kernel_training as kernelised
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -241,8 +243,8 @@ def test_the_cache_is_bounded_in_all_problems_together(cls, mode, jobs, monkeypa
             most[0] = max(most[0], sum(g.rows.nbytes for g in list(alive)))
 
     monkeypatch.setattr(kernelised, "GramRows", Counted)
-    monkeypatch.setattr(optimum, "GramRows", Counted)
-    monkeypatch.setattr(optimum, "AT_ONCE", 10)
+    monkeypatch.setattr(kernel_decomposition, "GramRows", Counted)
+    monkeypatch.setattr(kernel_decomposition, "AT_ONCE", 10)
     options = {"max_epochs": 3} if cls is KernelPerceptron else {}
     cls(cache_size=0.03, multi_class=mode, n_jobs=jobs, **options).fit(*IRIS)
     assert 5_000 < most[0] <= 30_000
@@ -278,6 +280,14 @@ def test_a_hard_margin_is_refused_with_a_proof(layout, intercept):
             forged = replace(certificate, alpha_index=other, alpha=np.ones(len(other)), upper=np.inf)
             assert not any("separable" in text for text in forged.verify(data, labels).checked)
     assert KernelMaxMargin(np.inf, fit_intercept=intercept, gamma=1.0).fit(circle, rings).certificate_.separable
+
+
+def test_a_vector_of_zeros_has_margins_of_zero():
+    """Whose length is asked for among no rows, and then its margins among all."""
+    X = np.array([[1.0], [2.0], [3.0]])
+    patterns = gram.KernelPatterns(as_rows(X), np.array([-1.0, 1.0, -1.0]), Space(), Kernel("linear"))
+    assert patterns.length(np.zeros(4)) >= 0
+    assert patterns.margins(np.zeros(4)).tolist() == [0.0, 0.0, 0.0]
 
 
 def test_forged_kernels_refute_nothing():

@@ -2,6 +2,7 @@
 
 import json
 import re
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -28,10 +29,10 @@ from sklearn.preprocessing import (
 from sklearn.tree import DecisionTreeClassifier
 from typer.testing import CliRunner
 
-from separatrix import DataError, MaxMargin, ModelError, load, save, separability
+from separatrix import DataError, LeastSquares, MaxMargin, ModelError, Pocket, load, save, separability
 from separatrix.cli import app
 from separatrix.cli.progress import time_words
-from separatrix.io import Table
+from separatrix.io import Table, read_table
 from separatrix.io.model.onnx_export import export_onnx
 from separatrix.report.summary import separability_rows
 from separatrix.workflows import Options, compare, comparing, fit
@@ -450,3 +451,25 @@ def test_what_cannot_be_saved_is_said(tmp_path):
     model = make_pipeline(SelectKBest(lambda X, y: np.ones(4), k=2), MaxMargin()).fit(X, y)
     with pytest.raises(ModelError, match="score_func is a function"):
         save(model, tmp_path / "m.sx")
+
+
+def test_class_weights_of_least_squares_are_copies_of_rows():
+    frame = clouds(60, apart=0.4, seed=1)
+    X, y = frame.drop("label").to_numpy(), frame["label"].to_numpy().astype(str)
+    weighted = LeastSquares(class_weight={"c0": 3.0, "c1": 1.0}).fit(X, y)
+    copies = np.concatenate([np.arange(60), *[np.flatnonzero(y == "c0")] * 2])
+    np.testing.assert_allclose(weighted.coef_, LeastSquares().fit(X[copies], y[copies]).coef_, rtol=1e-9)
+    assert np.mean(weighted.predict(X) == "c0") > np.mean(LeastSquares().fit(X, y).predict(X) == "c0")
+
+
+def test_the_pocket_does_not_recommend_itself():
+    """Its answer is the best vector that was met, whenever it ends: there is nothing to warn of."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Pocket(max_updates=1).fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+
+
+def test_a_column_that_counts_the_rows_is_not_left_out_in_silence(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text(",a,y\n0,1.5,u\n1,2.5,v\n2,3.5,v\n")
+    assert read_table(path, "y").notes == ("The unnamed column 1 counts the rows and is left out.",)

@@ -254,12 +254,6 @@ class Pocket(OnlineClassifier):
         super()._gather(members)
         self.n_replacements_ = sum(m.n_replacements_ for m in members)
 
-    def _advice(self) -> str:
-        return (
-            "The pocket holds the best vector that was met. separability(X, y) decides whether a hyperplane separates "
-            "all rows; raise max_epochs to look further, or use MaxMargin."
-        )
-
 
 def with_pocket(rule: Any, ratchet: bool) -> Recipe:
     """Any rule, with the best vector of its run in the pocket."""

@@ -115,6 +115,7 @@ class PiecewiseLinearMachine(LinearSeparator):
         Parameters
         ----------
         X : array-like or CSR matrix of shape (n, d)
+            The rows.
         y : array-like of shape (n,)
             Labels of any type, of two or more classes.
         sample_weight : array-like of shape (n,), default=None
@@ -123,6 +124,7 @@ class PiecewiseLinearMachine(LinearSeparator):
         Returns
         -------
         self
+            The fitted estimator.
         """
         return self._fit(X, y, sample_weight)
 
@@ -237,7 +239,18 @@ class PiecewiseLinearMachine(LinearSeparator):
         return "kesler"
 
     def piece(self, X):
-        """The number of the piece that speaks for each row, a row of ``coef_``: its subclass."""
+        """The number of the piece that speaks for each row, a row of ``coef_``: its subclass.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d), or a home of rows
+            The rows.
+
+        Returns
+        -------
+        ndarray of int of shape (n,)
+            The numbers.
+        """
         check_is_fitted(self)
         return scores_of(self._checked(X), self.coef_, self.intercept_).argmax(axis=1)
 

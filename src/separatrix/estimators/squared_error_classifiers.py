@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from separatrix.errors import DataError, UnavailableError
 from separatrix.estimators._fit.batch import DirectClassifier, IterativeClassifier, Outcome, row_values
 from separatrix.estimators._fit.checkpointed import CHECKPOINT
+from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.prediction import blockwise, scores_of
 from separatrix.estimators._fit.rates import POWERS, rate_function
@@ -42,7 +43,7 @@ def _offers_probabilities(owner: "LeastSquares") -> bool:
 
 
 @estimator
-class LeastSquares(DirectClassifier):
+class LeastSquares(ClassWeightMixin, DirectClassifier):
     """Least squares: ``a = Y^dagger b``, the shortest vector that minimises ``|Y a - b|^2``.
 
     With b = 1 the score ``g(x)`` is the best linear approximation to ``P(positive|x) - P(negative|x)``, so that
@@ -67,6 +68,8 @@ class LeastSquares(DirectClassifier):
     loss : array-like of shape (c, c) or None, default=None
         lambda_ij, the loss of deciding for ``classes_[i]`` where ``classes_[j]`` is true; it takes the place of the
         targets, with "ones" or "indicator".
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the squared errors by class; they multiply ``sample_weight``.
     {batch}
     {checkpoint}
 
@@ -91,10 +94,12 @@ class LeastSquares(DirectClassifier):
 
     target: Any = "ones"
     loss: Any = None
+    class_weight: Any = field(default=None, kw_only=True)
     checkpoint: Any = field(default=None, kw_only=True)
 
     _parameter_constraints = {
         **DirectClassifier._parameter_constraints,
+        **CLASS_WEIGHT,
         "target": [one_of("ones", "indicator", "fisher"), "array-like"],
         "loss": ["array-like", None],
         **CHECKPOINT,
@@ -193,6 +198,16 @@ class LeastSquares(DirectClassifier):
         """Posterior probabilities, moved to the nearest probabilities; for two classes that is clipping to [0, 1].
 
         They are ``(1 + g)/2`` for ``target="ones"``, and g itself for "indicator".
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d), or a home of rows
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n, c)
+            A column for each of ``classes_``.
         """
         if self.loss is not None:
             X = self._checked(X)

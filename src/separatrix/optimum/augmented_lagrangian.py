@@ -24,11 +24,13 @@ from separatrix.passes import compiled as passes
 from separatrix.space import Vector
 
 SWEEPS = 3  # of coordinate descent at the beginning
+ROUGH = 1e-2  # gap of a start
 FIRST = 1.0  # sigma |y|^2 of the first Lagrangian, at least; sigma itself is no less than a multiplier
 GROW = 4.0  # its growth, where the last one took at most QUICK steps
 QUICK = 4
 INNER = 0.1  # how well a Lagrangian is minimised, in units of what its multipliers move
 LARGEST = 3000  # size of the largest matrix that is factored
+FINE, PATIENCE = 1e-9, 4  # a gap that no longer falls is as good as arithmetic makes it
 STEPS = 50  # of Newton's method on one Lagrangian, at most
 
 
@@ -37,8 +39,12 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
     lagrangian = Lagrangian(problem)
     if start is not None:
         lagrangian.begin(start, np.zeros(problem.patterns.n))
-    elif problem.patterns.d + 1 > LARGEST and not problem.free:
-        alpha = descend(problem)  # a sweep costs as much as a pass, and these matrices do not
+    elif problem.patterns.d + 1 > LARGEST:  # a sweep costs as much as a pass, and matrices cost more
+        near = problem
+        if problem.free:  # with a bias that is part of |a|: near enough for multipliers to begin with
+            near = problem._with(problem.C, problem.patterns.space._replace(free=False), max(problem.tol, ROUGH))
+        alpha = descend(near)
+        problem.passes = near.passes
         if problem.done():
             return
         lagrangian.begin(problem.combine(np.flatnonzero(alpha), alpha[alpha > 0]), alpha)
@@ -106,11 +112,13 @@ class Lagrangian:
 
     def follow(self) -> None:
         problem = self.problem
+        best, stale = np.inf, 0
         while True:
             steps = 0
             while steps < STEPS:
                 self._enter()
-                if problem.done():
+                best, stale = (problem.gap, 0) if problem.gap < 0.5 * best else (best, stale + 1)
+                if problem.done() or (problem.gap < FINE and stale >= PATIENCE):
                     return
                 gradient = self.penalty * self.a - self.v
                 moved = float(np.linalg.norm(self.clipped - self.alpha)) / np.sqrt(self.sigma)

@@ -107,7 +107,7 @@ def _descend(problem: KernelProblem, tol: float, alpha: Vector) -> Vector:
         chosen[violators] = False
         gram.bring(working)
         slots = gram.slot[working]
-        Q = gram.rows[slots[:, None], working]
+        Q = np.array([gram.rows[slot].take(working) for slot in slots.tolist()])
         part = alpha[working]
         gradient = f[working] + problem.diagonal[working] * part - 1.0
         problem.steps += run(

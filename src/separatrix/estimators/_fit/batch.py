@@ -209,6 +209,7 @@ class IterativeClassifier(BatchClassifier):
         Returns
         -------
         self
+            The fitted estimator.
         """
         return self._fit(X, y, sample_weight, coef_init=coef_init, intercept_init=intercept_init)
 
@@ -234,6 +235,7 @@ class DirectClassifier(BatchClassifier):
         Returns
         -------
         self
+            The fitted estimator.
         """
         return self._fit(X, y, sample_weight)
 

@@ -6,14 +6,13 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils import compute_class_weight
 
+from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.separator import Data, LinearSeparator
 from separatrix.estimators._fit.starts import starting_vectors
 from separatrix.estimators._fit.watch import Watch, threads_for
 from separatrix.estimators.sklearn_api import INTERCEPT, NOT_NEGATIVE, POSITIVE, POSITIVE_OR_INF, fit_method, one_of
-from separatrix.passes.preparation import weighted
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certify import certify
 from separatrix.space import Space, Vector
@@ -35,7 +34,7 @@ class Solution:
 
 
 @estimator
-class MarginClassifier(LinearSeparator):
+class MarginClassifier(ClassWeightMixin, LinearSeparator):
     """Base of `MaxMargin` and `KernelMaxMargin`.
 
     Subclasses make problems (``patterns``, ``a``, ``alpha``, ``lower``, ``upper``, ``gap``, ``watch``) and solve them.
@@ -59,7 +58,7 @@ class MarginClassifier(LinearSeparator):
         "rho": INTERCEPT["rho"],
         "tol": [NOT_NEGATIVE],
         "max_time": [POSITIVE, None],
-        "class_weight": [dict, one_of("balanced"), None],
+        **CLASS_WEIGHT,
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
@@ -110,6 +109,7 @@ class MarginClassifier(LinearSeparator):
         Returns
         -------
         self
+            The fitted estimator.
         """
         return self._fit(X, y, sample_weight, coef_init=coef_init, intercept_init=intercept_init)
 
@@ -120,24 +120,6 @@ class MarginClassifier(LinearSeparator):
             + (", and whether a hyperplane separates is undecided" if undecided else ""),
             self._advice(n),
         )
-
-    def _check_training_data(self, *given: Any, **options: Any) -> Data:
-        """The data with weights times the factors of their classes."""
-        data = super()._check_training_data(*given, **options)
-        if self.class_weight is None:
-            return data
-        if not data.here:
-            return data._replace(rows=weighted(data.rows, self.class_weight))
-        factors = compute_class_weight(self.class_weight, classes=data.classes, y=data.classes[data.codes])
-        if not np.all((factors > 0) & np.isfinite(factors)):
-            raise ValueError(f"class_weight={self.class_weight!r} must give every class a positive, finite factor.")
-        weight = data.weight * factors[data.codes]
-        given_weight = np.zeros(data.size)
-        given_weight[data.kept] = weight
-        return data._replace(weight=weight, given_weight=given_weight)
-
-    def _member_params(self, data: Data) -> dict[str, Any]:
-        return {"class_weight": None}  # it is in the weights of the data
 
     def _fit_data(self, data: Data, watch: Watch, coef_init: Any = None, intercept_init: Any = None) -> None:
         self.classes_, self.multi_class_ = data.classes, self._mode(data.classes)

@@ -99,6 +99,7 @@ class OnlineClassifier(PartialFitMixin):
         Returns
         -------
         self
+            The fitted estimator.
         """
         return self._fit(X, y, sample_weight, coef_init=coef_init, intercept_init=intercept_init)
 
@@ -106,14 +107,11 @@ class OnlineClassifier(PartialFitMixin):
         """More epochs help where corrections were still becoming fewer; where they were not, or the answer is a mean or
         the best of all vectors, a warning would tell nothing that ``converged_`` does not."""
         short = any(r.reason == "max_updates" or (r.reason == "max_epochs" and not r.settled) for r in self._records_)
-        return self.stop_reason_, self._advice() if short and not self._needs_no_end() else ""
+        return self.stop_reason_, ADVICE if short and not self._needs_no_end() else ""
 
     def _needs_no_end(self) -> bool:
         """Is the answer good whenever the fit ends?"""
         return bool(getattr(self, "average", False))
-
-    def _advice(self) -> str:
-        return ADVICE
 
     def _fit_data(self, data: Data, watch: Watch, coef_init: Any = None, intercept_init: Any = None) -> None:
         if not data.here:

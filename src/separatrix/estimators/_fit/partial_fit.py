@@ -43,13 +43,15 @@ class PartialFitMixin(LinearSeparator):
 
         Parameters
         ----------
-        X, y, sample_weight : as in `fit`
+        X, y, sample_weight : array-like
+            The block: rows, labels and weights, as in `fit`.
         classes : array-like, default=None
             All labels that will ever occur; required in the first call.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         if self.early_stopping:
             raise UnavailableError("partial_fit cannot hold out data: early_stopping must be False.")
@@ -122,6 +124,18 @@ class PartialFitMixin(LinearSeparator):
 
         The upper bound of `partial_fit` is kept and holds for data that contain all rows seen; that of `fit`, which
         speaks of the data of the fit, is not.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d)
+            The rows.
+        y : array-like of shape (n,)
+            Their labels.
+
+        Returns
+        -------
+        Certificate
+            Of these data.
         """
         check_is_fitted(self)
         data = self._check_training_data(X, y, None, reset=False, classes=self.classes_)

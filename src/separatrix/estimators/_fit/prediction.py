@@ -64,6 +64,16 @@ class LinearPredictor(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """Signed score of each row: positive for ``classes_[1]``, or one column per class.
 
         One-vs-one: the number of duels that each class wins, ties broken by the sum of its scores.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d), or a home of rows
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, c)
+            The scores.
         """
         if stays_there(X) and self._fitted_as() != "ovo":
             return self._scores_on_device(X)
@@ -129,6 +139,16 @@ class LinearPredictor(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         two: then it is the smallest of ``(g_i - g_j)/|w_i - w_j|`` over the rivals j of each class i. For the class of
         a row that is the distance from the border of its region; it is negative for the other classes.
         Infinite where all coefficients are 0 and the bias alone decides.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d), or a home of rows
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, number of hyperplanes)
+            The distances.
         """
         scores = self._scores_of_rows(X)
         if scores.ndim > 1 and self._fitted_as() == "kesler":
@@ -143,6 +163,16 @@ class LinearPredictor(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
         One-vs-rest: the classes with a positive score. One-vs-one: the class that wins all of its duels. A linear
         machine: the class with the largest score, unless two share it.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d), or a home of rows
+            The rows.
+
+        Returns
+        -------
+        ndarray of bool of shape (n, c)
+            Which classes claim which rows.
         """
         scores = self._scores_of_rows(X)
         if scores.ndim == 1:
@@ -158,6 +188,16 @@ class LinearPredictor(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def ambiguous(self, X):
         """The rows that no class claims, or several do; `claims` tells which. `predict` decides them all the same.
 
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d), or a home of rows
+            The rows.
+
+        Returns
+        -------
+        ndarray of bool of shape (n,)
+            Whether a row is one of these.
+
         Examples
         --------
         >>> from sklearn.datasets import load_iris
@@ -172,7 +212,18 @@ class LinearPredictor(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     @blockwise
     def predict(self, X):
-        """The class of each row."""
+        """The class of each row.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d), or a home of rows
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels of ``classes_``.
+        """
         scores = self.decision_function(X)
         if isinstance(scores, np.ndarray):
             codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)

@@ -1,0 +1,38 @@
+"""Class weights: factors on the weights of all rows of a class."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import compute_class_weight
+
+from separatrix.estimators.sklearn_api import one_of
+from separatrix.passes.preparation import weighted
+
+if TYPE_CHECKING:
+    from separatrix.estimators._fit.separator import Data
+
+CLASS_WEIGHT = {"class_weight": [dict, one_of("balanced"), None]}
+
+
+class ClassWeightMixin:
+    """For separators with a parameter ``class_weight``; it stands before the base that checks the data."""
+
+    class_weight: Any
+
+    def _check_training_data(self, *given: Any, **options: Any) -> "Data":
+        """The data with weights times the factors of their classes."""
+        data: Data = super()._check_training_data(*given, **options)  # type: ignore[misc]
+        if self.class_weight is None:
+            return data
+        if not data.here:
+            return data._replace(rows=weighted(data.rows, self.class_weight))
+        factors = compute_class_weight(self.class_weight, classes=data.classes, y=data.classes[data.codes])
+        if not np.all((factors > 0) & np.isfinite(factors)):
+            raise ValueError(f"class_weight={self.class_weight!r} must give every class a positive, finite factor.")
+        weight = data.weight * factors[data.codes]
+        given_weight = np.zeros(data.size)
+        given_weight[data.kept] = weight
+        return data._replace(weight=weight, given_weight=given_weight)
+
+    def _member_params(self, data: "Data") -> dict[str, Any]:
+        return {"class_weight": None}  # it is in the weights of the data
