@@ -72,6 +72,8 @@ def main() -> None:
         write(options.out, setting, results)
     if options.docs:
         text = (options.out / "results.md").read_text() + "\n" + (HERE / "remarks.md").read_text()
+        if (options.out / "map.txt").exists():
+            text += "\n## The map\n\n```text\n" + (options.out / "map.txt").read_text() + "```\n"
         (HERE.parent / "docs" / "benchmarks.md").write_text(text)
     missed = [row.case for rows in results.values() for row in rows if row.met is False]
     print(f"\n{len(missed)} goals not met" + "".join(f"\n- {case}" for case in missed))
