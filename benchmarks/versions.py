@@ -106,7 +106,8 @@ def work():
 
 
 def worker(source):
-    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(source), str(HERE)])}
+    known = os.environ.get("PYTHONPATH", "")
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(source), str(HERE), *([known] if known else [])])}
     command = [sys.executable, "-m", "benchmarks.versions", "--work"]
     return subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 

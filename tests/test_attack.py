@@ -269,6 +269,16 @@ def test_estimators_claim_nothing_false_of_100_000(part):
         assert_claims(i)
 
 
+@pytest.mark.parametrize("number", [1168, 1502, 8826, 18135, 20907, 72260, 94827])
+def test_fits_that_broke_once(number):
+    """Squares, multiples and bounds that overflow."""
+    assert assert_claims(number) in ("claimed", "refused", "not separable")
+
+
+def test_a_question_that_broke_once():
+    assert_separability(problem(66939))
+
+
 def test_the_oracle_knows_the_textbook():
     line = [[0.0], [1.0], [2.0]]
     assert oracle.kind(oracle.patterns(line, [0, 0, 1], 1)) == "complete"

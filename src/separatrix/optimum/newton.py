@@ -174,6 +174,9 @@ class Hessian:
 
 
 def newton_step(H: NDArray[np.float64], gradient: Vector) -> Vector:
+    """-H^-1 g; none where squares of the data overflow."""
+    if not (np.isfinite(np.sum(np.abs(gradient))) and np.isfinite(np.sum(np.abs(H)))):
+        return np.zeros_like(gradient)
     if H[-1, -1] <= 0.0:  # a space without bias, or no active row and a free one
         H = H.copy()
         H[-1, -1] = 1.0

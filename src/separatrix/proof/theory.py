@@ -92,10 +92,18 @@ def theory_of(
         theorem.statement,
         updates,
         (certain, upper),
-        theorem.updates(certain) if certain > 0 else math.inf,
-        theorem.updates(upper) if 0 < upper < math.inf else math.inf,
+        _updates(theorem, certain),
+        _updates(theorem, upper),
         fraction,
     )
+
+
+def _updates(theorem: Theorem, gamma: float) -> float:
+    """What a theorem allows; inf where there is no margin, or one so small that the number overflows."""
+    try:
+        return theorem.updates(gamma) if 0 < gamma < math.inf else math.inf
+    except (OverflowError, ZeroDivisionError):
+        return math.inf
 
 
 @singledispatch
