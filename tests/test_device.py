@@ -93,6 +93,8 @@ def test_summaries_are_those_of_memory(make, dtype, weighted):
     for name, *args in (("piece", a), ("piece", -a, False), ("sum",), ("column_range",)):
         there_all, here_all = getattr(there, name)(*args), getattr(here, name)(*args)
         for ours, memory in zip(there_all, here_all, strict=True):
+            if np.ndim(memory) == 2:  # of a symmetric matrix the lower triangle is asked for
+                ours, memory = np.tril(ours), np.tril(memory)
             np.testing.assert_allclose(ours, memory, rtol=1e-12, atol=1e-12)
     worst = there.extremes(a, 40).numbers
     np.testing.assert_array_equal(there.dense_rows(worst), here.dense_rows(worst))
@@ -261,7 +263,7 @@ def test_a_hessian_that_float32_would_spoil_is_made_in_float64(interpreted, smal
     C = 1.0
     here, there = fused(interpreted, Space(1.0, (2 * C) ** -0.5), offset=1000.0, noise=0.1)
     a = np.append(np.full(5, 1e-4), 0.0)
-    np.testing.assert_allclose(there.piece(a).matrix, here.piece(a).matrix, rtol=1e-12)
+    np.testing.assert_allclose(np.tril(there.piece(a).matrix), np.tril(here.piece(a).matrix), rtol=1e-12)
     assert solved(there, C, 1e-6).gap <= 1e-6
 
 
