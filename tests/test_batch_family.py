@@ -299,6 +299,8 @@ def test_weights_of_any_size(cls, size):
 
 
 WRONG = {
+    "random_state": ["a", -1],
+    "class_weight": ["heavy", 3],
     "checkpoint": [3, ["a"]],
     "fit_intercept": ["yes", None, 2],
     "rho": [0, -1, np.nan, np.inf, "1", None],

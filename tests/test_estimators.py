@@ -227,14 +227,13 @@ def test_how_a_fit_ends(cls, rng):
     elif not by_epochs.converged_:
         assert by_epochs.stop_reason_ == "max_epochs"
         assert (by_epochs.n_epochs_, by_epochs.n_visits_) == (3, 180)
-        assert len(caught) == 2
+        assert len(caught) == (0 if cls in (Pocket, VotedPerceptron) else 2)  # their answer is the best that was met
     for warning in caught:
         assert warning.category is ConvergenceWarning
         assert warning.filename == __file__  # it points to the user's line
         text = str(warning.message)
         assert text.startswith(f"{cls.__name__} ended by max_")
-        other = ("separability",) if cls is Pocket else ("average=True", "Pocket", "cale your features")
-        for help_ in ("MaxMargin", "max_epochs", *other):
+        for help_ in ("average=True", "Pocket", "MaxMargin", "max_epochs", "cale your features"):
             assert help_ in text
 
 

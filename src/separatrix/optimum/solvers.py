@@ -58,7 +58,8 @@ def _dual_side(problem: Problem) -> bool:
     patterns, width = problem.patterns, problem.patterns.d + 1
     if width < NARROW or problem.tol < ROUGH:
         return False
-    return patterns.n <= width or problem.C * (patterns.mean_square + patterns.space.rho**2) <= EASY
+    easy = not patterns.sparse and problem.C * (patterns.mean_square + patterns.space.rho**2) <= EASY
+    return patterns.n <= width or easy
 
 
 def check(problem: Problem, name: str) -> None:

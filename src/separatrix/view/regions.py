@@ -41,7 +41,7 @@ def boundary(estimator: Any, X: Any, y: Any, *, feature_names: Any = None) -> Vi
     >>> from separatrix.view import boundary
     >>> X, y = load_iris(return_X_y=True)
     >>> print(boundary(MaxMargin(C=float("inf")).fit(X[:, 2:], y == 0), X[:, 2:], y == 0).title)
-    MaxMargin: every row on its side, the nearest at 0.82
+    MaxMargin: every row on its side, the nearest at 0.596
     """
     try:
         seen = BoundaryDisplay.computed(estimator, X, y, feature_names=feature_names, steps=STEPS)
