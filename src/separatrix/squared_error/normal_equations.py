@@ -34,7 +34,7 @@ class NormalEquations:
         n, width = self.patterns.n, width_of(self.patterns)
         if n * width < LARGE or n < TALL * width or width > WIDEST:
             return None
-        matrix = self.patterns.outer_products(np.arange(n), self.weight)[:width, :width]
+        matrix = aside(lambda: self.patterns.outer_products(np.arange(n), self.weight))[:width, :width]
         diagonal = np.diag(matrix)
         if not np.all((diagonal > 0) & np.isfinite(diagonal)):
             return None

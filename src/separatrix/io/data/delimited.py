@@ -15,7 +15,7 @@ from separatrix.io.data.source import MARK, Source
 from separatrix.io.data.table import Asked, Format, Table
 
 SEPARATORS = (",", "\t", ";", "|")
-MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
+MISSING = ["", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "None", "?"]
 NUMBER = re.compile(r"^\s*[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?\s*$|^\s*[-+]?inf(inity)?\s*$", re.I)
 DECIMAL_COMMA = re.compile(r"^\s*[-+]?\d+,\d+\s*$")
 UNNAMED = "unnamed column "
