@@ -3,6 +3,8 @@
 import base64
 import builtins
 import math
+import queue
+import threading
 import zlib
 from contextlib import nullcontext
 
@@ -275,3 +277,29 @@ def test_without_panel_the_install_line_is_told(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", missing)
     with pytest.raises(MissingExtraError, match=r"pip install 'separatrix\[studio\]'"):
         panel()
+
+
+def test_an_epoch_that_was_asked_for_is_not_lost_when_the_view_changes_meanwhile():
+    shown = queue.Queue()
+    session = Session(Board.of(*SETS["separable"]()), shown.put)
+    gate = threading.Event()
+    session.worker.submit(gate.wait)  # both questions wait, as behind a long fit
+    session.ask((-2, 2, -2, 2), epoch_of)
+    session.ask((-3, 3, -3, 3))
+    gate.set()
+    assert shown.get(timeout=60).board.step > 0
+    session.close()
+
+
+def test_a_board_changed_by_hand_is_not_undone_by_a_move_in_the_thread():
+    session = Session(Board.of(*SETS["separable"]()), lambda shown: None)
+    by_hand = session.board.changed(degree=2)
+
+    def slow_move(board):
+        session.change(by_hand)
+        return board.changed(step=5)
+
+    session.moves.append(slow_move)
+    session._move()
+    assert session.board is by_hand
+    session.close()

@@ -1,6 +1,7 @@
 """The page: widgets around the plane, and what each of them does."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from html import escape
 from typing import Any
@@ -10,14 +11,15 @@ import numpy as np
 from separatrix.errors import DataError, MissingExtraError
 from separatrix.studio import in_words
 from separatrix.studio.board import DEGREES, MOST_CLASSES, Board
+from separatrix.studio.bounds_figure import ClosingBounds
 from separatrix.studio.course_table import course_table, verdict_words
 from separatrix.studio.files_in import PROJECTED, Loaded, first_choice, load_bytes
 from separatrix.studio.page_frame import WIDGET, WORDS, template
-from separatrix.studio.plane_figure import DASHES, LINES, Plane
+from separatrix.studio.plane_figure import Plane
 from separatrix.studio.point_sets import SETS
 from separatrix.studio.separator_forms import Forms
 from separatrix.studio.session import Session, Shown, epoch_of
-from separatrix.view.canvas import FOLLOW_THEME, INK, new_figure
+from separatrix.view.canvas import FOLLOW_THEME
 
 PERIOD = 80  # milliseconds between two looks while it plays
 SPEEDS = {"1 a second": 1, "2 a second": 2, "5 a second": 5, "10 a second": 10, "50 a second": 50, "500 a second": 500}
@@ -43,9 +45,10 @@ class Page:
         self.message, self.loaded, self.due = "", start, 0.0
         self.session = Session(self._first_board(start), self._computed)
         self.plane = Plane(self.session.board)
-        self.quiet = False  # while the page itself changes points and widgets
+        self.quiet = False
         self._make_widgets()
-        self.forms = Forms(self.session.board.separators, self._separators_changed, self._complain)
+        changed, complain = self._locked(self._separators_changed), self._locked(self._complain)
+        self.forms = Forms(self.session.board.separators, changed, complain)
         self.plane.points.on_change("data", self._drawn)
         self.plane.figure.on_event("rangesupdate", lambda event: self._ask())
         self.ticker = pn.state.add_periodic_callback(self._tick, period=PERIOD, start=False)
@@ -65,6 +68,24 @@ class Page:
             return self._from_file(*first_choice(start))
         return Board.of(*SETS["separable"]())
 
+    def _locked(self, act: Callable[..., None]) -> Callable[..., None]:
+        """Panel may call its watchers without the lock of the document; Bokeh takes it for its next tick."""
+
+        def later(*arguments: Any) -> None:
+            if not self.quiet:
+                self.doc.add_next_tick_callback(partial(act, *arguments))
+
+        return later
+
+    @contextmanager
+    def _quietly(self) -> Iterator[None]:
+        """While the page itself changes points and widgets nobody else did."""
+        self.quiet = True
+        try:
+            yield
+        finally:
+            self.quiet = False
+
     # What one sees.
 
     def _make_widgets(self) -> None:
@@ -73,27 +94,27 @@ class Page:
 
         def button(name: str, act: Any, **more: Any) -> Any:
             made = pn.widgets.Button(name=name, **{**looks, **more})
-            made.on_click(act)
+            made.on_click(self._locked(act))
             return made
 
         self.sets = pn.widgets.Select(name="points", options=["(drawn)", *SETS], value="(drawn)", width=170, **looks)
-        self.sets.param.watch(self._choose_set, "value")
+        self.sets.param.watch(self._locked(self._choose_set), "value")
         self.upload = pn.widgets.FileInput(
             accept=".csv,.tsv,.txt,.parquet,.json,.ndjson,.arff,.npy,.npz,.svm,.libsvm,.gz",
             width=220,
             align="end",
             **looks,
         )
-        self.upload.param.watch(self._file_came, "value")
+        self.upload.param.watch(self._locked(self._file_came), "value")
         self.column_x, self.column_y, self.target = (
             pn.widgets.Select(name=name, width=150, visible=False, **looks) for name in ("across", "up", "labels")
         )
         for chosen in (self.column_x, self.column_y):
-            chosen.param.watch(self._columns_changed, "value")
-        self.target.param.watch(self._labels_chosen, "value")
+            chosen.param.watch(self._locked(self._columns_changed), "value")
+        self.target.param.watch(self._locked(self._labels_chosen), "value")
         names = {f"class {k + 1}": k for k in range(MOST_CLASSES)}
         self.classes = pn.widgets.RadioButtonGroup(name="class", options=names, value=0, **looks)
-        self.classes.param.watch(self._class_chosen, "value")
+        self.classes.param.watch(self._locked(self._class_chosen), "value")
         tools = [
             button("recolour", self._recolour, description="give the chosen points this class"),
             button("delete", self._delete),
@@ -101,11 +122,11 @@ class Page:
             button("undo", self._undo),
         ]
         self.degree = pn.widgets.Select(name="features", options=DEGREES, value=1, width=220, **looks)
-        self.degree.param.watch(self._degree_changed, "value")
+        self.degree.param.watch(self._locked(self._degree_changed), "value")
         files = pn.FlexBox(self.sets, self.upload, self.target, self.column_x, self.column_y, self.degree, margin=0)
         self.controls = pn.Column(files, pn.FlexBox(self.classes, *tools, margin=0), sizing_mode="stretch_width")
-        self.play = pn.widgets.Toggle(name="play", button_type="primary", **looks)
-        self.play.param.watch(self._played, "value")
+        self.play = pn.widgets.Toggle(name="play", button_type="primary", width=64, **looks)
+        self.play.param.watch(self._locked(self._played), "value")
         self.speed = pn.widgets.Select(name="", options=SPEEDS, value=5, width=120, **looks)
         self.steps = pn.FlexBox(
             self.play,
@@ -120,25 +141,7 @@ class Page:
         self.status, self.words, self.code, self.proof = (
             pn.pane.HTML("", sizing_mode="stretch_width", stylesheets=[WORDS], margin=(0, 5)) for _ in range(4)
         )
-        self.bounds = self._bounds_figure()
-
-    def _bounds_figure(self) -> Any:
-        from bokeh.models import ColumnDataSource, Range1d
-
-        figure = new_figure("steps", "margin", height=220, tools="", x_range=Range1d(0, 10), y_range=Range1d(0, 1))
-        figure.min_width = 240
-        self.bound_sources = []
-        for k in range(len(LINES)):
-            source = ColumnDataSource({"step": [], "lower": [], "upper": []})
-            for name, width in (("upper", 1.5), ("lower", 2.5)):
-                line = figure.line(
-                    "step", name, source=source, line_color=LINES[k], line_dash=DASHES[k], line_width=width
-                )
-                line.glyph.tags = ["ink-line"] if LINES[k] == INK else []
-            dots = figure.scatter("step", "lower", source=source, size=5, fill_color=LINES[k], line_color=None)
-            dots.glyph.tags = ["ink-fill"] if LINES[k] == INK else []
-            self.bound_sources.append(source)
-        return figure
+        self.bounds = ClosingBounds()
 
     def view(self) -> Any:
         """The whole page, for the server."""
@@ -151,7 +154,7 @@ class Page:
         page.add_panel("proof", self.proof)
         page.add_panel("separators", self.forms.place)
         page.add_panel("words", self.words)
-        page.add_panel("bounds", pn.pane.Bokeh(self.bounds, sizing_mode="stretch_width"))
+        page.add_panel("bounds", pn.pane.Bokeh(self.bounds.figure, sizing_mode="stretch_width"))
         page.add_panel("code", self.code)
         return page
 
@@ -182,7 +185,7 @@ class Page:
         self._show_board(fit_range)
 
     def _choose_set(self, event: Any) -> None:
-        if event.new in SETS and not self.quiet:
+        if event.new in SETS:
             self._forget_file()
             self._change(self._like(Board.of(*SETS[event.new]())).changed(step=0, names=()), fit_range=True)
 
@@ -226,8 +229,7 @@ class Page:
         self._show_board(fit_range=True)
 
     def _degree_changed(self, event: Any) -> None:
-        if not self.quiet:
-            self._change(self.session.board.changed(degree=event.new))
+        self._change(self.session.board.changed(degree=event.new))
 
     def _separators_changed(self, separators: Any) -> None:
         self._change(self.session.board.changed(separators=separators))
@@ -238,7 +240,7 @@ class Page:
         self._load(lambda: load_bytes(event.new, self.upload.filename or "the file"))
 
     def _labels_chosen(self, event: Any) -> None:
-        if not self.quiet and self.loaded is not None:
+        if self.loaded is not None:
             again = self.loaded.again
             self._load(lambda: again(event.new))
 
@@ -264,21 +266,19 @@ class Page:
     def _offer_columns(self) -> None:
         assert self.loaded is not None
         first = first_choice(self.loaded)
-        self.quiet = True
-        for chosen, value in zip((self.column_x, self.column_y), first, strict=True):
-            chosen.param.update(options=[PROJECTED, *self.loaded.columns], value=value, visible=True)
         labels = self.loaded.labels
-        self.target.param.update(
-            options=labels, value=str(self.loaded.table.target) if labels else None, visible=bool(labels)
-        )
-        self.quiet = False
+        target = str(self.loaded.table.target) if labels else None
+        with self._quietly():
+            for chosen, value in zip((self.column_x, self.column_y), first, strict=True):
+                chosen.param.update(options=[PROJECTED, *self.loaded.columns], value=value, visible=True)
+            self.target.param.update(options=labels, value=target, visible=bool(labels))
 
     def _forget_file(self) -> None:
         self.loaded = None
         self.column_x.visible = self.column_y.visible = self.target.visible = False
 
     def _columns_changed(self, event: Any) -> None:
-        if self.quiet or self.loaded is None:
+        if self.loaded is None:
             return
         board = self._from_file(self.column_x.value, self.column_y.value)
         self._change(self._like(board).changed(step=0, names=board.names), fit_range=True)
@@ -335,11 +335,10 @@ class Page:
         self._show_status(None)
 
     def _show_board(self, fit_range: bool = False) -> None:
-        self.quiet = True
         board = self.session.board
-        self.plane.show_points(board, fit_range)
-        self.degree.value, self.sets.value = board.degree, "(drawn)"
-        self.quiet = False
+        with self._quietly():
+            self.plane.show_points(board, fit_range)
+            self.degree.value, self.sets.value = board.degree, "(drawn)"
         self._ask()
 
     def _show(self, shown: Shown) -> None:
@@ -365,7 +364,7 @@ class Page:
             self.plane.show_picture(k, shown.pictures[k] if k < len(shown.pictures) else None)
         self.plane.show_corrected(shown.board.points[first.corrected])
         self.plane.show_meeting(shown.meeting, shown.board)
-        self._show_bounds(shown)
+        self.bounds.show(shown)
         self._show_status(shown)
         self.words.object = in_words.formula(first, shown.before, shown.board) + in_words.theorem(
             first, shown.promises[0]
@@ -374,18 +373,6 @@ class Page:
             code = escape(in_words.same_in_python(first, shown.board))
             self.code.object = f"<h2>The same in Python</h2><pre>{code}</pre>"
         self.proof.object = verdict_words(shown)
-
-    def _show_bounds(self, shown: Shown) -> None:
-        """All steps, and margins from a little below 0 to three times the best bound."""
-        for k, source in enumerate(self.bound_sources):
-            course = shown.courses[k] if k < len(shown.courses) else {}
-            steps = sorted(course)[-400:]
-            rows = np.array([course[t] for t in steps]).reshape(-1, 2)
-            source.data = {"step": steps, "lower": rows[:, 0], "upper": rows[:, 1]}
-        uppers = [upper for course in shown.courses for _, upper in course.values() if np.isfinite(upper)]
-        best = min((u for u in uppers if u > 0), default=1.0)
-        self.bounds.x_range.update(start=0, end=max([10, *(step for course in shown.courses for step in course)]))
-        self.bounds.y_range.update(start=-0.5 * best, end=min(3 * best, max([best, *uppers])) * 1.05)
 
     def _show_status(self, shown: Shown | None) -> None:
         words = f'<p class="error" role="status">{escape(self.message)}</p>' if self.message else ""

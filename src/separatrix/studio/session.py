@@ -47,6 +47,7 @@ class Session:
         self.board, self.past, self.show = board, [], show  # type: ignore[var-annotated]
         self.worker = ThreadPoolExecutor(1, thread_name_prefix="studio")
         self.lock, self.asked, self.busy = threading.Lock(), 0, False
+        self.moves: list[Callable[[Board], Board]] = []  # to be made in the thread, in their order
         self.answers: dict[Any, tuple[Separability | None, Meeting | None]] = {}
         self.theories: dict[Any, Theory | None] = {}
         self.ended: dict[Any, Frame] = {}
@@ -68,18 +69,19 @@ class Session:
         return True
 
     def ask(self, view: View, then: Callable[[Board], Board] | None = None) -> None:
-        """Compute what is to be shown now; an older question that is still waiting is dropped."""
+        """Compute what is to be shown now, after ``then``; an older question that still waits is dropped."""
         with self.lock:
             self.asked += 1
             number = self.asked
             self.busy = True
-        self.worker.submit(self._answer, number, view, then)
+            if then is not None:
+                self.moves.append(then)
+        self.worker.submit(self._answer, number, view)
 
-    def _answer(self, number: int, view: View, then: Callable[[Board], Board] | None) -> None:
+    def _answer(self, number: int, view: View) -> None:
         try:
             if number == self.asked:
-                if then is not None:
-                    self.board = then(self.board)
+                self._move()
                 self.show(self.compute(self.board, view))
         except Exception:
             log.exception("A step of the studio failed.")
@@ -87,6 +89,16 @@ class Session:
         finally:
             if number == self.asked:
                 self.busy = False
+
+    def _move(self) -> None:
+        """Make the moves that were asked for. A board that is changed meanwhile by hand is the one that counts."""
+        while self.moves:
+            with self.lock:
+                board, move = self.board, self.moves.pop(0)
+            moved = move(board)
+            with self.lock:
+                if self.board is board:
+                    self.board = moved
 
     def compute(self, board: Board, view: View) -> Shown:
         frames = [self._frame(board, separator) for separator in board.separators]
