@@ -36,6 +36,7 @@ def verify(
                 "holds": found.holds,
                 "same_data": found.same_data,
                 "left_out": found.left_out,
+                "notes": list(found.table.notes),
                 "claims": {
                     name: {"holds": bool(v), "checked": v.checked, "failed": v.failed, "not_checkable": v.unchecked}
                     | ({"notes": v.notes} if v.notes else {})
@@ -50,6 +51,7 @@ def verify(
             rows.append(
                 ("rows left out", f"{found.left_out:,} of {found.table.n:,}: the certificate gives them no weight")
             )
+        rows += [("data, a note", note) for note in found.table.notes]
         rows += [(name, str(v)) for name, v in found.claims.items()]
         rows.append(
             ("verdict", "the certificate holds" if found.holds else "the certificate does NOT hold on these data")

@@ -1,7 +1,7 @@
 """The proof again, from the data alone: the claims that a fitted separator makes, each with what it is about."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from separatrix.io.data.table import Table
 from separatrix.io.model.apply import classifier_of, prepared, read_classifier, read_for, used
 from separatrix.proof.certificate import Certificate, Verification
 from separatrix.proof.verification import verify_apart
+from separatrix.workflows.what_predicts import about_what_predicts, kind_of, with_own_vector
 
 
 @dataclass(frozen=True)
@@ -49,30 +50,14 @@ def verify(model: str | Path, data: Any, independent: bool = False, **reading: A
                 f"{table.source} has no rows of the class {absent[0]}: the certificate is about all classes."
             )
         X, y = prepared(file.model, table.X), known_labels(separator.classes_, table.y)
-        claims = verified(separator, X, y, verify_apart if independent else Certificate.verify)
-        if not _about_its_own(separator):
-            claims["the model"] = Verification((), ("its hyperplane is another than that of the certificate",), ())
+        judge = verify_apart if independent else Certificate.verify
+        tie = about_what_predicts(separator, X, y)
+        claims = {} if tie.failed else verified(separator, X, y, judge, own=True)
+        if tie.failed or tie.notes:
+            claims["the model"] = tie
         weights = [c.sample_weight for c in separator.certificates_ if c.sample_weight is not None]
         left_out = max((int(np.sum(np.asarray(w) == 0)) for w in weights), default=0)
     return Verified(table, (file.provenance.get("data") or {}).get("sha256") == table.digest, left_out, claims)
-
-
-def _about_its_own(separator: Any) -> bool:
-    """Whether the certificates are about the vectors that a linear separator predicts with, up to their lengths."""
-    directions = [c.direction for c in separator.certificates_]
-    if "coef_" not in vars(separator) or any(a is None for a in directions):
-        return True
-    own, claimed = [], []
-    rows = iter(np.column_stack([separator.coef_, separator.intercept_]))
-    for certificate, direction in zip(separator.certificates_, directions, strict=True):
-        vectors = direction.reshape(-1, separator.coef_.shape[1] + 1)  # one, or those of a machine
-        claimed.append(_unit([np.append(*certificate.space.split(a)) for a in vectors]))
-        own.append(_unit([next(rows) for _ in vectors]))
-    return next(rows, None) is None and np.allclose(np.vstack(own), np.vstack(claimed), rtol=0.0, atol=1e-9)
-
-
-def _unit(vectors: list[np.ndarray]) -> np.ndarray:
-    return np.array(vectors) / (np.linalg.norm(vectors) or 1.0)
 
 
 def problem_names(separator: Any) -> list[str]:
@@ -82,11 +67,12 @@ def problem_names(separator: Any) -> list[str]:
     for k, certificate in enumerate(certificates):
         pair = certificate.between or (classes if len(classes) == 2 else None)
         if pair is not None:
-            names.append(f"{pair[1]} against {pair[0]}")
+            name = f"{pair[1]} against {pair[0]}"
         elif len(certificates) == len(classes):
-            names.append(f"{classes[k]} against the rest")
+            name = f"{classes[k]} against the rest"
         else:
-            names.append("all classes by one machine")
+            name = "all classes by one machine"
+        names.append(name if name not in names else f"{name} (problem {k + 1})")  # labels may read like that
     return names
 
 
@@ -97,8 +83,7 @@ def vector_names(separator: Any) -> list[str]:
     if not hasattr(separator, "certificates_"):  # several vectors for each class
         return [f"{separator.classes_[k]}, a piece of it" for k in separator.owners_]
     names = problem_names(separator)
-    pairs = len(names) == len(separator.coef_) and not names[0].endswith(" against the rest")
-    return names if pairs else [str(c) for c in separator.classes_]
+    return names if kind_of(separator) == "ovo" else [str(c) for c in separator.classes_]
 
 
 def label_words(labels: np.ndarray) -> np.ndarray:
@@ -119,16 +104,25 @@ def known_labels(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def verified(
-    separator: Any, X: Any, y: np.ndarray, judge: Callable[..., Verification] = Certificate.verify
+    separator: Any,
+    X: Any,
+    y: np.ndarray,
+    judge: Callable[..., Verification] = Certificate.verify,
+    own: bool = False,
 ) -> dict[str, Verification]:
     """Every claim, recomputed from the data alone: that of one class against the rest is about two labels.
 
+    ``own``: that a hyperplane separates is proved of the vector that predicts too, where its digits are others.
     None where there is no certificate, as of a machine whose problem is not convex.
     """
     found: dict[str, Verification] = {}
     if separator is None or not hasattr(separator, "certificates_"):
         return found
     for k, (name, certificate) in enumerate(zip(problem_names(separator), separator.certificates_, strict=True)):
-        labels = y == separator.classes_[k] if name.endswith(" against the rest") else y
+        labels = y == separator.classes_[k] if kind_of(separator) == "ovr" else y
         found[name] = judge(certificate, X, labels)
+        again = with_own_vector(separator, k) if own else None
+        if again is not None and not any(said.startswith("separable") for said in judge(again, X, labels).checked):
+            failed = ("separable (the rounded vector that predicts does not separate)", *found[name].failed)
+            found[name] = replace(found[name], failed=failed)
     return found
