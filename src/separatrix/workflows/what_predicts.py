@@ -1,8 +1,8 @@
 """Whether the certificates of a model are about what it predicts with: a proof about something else proves nothing.
 
 A model may come from elsewhere, so nothing of it is taken for granted: its classes and their order, how many problems
-it has and between whom, and the vectors themselves, which may differ from those of the certificates by a positive factor
-and by what rounding leaves of it.
+it has and between whom, and the vectors themselves, which may differ from those of the certificates by a positive
+factor and by what rounding leaves of it.
 """
 
 from dataclasses import fields, replace
