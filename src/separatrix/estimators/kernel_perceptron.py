@@ -111,11 +111,8 @@ class KernelPerceptron(KernelMixin, AdditiveClassifier):
 
     def _refuse_dropped(self, lender: OnlineClassifier) -> None:
         """A lender gives its rule and its limit of updates: what else was asked of it would be lost."""
-        dropped = [
-            f.name
-            for f in fields(AdditiveClassifier)
-            if f.name != "max_updates" and getattr(lender, f.name, f.default) != f.default
-        ]
+        shared = {f.name for f in fields(AdditiveClassifier)} - {"max_updates"}
+        dropped = [f.name for f in fields(lender) if f.name in shared and getattr(lender, f.name) != f.default]
         dropped += ["average"] if getattr(lender, "average", False) else []
         if dropped:
             raise ValueError(
