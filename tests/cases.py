@@ -327,7 +327,6 @@ LENT = [
 # These correct by multiples of single patterns and predict with their last vector, so they have Kesler's form and a
 # dual form; a fuzzy, a greedy or a multiplicative rule, one with targets, an average or a pocket has not.
 _LAST = {
-    ALMA, CRAMMA, DynamicMargin, FixedMargin, MarginPerceptron, MICRA, PassiveAggressive, Pegasos, Perceptron,
-    Relaxation, ROMMA,
+    ALMA, CRAMMA, DynamicMargin, FixedMargin, MarginPerceptron, MICRA, PassiveAggressive, Perceptron, Relaxation, ROMMA,
 }  # fmt: skip
 ADDITIVE = [case for case in RULES if case.estimator in _LAST and "average" not in case.parameters]

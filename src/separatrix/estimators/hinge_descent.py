@@ -3,14 +3,14 @@
 from dataclasses import field
 
 from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.online import OnlineClassifier
+from separatrix.estimators._fit.online import AdditiveClassifier
 from separatrix.estimators._fit.recipe import Recipe, Record
 from separatrix.estimators.sklearn_api import POSITIVE
 from separatrix.rules.shrinking_hinge import ShrinkingHingeRule
 
 
 @estimator
-class Pegasos(OnlineClassifier):
+class Pegasos(AdditiveClassifier):
     """Pegasos: stochastic gradient descent on the hinge loss with the rate 1/(penalty k).
 
     Every visit, the k-th, shrinks a by 1 - 1/k, and where ``a.y < 1`` adds ``y/(penalty k)``. It goes to the minimum of
@@ -25,6 +25,7 @@ class Pegasos(OnlineClassifier):
     penalty : float, default=1e-3
         The weight of |a|^2/2, the paper's lambda.
     {shared}
+    {delta}
 
     Attributes
     ----------
@@ -47,7 +48,9 @@ class Pegasos(OnlineClassifier):
     penalty: float = 1e-3
     max_epochs: int = field(default=20, kw_only=True)
 
-    _parameter_constraints = {**OnlineClassifier._parameter_constraints, "penalty": [POSITIVE]}
+    _parameter_constraints = {**AdditiveClassifier._parameter_constraints, "penalty": [POSITIVE]}
+
+    _refuses = {"kesler": "shrinks its vector once a visit, where a machine corrects rivals"}
 
     def _needs_no_end(self) -> bool:
         return True
