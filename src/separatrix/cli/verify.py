@@ -14,6 +14,7 @@ def verify(
     format: options.Format = None,
     header: options.Header = None,
     separator: options.Separator = None,
+    encoding: options.Encoding = None,
     independent: options.Independent = False,
     json: options.Json = False,
 ) -> None:
@@ -29,7 +30,7 @@ def verify(
     """
     from separatrix.workflows.verifying import verify as run
 
-    found = run(model, data, independent, **options.reading(target, format, header, separator))
+    found = run(model, data, independent, **options.reading(target, format, header, separator, encoding))
     if json:
         terminal.print_json(
             {

@@ -89,6 +89,7 @@ def as_dict(fit: Fit) -> dict[str, Any]:
             "features": fit.table.d,
             "target": fit.table.target,
             "index_base": fit.table.base,
+            **({} if fit.table.encoding is None else {"encoding": fit.table.encoding}),
             **({} if fit.table.ids is None else {"id": fit.table.ids.name}),
             "classes": class_sizes(fit),
             "bytes": fit.table.nbytes,
