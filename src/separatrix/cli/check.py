@@ -61,7 +61,8 @@ def check(
                 which = f" Enough is, for instance, {table.places(found.removal.rows, 20)}."
                 rows.append(("how far from it", f"{found.removal}{which}"))
         elif answer.certificate is not None and answer.separable:
-            rows.append(("certificate", str(answer.certificate)))
+            what = "linear machine" if answer.total else "hyperplane"
+            rows.append(("proof", f"the {what} itself: whatever rounding does, it has every row on its side"))
         terminal.print_rows(terminal.console(), None, rows)
         for note in found.notes:
             terminal.say(f"note: {note}")
