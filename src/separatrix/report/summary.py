@@ -67,8 +67,13 @@ def _sides(fit: Fit) -> str:
     right = round(fit.train_accuracy * fit.table.n)
     margin = getattr(fit.separator, "geometric_margin_", math.nan)
     beyond = margin < 0 and right < fit.table.n and len(fit.separator.classes_) == 2
-    worst = f"; the worst of the others is {-margin:.2g} {fit.unit} on the wrong side" if beyond else ""
+    worst = f"; the worst of the others is {distance_in_words(-margin, fit.unit)} on the wrong side" if beyond else ""
     return f"{right:,} of {fit.table.n:,}{worst}"
+
+
+def distance_in_words(distance: float, unit: str) -> str:
+    shown = f"{distance:.3g}"
+    return f"{shown} {unit if shown != '1' else unit.replace('units', 'unit').replace('deviations', 'deviation')}"
 
 
 def scores_line(scores: dict[str, float]) -> str:
@@ -179,7 +184,7 @@ def hard_rows(fit: Fit) -> list[tuple[str, str]]:
     """The largest margin with every row on its side: where its boundary lies, and that no margin is larger."""
     certificate = fit.hard.certificate_
     another = "" if fit.hard is fit.separator else ". The model below is another one"
-    where = f"its nearest row is {fit.hard.geometric_margin_:.3g} {fit.unit} away"
+    where = f"its nearest row is {distance_in_words(fit.hard.geometric_margin_, fit.unit)} away"
     bounds = f"margin reached {certificate.lower:.9g}, no margin above {certificate.upper:.9g}"
     return [
         ("hard margin", f"the boundary with every row on its side and the largest margin: {where}{another}"),
@@ -212,7 +217,7 @@ def margin_rows(separator: Any, unit: str = "units of the prepared columns") -> 
             rows.append(("certified gap of the model", gap))
         distance = getattr(separator, "geometric_margin_", math.nan)
         if distance > 0:
-            rows.append(("nearest row", f"{distance:.3g} {unit} from the boundary"))
+            rows.append(("nearest row", f"{distance_in_words(distance, unit)} from the boundary"))
     return rows + support_rows(separator)
 
 
