@@ -132,10 +132,15 @@ def warmed_up(case):
     if hasattr(small, "max_epochs"):
         small.set_params(max_epochs=2)
     if hasattr(small, "max_time"):
-        small.set_params(max_time=0.05)
-    with suppress(separatrix.SeparatrixError), warnings.catch_warnings():
+        small.set_params(max_time=0.15)
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        small.fit(X[:400], y[:400])
+        for _ in range(5):  # the clock also runs while it compiles, so a second fit may come further
+            before = time.process_time()
+            with suppress(separatrix.SeparatrixError):
+                small.fit(X[:400], y[:400])
+            if time.process_time() - before < 0.4:
+                break
     if isinstance(small, Separability):
         small.max_time = INF
     return X, y
