@@ -39,7 +39,6 @@ def verify(
                 "holds": found.holds,
                 "same_data": found.same_data,
                 "left_out": found.left_out,
-                "notes": list(found.table.notes),
                 "claims": {
                     name: {"holds": bool(v), "checked": v.checked, "failed": v.failed, "not_checkable": v.unchecked}
                     | ({"notes": v.notes} if v.notes else {})
@@ -54,7 +53,6 @@ def verify(
             rows.append(
                 ("rows left out", f"{found.left_out:,} of {found.table.n:,}: the certificate gives them no weight")
             )
-        rows += [("data, a note", note) for note in found.table.notes]
         rows.insert(0, ("model", f"{model}: {described(found.separator)}"))
         own = dict(zip(problem_names(found.separator), found.separator.certificates_, strict=True))
         rows += [(name, claims_in_words(own[name], v) if name in own else str(v)) for name, v in found.claims.items()]

@@ -1,7 +1,7 @@
 """The proof again, from the data alone: the claims that a fitted separator makes, each with what it is about."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,6 @@ from separatrix.io.data.table import Table
 from separatrix.io.model.apply import classifier_of, prepared, read_classifier, read_for, used
 from separatrix.proof.certificate import Certificate, Verification
 from separatrix.proof.verification import verify_apart
-from separatrix.workflows.what_predicts import about_what_predicts, kind_of, with_own_vector
 
 
 @dataclass(frozen=True)
@@ -51,15 +50,31 @@ def verify(model: str | Path, data: Any, independent: bool = False, **reading: A
                 f"{table.source} has no rows of the class {absent[0]}: the certificate is about all classes."
             )
         X, y = prepared(file.model, table.X), known_labels(separator.classes_, table.y)
-        judge = verify_apart if independent else Certificate.verify
-        tie = about_what_predicts(separator, X, y)
-        claims = {} if tie.failed else verified(separator, X, y, judge, own=True)
-        if tie.failed or tie.notes:
-            claims["the model"] = tie
+        claims = verified(separator, X, y, verify_apart if independent else Certificate.verify)
+        if not _about_its_own(separator):
+            claims["the model"] = Verification((), ("its hyperplane is another than that of the certificate",), ())
         weights = [c.sample_weight for c in separator.certificates_ if c.sample_weight is not None]
         left_out = max((int(np.sum(np.asarray(w) == 0)) for w in weights), default=0)
     same = (file.provenance.get("data") or {}).get("sha256") == table.digest
     return Verified(table, same, left_out, claims, separator)
+
+
+def _about_its_own(separator: Any) -> bool:
+    """Whether the certificates are about the vectors that a linear separator predicts with, up to their lengths."""
+    directions = [c.direction for c in separator.certificates_]
+    if "coef_" not in vars(separator) or any(a is None for a in directions):
+        return True
+    own, claimed = [], []
+    rows = iter(np.column_stack([separator.coef_, separator.intercept_]))
+    for certificate, direction in zip(separator.certificates_, directions, strict=True):
+        vectors = direction.reshape(-1, separator.coef_.shape[1] + 1)  # one, or those of a machine
+        claimed.append(_unit([np.append(*certificate.space.split(a)) for a in vectors]))
+        own.append(_unit([next(rows) for _ in vectors]))
+    return next(rows, None) is None and np.allclose(np.vstack(own), np.vstack(claimed), rtol=0.0, atol=1e-9)
+
+
+def _unit(vectors: list[np.ndarray]) -> np.ndarray:
+    return np.array(vectors) / (np.linalg.norm(vectors) or 1.0)
 
 
 def problem_names(separator: Any) -> list[str]:
@@ -69,12 +84,11 @@ def problem_names(separator: Any) -> list[str]:
     for k, certificate in enumerate(certificates):
         pair = certificate.between or (classes if len(classes) == 2 else None)
         if pair is not None:
-            name = f"{pair[1]} against {pair[0]}"
+            names.append(f"{pair[1]} against {pair[0]}")
         elif len(certificates) == len(classes):
-            name = f"{classes[k]} against the rest"
+            names.append(f"{classes[k]} against the rest")
         else:
-            name = "all classes by one machine"
-        names.append(name if name not in names else f"{name} (problem {k + 1})")  # labels may read like that
+            names.append("all classes by one machine")
     return names
 
 
@@ -85,7 +99,8 @@ def vector_names(separator: Any) -> list[str]:
     if not hasattr(separator, "certificates_"):  # several vectors for each class
         return [f"{separator.classes_[k]}, a piece of it" for k in separator.owners_]
     names = problem_names(separator)
-    return names if kind_of(separator) == "ovo" else [str(c) for c in separator.classes_]
+    pairs = len(names) == len(separator.coef_) and not names[0].endswith(" against the rest")
+    return names if pairs else [str(c) for c in separator.classes_]
 
 
 def label_words(labels: np.ndarray) -> np.ndarray:
@@ -106,25 +121,16 @@ def known_labels(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def verified(
-    separator: Any,
-    X: Any,
-    y: np.ndarray,
-    judge: Callable[..., Verification] = Certificate.verify,
-    own: bool = False,
+    separator: Any, X: Any, y: np.ndarray, judge: Callable[..., Verification] = Certificate.verify
 ) -> dict[str, Verification]:
     """Every claim, recomputed from the data alone: that of one class against the rest is about two labels.
 
-    ``own``: that a hyperplane separates is proved of the vector that predicts too, where its digits are others.
     None where there is no certificate, as of a machine whose problem is not convex.
     """
     found: dict[str, Verification] = {}
     if separator is None or not hasattr(separator, "certificates_"):
         return found
     for k, (name, certificate) in enumerate(zip(problem_names(separator), separator.certificates_, strict=True)):
-        labels = y == separator.classes_[k] if kind_of(separator) == "ovr" else y
+        labels = y == separator.classes_[k] if name.endswith(" against the rest") else y
         found[name] = judge(certificate, X, labels)
-        again = with_own_vector(separator, k) if own else None
-        if again is not None and not any(said.startswith("separable") for said in judge(again, X, labels).checked):
-            failed = ("separable (the rounded vector that predicts does not separate)", *found[name].failed)
-            found[name] = replace(found[name], failed=failed)
     return found
