@@ -192,12 +192,12 @@ def _estimator(
     from separatrix.workflows.known_algorithms import algorithm_named, with_settings
 
     estimator = with_settings(algorithm_named(name).cls(), settings)
-    for parameter, value in named.items():
-        if value is not None and parameter not in estimator.get_params():
+    asked = {parameter: choice for parameter, choice in named.items() if choice is not None}
+    for parameter in asked:
+        if parameter not in estimator.get_params():
             option = parameter.replace("_", "-")
             raise typer.BadParameter(f"--{option}: {type(estimator).__name__} has no parameter {parameter}.")
-        if value is not None:
-            estimator.set_params(**{parameter: value})
+    estimator.set_params(**asked)
     if max_time is not None:
         from separatrix.workflows.watched import can_be_limited
 
