@@ -94,7 +94,6 @@ class LeastSquares(ClassWeightMixin, DirectClassifier):
 
     target: Any = "ones"
     loss: Any = None
-    class_weight: Any = field(default=None, kw_only=True)
     checkpoint: Any = field(default=None, kw_only=True)
 
     _parameter_constraints = {
@@ -229,7 +228,7 @@ def nearest_probabilities(P: np.ndarray) -> np.ndarray:
 
 
 @estimator
-class HoKashyap(IterativeClassifier):
+class HoKashyap(ClassWeightMixin, IterativeClassifier):
     """Ho-Kashyap: squared error whose targets b > 0 move too, so that it decides separability.
 
     ``e = Y a - b``, ``b += eta (e + |e|)``, ``a = Y^dagger b`` (``"standard"``). ``"modified"``, written as
@@ -263,6 +262,7 @@ class HoKashyap(IterativeClassifier):
     b_min : float or None, default=None
         None ends with the first a that separates. A number goes on until |e| is that small too, as algorithm 11 is
         printed: the targets b are then nearly met.
+    {class_weight}
     {batch}
     {epochs}
     {checkpoint}
@@ -299,6 +299,7 @@ class HoKashyap(IterativeClassifier):
 
     _parameter_constraints = {
         **IterativeClassifier._parameter_constraints,
+        **CLASS_WEIGHT,
         "variant": [one_of("standard", "modified", "descent")],
         "eta": [POSITIVE, one_of("auto", "optimal", *POWERS), callable],
         "R": ["array-like", None],
