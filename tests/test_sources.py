@@ -1,5 +1,7 @@
 """What the sources ask for beside the rules themselves: false theorems, printed readings, quantities behind a fit."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_blobs
@@ -212,3 +214,14 @@ def test_the_geometric_margin_of_equation_2():
         low, high = bounds.geometric_margin(certificate.radius, rho, certificate.lower)
         assert low <= geometric * (1 + 1e-6)
         assert geometric <= high * (1 + 1e-6)
+
+
+@pytest.mark.parametrize(("power", "warns"), [(0.5, False), (1.0, False), (2.0, True)])
+def test_a_rate_whose_sum_is_finite_is_told(power, warns):
+    """With 1/k^2 the vector comes to rest before it separates these; with slower rates it does not (DHS eqs. 28-30)."""
+    X, y = np.array([[9.0, 1.0], [9.0, -1.0], [10.0, 1.0], [10.0, -1.0]]), np.array([1, 0, 1, 0])
+    model = Perceptron(eta=lambda k: k**-power, max_epochs=500)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, y, coef_init=[[-3.0, -3.0]])
+    assert any("eq. 29" in str(w.message) for w in caught) == warns
