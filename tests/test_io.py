@@ -154,7 +154,7 @@ def test_what_is_wrong_and_where(tmp_path, content, words):
         (b"a,y\n1,\xe9t\xe9\n2,x\n", "line 2: this is not UTF-8"),
         ("a,y\n1,u\n".encode("utf-16"), "UTF-16"),
         (gzip.compress(b"a,y\n1,u\n2,v\n", mtime=0)[:-9], "gzip file is damaged"),
-        (b"PAR1 and then nothing", "cannot be read as parquet"),
+        (b"PAR1 and then nothing", "cannot be read as Parquet"),
         (b"\x80\x04\x95" + b"cos\nsystem\n", "pickle, which is never read"),
         (b"PK\x03\x04 broken", "archive is damaged"),
         (b"\x93NUMPY broken", "cannot be read"),
