@@ -1,8 +1,9 @@
 """Damaged and forged files, drawn from a seed and read in a process with little memory and time.
 
 ``python file_attacks.py data|models seed count folder [first]``. Before each trial its number is written to
-``folder``/trial. The process has 2 GiB of address space and 10 seconds for a trial, and dies by SIGALRM when they are
-over. At the end it prints what became of the trials as JSON, and how many there were of each kind; whatever is neither
+``folder``/trial. The process has 2 GiB of address space, and 10 seconds of work or 100 of waiting for a trial; it dies
+by a signal when they are over. At the end it prints what became of the trials as JSON, and how many there were of each
+kind; whatever is neither
 an error of the public family nor a sound answer is told.
 """
 
@@ -19,7 +20,7 @@ import warnings
 from collections import Counter
 from pathlib import Path
 
-MEMORY, SECONDS, TRACE = 2 << 30, 10, "code was run"
+MEMORY, SECONDS, WAITING, TRACE = 2 << 30, 10, 100, "code was run"
 ASIDE, RARELY = (
     ("parquet", "arrow", "excel"),
     0.25,
@@ -170,7 +171,7 @@ def bombs(folder):
     return {
         "gzip": gzip.compress(bytes(1 << 28), 9),
         "gzip of gzip": gzip.compress(gzip.compress(bytes(1 << 28), 9), 9),
-        "csv.gz": gzip.compress(b"a,y\n" + b"1,u\n2,v\n" * (1 << 22)),
+        "csv.gz": gzip.compress(b"a,y\n" + b"1,u\n2,v\n" * (1 << 20)),
         "parquet": zeros.read_bytes(),
         "arrow": (folder / "zeros.arrow").read_bytes(),
         "excel": far.read_bytes(),
@@ -369,7 +370,8 @@ def main(kind, seed, count, folder, first=0):
     for trial in range(int(first), int(count)):
         (folder / "trial").write_text(str(trial))
         rng = np.random.default_rng([int(seed), trial])
-        signal.alarm(SECONDS)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
+        signal.alarm(WAITING)
         try:
             name, told = attack.draw(rng)
             kinds[name] += 1
@@ -380,6 +382,7 @@ def main(kind, seed, count, folder, first=0):
         except BaseException:
             seen["wrong"] += 1
             wrong.append((trial, traceback.format_exc()[-1500:]))
+        signal.setitimer(signal.ITIMER_PROF, 0)
         signal.alarm(0)
     if (folder / TRACE).exists():
         seen["wrong"] += 1

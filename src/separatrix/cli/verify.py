@@ -36,6 +36,7 @@ def verify(
                 "holds": found.holds,
                 "same_data": found.same_data,
                 "left_out": found.left_out,
+                "notes": found.notes,
                 "claims": {
                     name: {"holds": bool(v), "checked": v.checked, "failed": v.failed, "not_checkable": v.unchecked}
                     | ({"notes": v.notes} if v.notes else {})
@@ -50,7 +51,7 @@ def verify(
             rows.append(
                 ("rows left out", f"{found.left_out:,} of {found.table.n:,}: the certificate gives them no weight")
             )
-        rows += [(name, str(v)) for name, v in found.claims.items()]
+        rows += [(name, str(v)) for name, v in found.claims.items()] + [("note", note) for note in found.notes]
         rows.append(
             ("verdict", "the certificate holds" if found.holds else "the certificate does NOT hold on these data")
         )

@@ -36,10 +36,11 @@ MOST_PASSES, NOTHING_TO_GAIN = 40, 1e-7  # of Newton's steps for J where rows li
 
 def separates_exactly(patterns: Any, a: Vector) -> bool:
     """Is every a.y_k > 0? In floating point where its error bound allows, else in rationals."""
-    worst, error = patterns.extremes(a, MOST_DOUBTFUL + 1), patterns.margin_error(a)
-    if not np.all(np.isfinite(a)) or worst.minimum < -error:
+    near = np.ldexp(a, -int(np.frexp(np.abs(a).max(initial=0.0))[1]))  # entries up to 1: no product overflows
+    worst, error = patterns.extremes(near, MOST_DOUBTFUL + 1), patterns.margin_error(near)
+    if not (np.all(np.isfinite(a)) and worst.minimum >= -error and np.isfinite(error)):
         return False
-    doubtful = worst.numbers[worst.margins <= error]
+    doubtful = worst.numbers[~(worst.margins > error)]
     if len(doubtful) > (MOST_DOUBTFUL if patterns.explicit else 0):
         return False
     return all(product_sign(row, a) > 0 for i in doubtful for row in patterns.dense_rows(np.array([i])))

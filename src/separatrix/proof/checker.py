@@ -9,7 +9,8 @@ its negative in block j. |a| leaves the last entry out if the bias is free. A ce
     rho (1 if absent), delta (0), free, weighted (false), categories (2), between (two labels: only their rows count)
     sample_weight   rows of weight 0 take no part. With delta > 0 each pattern has a dimension of its own, of the size
                     delta_k = delta, or delta / sqrt(weight) if weighted
-    direction       a vector a. lower: a.y_k >= lower |a| for all k; if delta > 0: some v >= 0 has the objective
+    direction       a vector a. lower: a.y_k >= lower |a| for all k, or if |a| = 0 what every unit vector reaches, minus
+                    the radius; if delta > 0: some v >= 0 has the objective
                     J = v^2 |a|^2 + sum max(0, 1 - v a.y_k)^2 / delta_k^2 <= lower^-2. separable true: all a.y_k > 0
     hinge           C > 0: plain slack of a hyperplane, c_k the weight if weighted, else 1. lower: J = |a|^2 +
                     2 C sum c_k max(0, 1 - a.y_k) <= lower^-2. upper: every vector has J >= upper^-2, since
@@ -31,6 +32,7 @@ from typing import Any
 import numpy as np
 
 INF, MAX, EPS, TINY, TOLERANCE = math.inf, sys.float_info.max, 2.0**-52, 2.0**-1018, Fraction(1, 10**12)
+SMALLEST = sys.float_info.min
 MOST_EXACT = 1_000_000  # values of a claim that may become fractions, four times as many of separable false: 10-60 s
 SETTINGS = {"rho": 1.0, "delta": 0.0, "hinge": 0.0, "free": False, "weighted": False, "between": None, "categories": 2}
 CLAIMS = ["lower", "upper", "separable", "weak", "radius"]
@@ -60,6 +62,16 @@ def _vector(values: Any, length: int, name: str, least: float = -MAX) -> np.ndar
     return np.array(_list(values, name, fine, length), dtype=np.float64)
 
 
+def _plain(values: Any) -> np.ndarray:
+    """An array as it is, or of lists whose numbers and labels all stay what they are: no mask, nothing rounded."""
+    array = np.asarray(values)
+    kept = isinstance(values, np.ndarray) or array.tolist() == np.array(values, dtype=object).tolist()
+    _need(
+        kept and not isinstance(values, np.ma.MaskedArray), "X, y or sample_weight is masked, or holds what is rounded"
+    )
+    return array
+
+
 def _scaled(v: np.ndarray) -> tuple[np.ndarray, int]:
     """v / 2^u and u, so that no entry exceeds 1."""
     u = math.frexp(float(np.abs(v).max(initial=0.0)))[1]
@@ -85,29 +97,25 @@ class _Patterns:
         _need(
             isinstance(claim, dict) and {*claim} <= {*CLAIMS, *SETTINGS, *VECTORS}, "the certificate has unknown fields"
         )
-        csr, y, self.claim, self.left = isinstance(X, tuple), np.asarray(y), claim, 0
-        self.values = values = np.asarray(X[0] if csr else X)
-        fits: Any = (
-            not isinstance(X, np.ma.MaskedArray)
-            and values.dtype.kind in "fiub"
-            and values.dtype.itemsize <= 8
-            and values.ndim == 2 - csr
-        )
+        _need(SMALLEST * 0.5 > 0, "this processor takes subnormal numbers for 0")
+        csr, y, self.claim, self.left = isinstance(X, tuple), _plain(y), claim, 0
+        self.values = values = _plain(X[0] if csr else X)
+        fits: Any = values.dtype.kind in "fiub" and values.dtype.itemsize <= 8 and values.ndim == 2 - csr
         _need(fits, "X is no matrix of numbers of at most 64 bits")
         n, self.d = (len(X[2]) - 1, int(X[3])) if csr else values.shape
         self.start, self.column = np.arange(n + 1) * self.d, None
         if csr:
-            self.column, self.start = (np.asarray(part).astype(np.int64, casting="same_kind") for part in X[1:3])
-            row = np.repeat(np.arange(n), np.maximum(np.diff(self.start), 0))
-            fits = self.start[0] == 0 and len(row) == len(self.column) == values.size == self.start[-1]
-            inside = 0 <= self.d < 2**31 > n and np.all((self.column >= 0) & (self.column < self.d))
-            fits = fits and inside and np.all(np.diff(row * self.d + self.column) > 0)
-            _need(fits, "X is no CSR matrix whose columns increase")
+            self.column, self.start = (_plain(part).astype(np.int64, casting="same_kind") for part in X[1:3])
+            fits = self.start[0] == 0 and values.shape == self.column.shape == (self.start[-1],)
+            fits = fits and np.all(np.diff(self.start) >= 0) and 0 <= self.d < 2**31 > n
+            _need(fits and np.all((self.column >= 0) & (self.column < self.d)), "X is no CSR matrix")
+            row = np.repeat(np.arange(n), np.diff(self.start))
+            _need(np.all(np.diff(row * self.d + self.column) > 0), "X is no CSR matrix whose columns increase")
         ends = np.array([values.max(), values.min()] if values.size else [0], dtype=np.float64)
         _need(np.all(np.isfinite(ends)), "X is not finite")  # NaN and inf show up in the maximum or the minimum
         fits = y.shape == (n,) and np.all(y == y) and (y.dtype.kind != "f" or np.all(np.isfinite(y)))
         _need(fits, f"y does not hold {n} labels")
-        given = claim.get("sample_weight") if weight is None else np.asarray(weight, dtype=np.float64)
+        given = claim.get("sample_weight") if weight is None else _plain(weight)
         self.weight = np.ones(n) if given is None else _vector(given, n, "sample_weight", 0.0)
         *lengths, self.free, weighted, pair, c = (claim.get(name, absent) for name, absent in SETTINGS.items())
         self.rho, self.delta, self.hinge = _vector(lengths, 3, "rho, delta or hinge", 0.0)
@@ -340,8 +348,13 @@ def check(X: Any, y: Any, claim: Any, sample_weight: Any = None, all_rows: bool 
     found: dict[str, list[str]] = {"checked": [], "failed": [], "unchecked": [], "notes": []}
     try:
         patterns = _Patterns(X, y, claim, sample_weight)
-    except (_StopError, TypeError, ValueError, OverflowError, LookupError) as error:
-        return {**found, "failed": [f"refused: {error.args[-1]}"]}
+    except (_StopError, TypeError, ValueError, OverflowError, LookupError, MemoryError, RecursionError) as error:
+        return {
+            **found,
+            "failed": [
+                f"refused: {error.args[-1] if isinstance(error, (_StopError, ValueError)) else type(error).__name__}"
+            ],
+        }
     n, kept = patterns.rows
     if kept < n:
         note = f"{n - kept} of {n} rows have weight 0 or other labels and take no part"
@@ -354,9 +367,10 @@ def check(X: Any, y: Any, claim: Any, sample_weight: Any = None, all_rows: bool 
                     holds, why = getattr(patterns, name)(), ""
             except _StopError as stop:
                 holds, why = stop.args
-            except (OverflowError, ValueError, MemoryError):
+            except (OverflowError, ValueError, MemoryError, RecursionError):
                 holds, why = None, "its numbers are too far apart"
-            said = f"{name} ({str(claim[name])[:40]}{why and ': ' + why})"
+            what = claim[name] if type(claim[name]) in (bool, float) else type(claim[name]).__name__
+            said = f"{name} ({what}{why and ': ' + why})"
             found["unchecked" if holds is None else "checked" if holds else "failed"].append(said)
     return found
 
