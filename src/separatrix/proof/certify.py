@@ -103,7 +103,7 @@ def _hinge_reached(patterns: Any, a: Vector, slack: float, margins: Vector | Non
     P2 = longest**2 + 2.0 * patterns.space.hinge * float(patterns.prices @ slacks)
     if not P2 < np.inf:
         return -np.inf
-    return _down(1.0 / np.sqrt(P2 * (1.0 + slack * (patterns.n + 8) * EPS)), slack, len(a)) if P2 > 0 else np.inf
+    return _down(1.0 / np.sqrt(P2 * (1.0 + slack * (patterns.n + 8) * EPS)), slack, len(a)) if P2 > 0 else -np.inf
 
 
 def _hinge_bound(patterns: Any, index: np.ndarray, alpha: Vector, slack: float) -> float:

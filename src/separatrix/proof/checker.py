@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 INF, MAX, EPS, TINY, TOLERANCE = math.inf, sys.float_info.max, 2.0**-52, 2.0**-1018, Fraction(1, 10**12)
-SMALLEST = sys.float_info.min
+SMALLEST, MOST_PATTERNS = sys.float_info.min, 2**28
 MOST_EXACT = 1_000_000  # values of a claim that may become fractions, four times as many of separable false: 10-60 s
 SETTINGS = {"rho": 1.0, "delta": 0.0, "hinge": 0.0, "free": False, "weighted": False, "between": None, "categories": 2}
 CLAIMS = ["lower", "upper", "separable", "weak", "radius"]
@@ -50,8 +50,8 @@ def _need(condition: Any, why: str, verdict: bool | None = False) -> None:
 
 def _list(values: Any, name: str, fine: Any, length: int | None = None) -> Any:
     _need(values is not None, f"it comes without {name}", None)
-    values = values.tolist() if isinstance(values, np.ndarray) else values
-    _need(isinstance(values, list) and length in (None, len(values)), f"{name} is no list of the right length")
+    values = _plain(values).tolist() if isinstance(values, np.ndarray) else values
+    _need(type(values) is list and length in (None, len(values)), f"{name} is no list of the right length")
     _need(all(map(fine, values)), f"{name} holds what does not belong there, or is not finite")
     return values
 
@@ -94,15 +94,14 @@ class _Patterns:
     """Those that take part: in floats, all divided by 2^unit so that none exceeds 1, or in fractions."""
 
     def __init__(self, X: Any, y: Any, claim: Any, weight: Any):
-        _need(
-            isinstance(claim, dict) and {*claim} <= {*CLAIMS, *SETTINGS, *VECTORS}, "the certificate has unknown fields"
-        )
+        _need(type(claim) is dict and {*claim} <= {*CLAIMS, *SETTINGS, *VECTORS}, "the certificate has unknown fields")
         _need(SMALLEST * 0.5 > 0, "this processor takes subnormal numbers for 0")
         csr, y, self.claim, self.left = isinstance(X, tuple), _plain(y), claim, 0
         self.values = values = _plain(X[0] if csr else X)
         fits: Any = values.dtype.kind in "fiub" and values.dtype.itemsize <= 8 and values.ndim == 2 - csr
         _need(fits, "X is no matrix of numbers of at most 64 bits")
         n, self.d = (len(X[2]) - 1, int(X[3])) if csr else values.shape
+        _need(not csr or self.d == X[3], "the number of columns is none")
         self.start, self.column = np.arange(n + 1) * self.d, None
         if csr:
             self.column, self.start = (_plain(part).astype(np.int64, casting="same_kind") for part in X[1:3])
@@ -130,10 +129,12 @@ class _Patterns:
         kept, present = np.flatnonzero(part), np.unique(code[part])
         fits = type(c) is int and c == len(present) >= 2 and not ((self.free or self.hinge) and c > 2)
         _need(fits, f"it is about {c!r} categories, the rows that take part have {len(present)}; or a bias is free")
+        _need(len(kept) * c < MOST_PATTERNS, f"more than {MOST_PATTERNS} patterns are not gone through")
         self.code, self.rivals, self.rows = np.searchsorted(present, code), c - 1, (n, len(kept))
         self.all = (kept[:, None] * self.rivals + np.arange(self.rivals)).ravel()
         self.width, self.unit = (self.d + 1) * (c if c > 2 else 1), _scaled(np.append(ends, self.rho))[1]
         self.terms = (int(np.diff(self.start).max()) + 1) * min(self.rivals, 2)  # of a pattern
+        self.near: Any = cache(self._near)
         self.step = max(1, min(1024, 2**22 // self.terms))  # patterns that are summed before they enter a total
 
     def exactly(self, values: np.ndarray) -> np.ndarray:
@@ -192,8 +193,7 @@ class _Patterns:
     def number(self, name: str, least: float = -MAX) -> Fraction:
         return Fraction(_vector([self.claim[name]], 1, name, least)[0])
 
-    @cache  # noqa: B019 - patterns live as long as a call of `check`
-    def near(self, name: str, sign: int = 1) -> tuple[np.ndarray, Any, Fraction, np.ndarray, np.ndarray]:
+    def _near(self, name: str, sign: int = 1) -> tuple[np.ndarray, Any, Fraction, np.ndarray, np.ndarray]:
         """Patterns, a vector of the claim or none, and what `sums` says in floats after the unit in which it does."""
         patterns = self.all[:: 1 if name else self.rivals]
         a = sign * _vector(self.claim.get(name), self.width, name) if name else None
@@ -347,7 +347,8 @@ def check(X: Any, y: Any, claim: Any, sample_weight: Any = None, all_rows: bool 
     """
     found: dict[str, list[str]] = {"checked": [], "failed": [], "unchecked": [], "notes": []}
     try:
-        patterns = _Patterns(X, y, claim, sample_weight)
+        with np.errstate(all="ignore"):
+            patterns = _Patterns(X, y, claim, sample_weight)
     except (_StopError, TypeError, ValueError, OverflowError, LookupError, MemoryError, RecursionError) as error:
         return {
             **found,
@@ -383,14 +384,22 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def main(data: str, certificate: str, *rows: str) -> int:
     with np.load(data) as file, open(certificate, encoding="utf-8") as text:
         parts, claims = {name: file[name] for name in file.files}, json.load(text, object_pairs_hook=_once)
-    X: Any = parts.get("X")
+    y, weight, X = parts.pop("y"), parts.pop("sample_weight", None), parts.pop("X", None)
+    csr = parts.pop("format", b"csr") == b"csr" and (X is None or not parts)
+    _need(csr and rows in ((), ("all",)), "one matrix is wanted, dense or CSR, and perhaps the word all")
     if X is None:
-        X = (parts["data"], parts["indices"], parts["indptr"], int(parts["shape"][1]))
+        shape, X = parts.pop("shape"), (parts.pop("data"), parts.pop("indices"), parts.pop("indptr"))
+        _need(shape.shape == (2,) and shape[0] == len(X[2]) - 1, "the shape is none of these rows")
+        X = (*X, shape[1])
+    _need({*parts} <= {"_is_array"}, f"the data hold what has no meaning: {', '.join(parts)}")
     claims = claims if isinstance(claims, list) else [claims]
-    found = [check(X, parts["y"], claim, parts.get("sample_weight"), "all" in rows) for claim in claims]
+    found = [check(X, y, claim, weight, bool(rows)) for claim in claims]
     print(json.dumps(found, indent=2))
     return 0 if found and all(f["checked"] and not f["failed"] and not f["unchecked"] for f in found) else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    try:
+        sys.exit(main(*sys.argv[1:]))
+    except (Exception, RecursionError) as error:
+        sys.exit(f"refused: {error.args[-1] if error.args else error!r}")

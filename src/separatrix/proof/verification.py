@@ -7,8 +7,8 @@ rounding errors; the outcome says so.
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice
 from math import lcm
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,6 +25,7 @@ from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof import checker
 from separatrix.proof.certificate import Certificate, Verification
 from separatrix.proof.certify import lower_bound, plain_margin, separates_exactly, slack_bound, upper_bound
+from separatrix.proof.clock import Clock, OutOfTimeError
 from separatrix.proof.exact import LARGEST_SYSTEM, vanishing_combination
 from separatrix.proof.kernel_alternative import refute
 from separatrix.rows.base import Rows
@@ -34,6 +35,7 @@ from separatrix.rows.validate import check_labels, check_numbers, check_structur
 from separatrix.space import Vector, signs
 
 IN_FLOATS = "Claims in a kernel's space are checked in floating point, with bounds on rounding errors, not exactly"
+SEARCH = 20.0  # seconds in which exact multipliers are looked for
 NEAR, FAR = 1e-100, 1e100  # sizes of data between which error bounds of floating point hold: no square is lost
 VECTORS = ("direction", "alpha", "sample_weight", "slack_vector")
 FLOAT_MAX = sys.float_info.max
@@ -103,7 +105,8 @@ def _data(
             X = (X.astype(np.float64) if X.dtype.kind in "iub" else X).tocsr()
         else:
             X = np.asarray(X)
-            X = X.astype(np.float64) if X.dtype.kind == "O" or X.dtype.itemsize > 8 else X
+            wide = X.dtype.kind == "f" and X.dtype.itemsize > 8
+            X = X.astype(np.float64) if X.dtype.kind == "O" or wide else X
     except (TypeError, ValueError) as error:
         raise DataError(f"X is no matrix of numbers: {error}.") from error
     if X.dtype.kind not in "fiub":
@@ -207,7 +210,10 @@ def _exact(claim: Certificate, X: Any, y: np.ndarray, kept: np.ndarray) -> dict[
     numbers, index = patterns.numbering(kept), np.asarray(claim.alpha_index)
     if index.ndim != 1 or not np.all(np.isin(index, numbers)):
         return {}
-    solution = vanishing_combination(patterns.narrow_rows(np.searchsorted(numbers, index))[0])
+    try:
+        solution = vanishing_combination(patterns.narrow_rows(np.searchsorted(numbers, index))[0], Clock(SEARCH))
+    except OutOfTimeError:
+        return {}
     if solution is None:
         return {}
     common = lcm(*(x.denominator for x in solution))
@@ -247,12 +253,20 @@ def _verify_elsewhere(claim: Certificate, home: Rows) -> Verification:
             about = np.size(vector) // vectors - 1
             raise DataError(f"The certificate is about {about} features, the rows have {home.width}.")
     patterns = passed(home, 1 if claim.categories == 2 else None, claim.space)
-    priced = claim.space.delta > 0 and not claim.space.weighted and _weighted(home)
-    return _in_floats(claim, patterns, None, ELSEWHERE, bounds=not (claim.space.hinge or priced))
+    sound = claim.space.hinge == 0
+    if sound and claim.space.delta:
+        sound = all(claim.space.weighted and NEAR < low and high < FAR for low, high in _weight_ranges(home))
+    return _in_floats(claim, patterns, None, ELSEWHERE, sound)
 
 
-def _weighted(home: Rows) -> bool:
-    return any(getattr(block, "weight", None) is not None for block in islice(home.blocks(), 1))
+def _weight_ranges(home: Rows) -> Iterator[tuple[float, float]]:
+    """Of each block that has weights."""
+    for block in home.blocks():
+        weight = getattr(block, "weight", None)
+        if weight is None:
+            return
+        xp = getattr(block, "xp", np)
+        yield float(xp.min(weight)), float(xp.max(weight))
 
 
 def _in_floats(
@@ -260,6 +274,14 @@ def _in_floats(
 ) -> Verification:
     """The claims, with bounds on rounding errors. ``kept``: the numbers of the rows that take part, None for all.
     Not ``bounds``: lower and upper are not known to be checked in this space."""
+    with np.errstate(all="ignore"):
+        try:
+            return _settled(claim, patterns, kept, note, bounds)
+        except ArithmeticError as error:
+            return Verification((), (), (f"every claim ({error}: its numbers are too far apart)",), (note,))
+
+
+def _settled(claim: Certificate, patterns: Any, kept: np.ndarray | None, note: str, bounds: bool) -> Verification:
     found: dict[bool | None, list[str]] = {True: [], False: [], None: []}
     sizes = [patterns.radius, *(x for x in (claim.space.rho, claim.space.delta, claim.space.hinge) if x)]
     if not all(NEAR < x < FAR for x in sizes):
@@ -275,6 +297,9 @@ def _in_floats(
         settle("lower", None, f"{claim.lower:.6g} comes without a direction")
     elif claim.lower is not None and a is not None:
         reached = lower_bound(patterns, a, slack=1.0)
+        reached = (
+            reached if reached <= patterns.radius * (1.0 + 1e-9) or claim.space.hinge or claim.space.delta else -np.inf
+        )
         settle("lower", claim.lower <= reached, f"{claim.lower:.6g}, the direction reaches {reached:.6g}")
     if bounds and claim.upper not in (None, np.inf):
         settle("upper", *_upper_in_floats(claim, patterns, kept))
@@ -303,7 +328,10 @@ def _vanishes(index: np.ndarray, patterns: Any, kept: np.ndarray | None) -> bool
         return None
     if not _take_part(index, patterns, kept):
         return False
-    return vanishing_combination(patterns.dense_rows(_places(index, kept))) is not None
+    try:
+        return vanishing_combination(patterns.dense_rows(_places(index, kept)), Clock(SEARCH)) is not None
+    except OutOfTimeError:
+        return None
 
 
 def _vanishes_in_kernel(index: np.ndarray, patterns: KernelPatterns, kept: np.ndarray | None) -> bool | None:

@@ -34,10 +34,11 @@ def check_structure(X: Any) -> None:
 def check_numbers(X: Any) -> None:
     """Refuse what is no number that float64 holds: rounded, it would be other data, and proofs would be about these."""
     if sp.issparse(X):
-        _check_array(getattr(X, "data", None))  # DOK has no array of values
+        _check_array(X.tocoo().data if X.format in ("dok", "lil") else X.data)  # these two have no array of values
     elif hasattr(X, "get_columns"):  # of polars
         for j, column in enumerate(X.get_columns()):
-            _check_array(column.to_numpy(), j)
+            decimal = str(column.dtype).startswith("Decimal")
+            _check_array(np.array(column.to_list(), dtype=object) if decimal else column.to_numpy(), j)
     elif hasattr(X, "iloc") and getattr(X, "ndim", 0) == 2:  # of pandas
         for j in range(X.shape[1]):
             _check_array(X.iloc[:, j].to_numpy(), j)
@@ -59,7 +60,7 @@ def _check_array(values: Any, column: int | None = None) -> None:
     if not isinstance(values, np.ndarray):
         return
     kind, size = values.dtype.kind, values.dtype.itemsize
-    if kind in "mMUSV" and column is None:
+    if kind in "mM" or (kind in "USV" and column is None):
         raise DataError(f"X holds {values.dtype.name}, not numbers: convert it, for example by X.astype(float).")
     if kind == "O":
         wrong = np.array([isinstance(v, (Number, Decimal)) and not _held(v) for v in values.flat], dtype=bool)
