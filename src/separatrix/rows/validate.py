@@ -61,7 +61,9 @@ def _check_array(values: Any, column: int | None = None) -> None:
         return
     kind, size = values.dtype.kind, values.dtype.itemsize
     if kind in "mM" or (kind in "USV" and column is None):
-        raise DataError(f"X holds {values.dtype.name}, not numbers: convert it, for example by X.astype(float).")
+        raise DataError(
+            f"X holds {values.dtype.name}, which is not numeric: convert it, for example by X.astype(float)."
+        )
     if kind == "O":
         wrong = np.array([isinstance(v, (Number, Decimal)) and not _held(v) for v in values.flat], dtype=bool)
         wrong = wrong.reshape(values.shape)
