@@ -63,6 +63,7 @@ def fit(
     format: options.Format = None,
     header: options.Header = None,
     separator: options.Separator = None,
+    encoding: options.Encoding = None,
     everything: options.Everything = False,
     json: options.Json = False,
     memory: fit_elsewhere.Memory = None,
@@ -119,11 +120,17 @@ def fit(
     place = fit_elsewhere.place_of(data, memory, cache, checkpoint, dask, workers)
     if place is not None and data is not None:
         refused = {"impute": impute, "test": test, "id": id, "report": report, "plot": plot, "drop": drop}
-        refused |= {"format": format, "header": header is not None, "separator": separator, "export": export}
+        refused |= {
+            "format": format,
+            "header": header is not None,
+            "separator": separator,
+            "encoding": encoding,
+            "export": export,
+        }
         fit_elsewhere.run(data, target, asked, place, save=save, json=json, refused=refused)
         return
     with Progress(quiet=json) as tell:
-        found = run(data, asked, tell, id=id, **options.reading(target, format, header, separator, drop))
+        found = run(data, asked, tell, id=id, **options.reading(target, format, header, separator, encoding, drop))
 
     from separatrix.report.summary import as_dict, provenance
 

@@ -23,6 +23,7 @@ class Verified:
     same_data: bool
     left_out: int  # rows that a certificate gives the weight 0: it says nothing of them
     claims: dict[str, Verification]
+    separator: Any  # whose claims they are
     notes: tuple[str, ...] = ()  # what a reader has to know besides
 
     @property
@@ -64,7 +65,7 @@ def verify(model: str | Path, data: Any, independent: bool = False, **reading: A
         weights = [c.sample_weight for c in separator.certificates_ if c.sample_weight is not None]
         left_out = max((int(np.sum(np.asarray(w) == 0)) for w in weights), default=0)
     same = (file.provenance.get("data") or {}).get("sha256") == table.digest
-    return Verified(table, same, left_out, claims, notes)
+    return Verified(table, same, left_out, claims, separator, notes)
 
 
 def vector_names(separator: Any) -> list[str]:
