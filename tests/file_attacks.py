@@ -3,8 +3,7 @@
 ``python file_attacks.py data|models seed count folder [first]``. Before each trial its number is written to
 ``folder``/trial. The process has 2 GiB of address space, and 10 seconds of work or 100 of waiting for a trial; it dies
 by a signal when they are over. At the end it prints what became of the trials as JSON, and how many there were of each
-kind; whatever is neither
-an error of the public family nor a sound answer is told.
+kind; whatever is neither an error of the public family nor a sound answer is told.
 """
 
 import contextlib
@@ -21,10 +20,8 @@ from collections import Counter
 from pathlib import Path
 
 MEMORY, SECONDS, WAITING, TRACE = 2 << 30, 10, 100, "code was run"
-ASIDE, RARELY = (
-    ("parquet", "arrow", "excel"),
-    0.25,
-)  # read by a process of their own, which takes a while: fewer of these
+ASIDE = ("parquet", "arrow", "excel")  # read by a process of their own, which takes its time:
+RARELY = 0.06  # so many of these, of 1
 CLASSES = [  # of which none may be made
     {"!": "object", "class": name, "fields": {"args": "touch harm", "0": "x"}}
     for name in (
@@ -166,7 +163,7 @@ def bombs(folder):
         sheet = book.add_worksheet()
         sheet.write(0, 0, 1)
         sheet.write(1_048_575, 16_383, 1)
-    pl.DataFrame({"a": np.zeros(1 << 24), "y": np.zeros(1 << 24)}).write_ipc(folder / "zeros.arrow", compression="zstd")
+    pl.DataFrame({"a": np.zeros(1 << 21), "y": np.zeros(1 << 21)}).write_ipc(folder / "zeros.arrow", compression="zstd")
     shape = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000, 1000), }".ljust(117) + b"\n"
     return {
         "gzip": gzip.compress(bytes(1 << 28), 9),

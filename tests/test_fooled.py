@@ -589,3 +589,30 @@ def test_versions_and_fields_of_model_files(tmp_path):
         (tmp_path / "m.sx").write_bytes(pack(arrays, {**told, "digest": _digest(document, arrays)}))
         with pytest.raises(ModelError):
             load(tmp_path / "m.sx")
+
+
+# Of the review of release 0.1.0, what had no test
+
+
+@pytest.mark.parametrize(
+    "matrix", [1.0 / (np.arange(12)[:, None] + np.arange(12) + 1), np.vander(np.linspace(-1, 1, 20))]
+)
+def test_matrices_that_floats_take_for_singular(matrix):
+    """Hilbert's and Vandermonde's: rows that are independent, so that any labels are separable."""
+    y = np.arange(len(matrix)) % 2
+    found = separability(matrix, y)
+    assert found.separable
+    assert found.certificate.verify(matrix, y)
+
+
+def test_points_on_a_line_far_away():
+    line = 2.0**26 * np.arange(4)[:, None] + np.array([0.0, 1.0]) * np.arange(4)[:, None]
+    assert separability(line, [0, 0, 1, 1]).kind == "complete"
+    assert separability(line, [0, 1, 1, 0]).kind == "none"
+    assert separability(line[[0, 1, 1, 2]], [0, 0, 1, 1]).kind == "quasi"
+
+
+def test_voters_that_no_memory_holds():
+    X = sp.csr_matrix((np.ones(4), ([0, 1, 2, 3], [0, 1, 4_999_999, 7])), (4, 5_000_000))
+    with pytest.raises(DataError, match="lower max_voters"):
+        VotedPerceptron(max_voters=10**9).fit(X, [0, 1, 0, 1])

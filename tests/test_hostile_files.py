@@ -165,6 +165,14 @@ def test_lines_of_any_length(tmp_path, kind):
     assert table.y.tolist() == y.tolist()
 
 
+def test_a_small_text_of_very_many_columns(tmp_path):
+    """A column takes 5 kB, whatever it holds: three million bytes would ask for 5 GB."""
+    path = tmp_path / "wide.csv"
+    path.write_text("," * 1_000_000 + "\n" + "1," * 1_000_000 + "\n")
+    with pytest.raises(DataError, match="unpacks to more than"):
+        read_table(path, "-1")
+
+
 def test_fields_of_any_length(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("a,y\n" + "x" * 200_000 + ",u\n1,v\n")
