@@ -40,6 +40,7 @@ WRONG = {
     "aggressive": NOT_BOOL,
     "rho": NOT_POSITIVE,
     "max_epochs": [*NOT_NATURAL, None, inf],
+    "class_weight": ["heavy", 3],
     "max_updates": [*NOT_NATURAL, inf],
     "n_iter_no_change": [*NOT_NATURAL, inf],
     "max_voters": [*NOT_NATURAL, None, inf],

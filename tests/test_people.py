@@ -15,7 +15,7 @@ from sklearn.preprocessing import (
     OneHotEncoder,
 )
 
-from separatrix import DataError, LeastSquares, MaxMargin, Pocket, separability
+from separatrix import DataError, MaxMargin, Pocket, separability
 from separatrix.io import Table
 from separatrix.report.summary import separability_rows
 from separatrix.workflows import Options, compare, comparing, fit
@@ -296,15 +296,6 @@ def test_compare_chooses_and_ranks_what_did_not_converge_last():
     assert found.results[-1].why_not
     with pytest.raises(DataError, match="Did you mean"):
         compare(table, wanted=["Perzeptron"])
-
-
-def test_class_weights_of_least_squares_are_copies_of_rows():
-    frame = clouds(60, apart=0.4, seed=1)
-    X, y = frame.drop("label").to_numpy(), frame["label"].to_numpy().astype(str)
-    weighted = LeastSquares(class_weight={"c0": 3.0, "c1": 1.0}).fit(X, y)
-    copies = np.concatenate([np.arange(60), *[np.flatnonzero(y == "c0")] * 2])
-    np.testing.assert_allclose(weighted.coef_, LeastSquares().fit(X[copies], y[copies]).coef_, rtol=1e-9)
-    assert np.mean(weighted.predict(X) == "c0") > np.mean(LeastSquares().fit(X, y).predict(X) == "c0")
 
 
 def test_the_pocket_does_not_recommend_itself():

@@ -95,7 +95,8 @@ def fit(
         from separatrix.io.model.onnx_export import check_export
 
         check_export(export)
-    estimator = _estimator(algorithm, setting or [], c, tol, max_time)
+    named = {"class_weight": class_weight and class_weight.value, "multi_class": multi_class and multi_class.value}
+    estimator = _estimator(algorithm, setting or [], c, tol, max_time, named)
 
     from separatrix.cli.progress import Progress
     from separatrix.workflows.asked import Options
@@ -112,8 +113,7 @@ def fit(
         max_time=max_time,
         estimator=estimator,
         score=score.value,
-        multi_class=multi_class and multi_class.value,
-        class_weight=class_weight and class_weight.value,
+        **named,
         strict=strict,
         test=test,
     )
@@ -172,9 +172,14 @@ def _writers(reports: list[str], plots: list[str]) -> list[Any]:
 
 
 def _estimator(
-    name: str | None, settings: list[str], c: float | None, tol: float | None, max_time: float | None
+    name: str | None,
+    settings: list[str],
+    c: float | None,
+    tol: float | None,
+    max_time: float | None,
+    named: dict[str, str | None],
 ) -> Any:
-    """The separator that --algorithm and --set describe, None for the maximum margin."""
+    """The separator that --algorithm, --set and the options of the same name describe, None: the maximum margin."""
     if name is None:
         if settings:
             raise typer.BadParameter("--set belongs to --algorithm.")
@@ -187,6 +192,12 @@ def _estimator(
     from separatrix.workflows.known_algorithms import algorithm_named, with_settings
 
     estimator = with_settings(algorithm_named(name).cls(), settings)
+    asked = {parameter: choice for parameter, choice in named.items() if choice is not None}
+    for parameter in asked:
+        if parameter not in estimator.get_params():
+            option = parameter.replace("_", "-")
+            raise typer.BadParameter(f"--{option}: {type(estimator).__name__} has no parameter {parameter}.")
+    estimator.set_params(**asked)
     if max_time is not None:
         from separatrix.workflows.watched import can_be_limited
 

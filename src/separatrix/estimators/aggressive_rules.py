@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.online import AdditiveClassifier
 from separatrix.estimators._fit.recipe import Recipe, Record
@@ -72,7 +73,7 @@ class Relaxation(AdditiveClassifier):
 
 
 @estimator
-class PassiveAggressive(AdditiveClassifier):
+class PassiveAggressive(ClassWeightMixin, AdditiveClassifier):
     """Passive-aggressive I and II: the smallest change that gives the pattern a functional margin of 1, tempered by C.
 
     Update when ``a.y < 1 - tol``: ``a += tau y`` with tau = min(C, (1 - a.y)/|y|^2) (I) or
@@ -88,6 +89,7 @@ class PassiveAggressive(AdditiveClassifier):
         A cap on the step, or a softer step.
     tol : float, default=1e-3
         How far below 1 a margin may stay.
+    {class_weight}
     {shared}
     {delta}
 
@@ -112,6 +114,7 @@ class PassiveAggressive(AdditiveClassifier):
 
     _parameter_constraints = {
         **AdditiveClassifier._parameter_constraints,
+        **CLASS_WEIGHT,
         "C": [POSITIVE_OR_INF],
         "variant": [one_of("I", "II")],
         "tol": [between(0, 1, "left")],

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.errors import DataError, UnavailableError
+from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.kernel_separator import CONSTRAINTS, KernelMixin
 from separatrix.estimators._fit.online import AdditiveClassifier, OnlineClassifier
@@ -21,7 +22,7 @@ from separatrix.training.kernel_training import KernelTraining
 
 
 @estimator
-class KernelPerceptron(KernelMixin, AdditiveClassifier):
+class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
     """Any additive rule with a kernel: the vector is kept as multiples of the rows.
 
     A visit costs nothing, because all ``a.y_k`` are at hand; an update costs one row of the Gram matrix. The
@@ -38,6 +39,7 @@ class KernelPerceptron(KernelMixin, AdditiveClassifier):
     average : bool, default=False
         Predict with the mean of the vector over all visits (for rules that do not rescale the vector).
     {kernel}
+    {class_weight}
     {shared}
     {delta}
 
@@ -71,6 +73,7 @@ class KernelPerceptron(KernelMixin, AdditiveClassifier):
 
     _parameter_constraints = {
         **AdditiveClassifier._parameter_constraints,
+        **CLASS_WEIGHT,
         **CONSTRAINTS,
         "rule": [object],
         "average": ["boolean"],

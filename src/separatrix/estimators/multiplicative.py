@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.online import OnlineClassifier
 from separatrix.estimators._fit.recipe import Recipe, Record
@@ -18,7 +19,7 @@ from separatrix.training.base import Training
 
 
 @estimator
-class BalancedWinnow(OnlineClassifier):
+class BalancedWinnow(ClassWeightMixin, OnlineClassifier):
     """Balanced Winnow: multiplicative updates, for many features of which few matter.
 
     Two positive vectors start at ones; update when ``(a+ - a-).y <= 0``: ``a+ *= alpha^y``, ``a- *= alpha^-y``.
@@ -32,6 +33,7 @@ class BalancedWinnow(OnlineClassifier):
     alpha : float or "auto", default="auto"
         The base, > 1; no fixed one is safe. "auto": ln alpha = g/X^2 with X = max |y_ki| and a guess g = X, halved and
         started afresh after 2 X^2 ln(2d)/g^2 updates without an end.
+    {class_weight}
     {shared}
 
     Attributes
@@ -55,6 +57,7 @@ class BalancedWinnow(OnlineClassifier):
 
     _parameter_constraints = {
         **OnlineClassifier._parameter_constraints,
+        **CLASS_WEIGHT,
         "alpha": [between(1, None, "neither"), one_of("auto")],
     }
     _refuses = {"kesler": "multiplies the weights of two classes"}

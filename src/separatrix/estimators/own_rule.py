@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.online import AdditiveClassifier
 from separatrix.estimators._fit.recipe import Recipe, Record
@@ -12,7 +13,7 @@ from separatrix.rules.perceptron import PerceptronRule
 
 
 @estimator
-class PerceptronLike(AdditiveClassifier):
+class PerceptronLike(ClassWeightMixin, AdditiveClassifier):
     """Fits with a rule of your own at compiled speed.
 
     A rule is a ``NamedTuple`` of numbers with the formulas ``violates(self, m, s)`` and ``gain(self, m, s)``, and,
@@ -22,6 +23,7 @@ class PerceptronLike(AdditiveClassifier):
     ----------
     rule : NamedTuple or None, default=None
         The rule; None is the plain Perceptron.
+    {class_weight}
     {shared}
     {delta}
 
@@ -46,7 +48,11 @@ class PerceptronLike(AdditiveClassifier):
 
     rule: Any = None
 
-    _parameter_constraints = {**AdditiveClassifier._parameter_constraints, "rule": [object]}
+    _parameter_constraints = {
+        **AdditiveClassifier._parameter_constraints,
+        **CLASS_WEIGHT,
+        "rule": [object],
+    }
 
     def _recipe(self, record: Record) -> Recipe:
         rule = PerceptronRule() if self.rule is None else checked_rule(self.rule)
