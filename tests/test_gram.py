@@ -200,8 +200,8 @@ def test_early_stopping_with_a_kernel():
 
 def test_what_a_kernel_cannot_do():
     X, y = MOONS
-    for rule in (LMS(), FuzzyPerceptron()):
-        with pytest.raises(ValueError, match="has no dual form"):
+    for rule, why in ((LMS(), "has no dual form"), (FuzzyPerceptron(), "distances from the class means")):
+        with pytest.raises(ValueError, match=why):
             KernelPerceptron(rule).fit(X, y)
     with pytest.raises(ValueError, match="rule="):
         KernelPerceptron("perceptron").fit(X, y)
