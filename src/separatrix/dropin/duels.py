@@ -13,12 +13,16 @@ from separatrix.optimum import gram_pairs, kernel_decomposition
 from separatrix.optimum.kernel_problem import KernelHingeProblem
 from separatrix.patterns.kernel_functions import Kernel
 from separatrix.patterns.kernel_patterns import KernelPatterns
+from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import certify
 from separatrix.rows.memory import as_rows
 from separatrix.space import Space, Vector
 
 WHOLE = 2500  # rows up to which the Gram matrix is computed as a whole
+FEW = 1000  # rows up to which a linear kernel is tried by pairs of multipliers,
+FIRST_STEPS, STEPS_OF_ROW = 2000, 15  # with at most so many steps, in all and for each row
+CLOSE = 1e-9  # a gap that is as good as 0
 CHECKED = 1000  # rows up to which looking whether a kernel is definite takes less time than the fit
 
 
@@ -45,7 +49,33 @@ class DuelSettings(NamedTuple):
 
 
 def linear_duel(X: Any, labels: Vector, rows: np.ndarray, weight: Vector, given: DuelSettings) -> Duel:
-    """These rows of X with labels -1 and +1; ``weight`` is that of all rows."""
+    """These rows of X with labels -1 and +1; ``weight`` is that of all rows. Few rows are done by pairs of multipliers
+    unless these take too many steps, as with a large C they do."""
+    found = _small_linear_duel(X[rows], labels, rows, weight, given) if len(rows) <= FEW else None
+    return _newton_duel(X, labels, rows, weight, given) if found is None else found
+
+
+def _small_linear_duel(X: Any, labels: Vector, rows: np.ndarray, weight: Vector, given: DuelSettings) -> Duel | None:
+    space = Space(1.0, 0.0, True, weighted=True, hinge=given.C)
+    try:
+        patterns = KernelPatterns(as_rows(X), labels, space, given.kernel, weight[rows])
+        _check(patterns)
+        problem = KernelHingeProblem(patterns, given.C, weight[rows], tol=0.0, megabytes=given.megabytes)
+        if not gram_pairs.solve(problem, given.tol, FIRST_STEPS + STEPS_OF_ROW * len(rows)):
+            return None
+        explicit = Patterns(patterns.home, labels, space, weight[rows])
+        beta, intercept = problem.a[:-1], float(problem.a[-1])
+        a = np.append(np.asarray(X.T @ beta).ravel(), intercept)
+        found = certify(explicit, a, problem.alpha, kept=rows, sample_weight=weight)
+    except SeparatrixError as why:
+        raise BeyondError(str(why)) from why
+    if not found.gap or not found.gap <= max(given.tol, CLOSE):
+        return None
+    support = np.flatnonzero(beta)
+    return Duel(rows[support], beta[support], intercept, found, problem.steps, "pairs of multipliers")
+
+
+def _newton_duel(X: Any, labels: Vector, rows: np.ndarray, weight: Vector, given: DuelSettings) -> Duel:
     model = QuietMargin(given.C, loss="hinge", fit_intercept="free", tol=given.tol)
     try:
         model.fit(X[rows], labels, weight[rows])

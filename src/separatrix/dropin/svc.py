@@ -23,8 +23,9 @@ class SVC(HandoverMixin, sklearn.svm.SVC):
     kernel is, is looked at up to 1,000 rows in a pair.
 
     Parameters are those of ``sklearn.svm.SVC``. Of a linear kernel ``tol`` is the certified relative gap ``(P - D)/P``
-    at which the fit may stop, of others the largest violation of the optimality conditions, as in LIBSVM;
-    ``dual_gap_`` tells what it came to. ``shrinking`` and ``random_state`` change nothing where separatrix solves.
+    at which the fit may stop; of others it is the largest violation of the optimality conditions, as in LIBSVM, and
+    where the gap is larger than ``tol`` these are met up to a hundred times closer. ``dual_gap_`` tells the gap.
+    ``shrinking`` and ``random_state`` change nothing where separatrix solves.
 
     Attributes
     ----------

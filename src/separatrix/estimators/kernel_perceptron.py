@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.errors import DataError, UnavailableError
+from separatrix.estimators._fit.averages import AVERAGE, with_mean
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.kernel_separator import CONSTRAINTS, KernelMixin
 from separatrix.estimators._fit.online import AdditiveClassifier, OnlineClassifier
@@ -13,7 +14,6 @@ from separatrix.estimators._fit.recipe import Recipe, Record
 from separatrix.estimators._fit.separator import Data
 from separatrix.estimators._fit.watch import threads_for
 from separatrix.estimators.own_rule import checked_rule
-from separatrix.estimators.perceptrons import averaged, room_for_the_mean
 from separatrix.rules.perceptron import PerceptronRule
 from separatrix.space import Vector
 from separatrix.training.base import adds_single_patterns
@@ -73,7 +73,7 @@ class KernelPerceptron(KernelMixin, AdditiveClassifier):
         **AdditiveClassifier._parameter_constraints,
         **CONSTRAINTS,
         "rule": [object],
-        "average": ["boolean"],
+        **AVERAGE,
     }
     _takes_homes = False
     _refuses = {
@@ -85,14 +85,12 @@ class KernelPerceptron(KernelMixin, AdditiveClassifier):
         lent = self._lent(record)
         if not adds_single_patterns(lent.rule):
             raise self._has_no_dual_form()
-        if self.average and (hasattr(lent.rule, "keep") or hasattr(lent.rule, "shrink")):
-            raise ValueError(f"rule={self.rule!r} rescales the vector, which has no mean then: average must be False.")
         if lent.memory is not None:
             raise ValueError(
                 f"rule={self.rule!r} predicts with more than its last vector, which has no dual form. Use "
                 "rule=Perceptron(), and average=True of KernelPerceptron where the classes overlap."
             )
-        return lent._replace(memory=room_for_the_mean, predicting=averaged) if self.average else lent
+        return with_mean(self, lent)
 
     def _lent(self, record: Record) -> Recipe:
         """What the rule's estimator would do; it lends its rule, its rates and its limit of updates."""

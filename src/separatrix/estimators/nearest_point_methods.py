@@ -73,6 +73,12 @@ class NearestPoint(IterativeClassifier):
     def _has_multipliers(self) -> bool:
         return True
 
+    def _doubt(self, n: int) -> tuple[str, str]:
+        """Every iterate has both bounds, so the certificate tells how much more epochs could bring; and of iterates
+        that do not separate the best predicts."""
+        reason, advice = super()._doubt(n)
+        return reason, "" if reason == "max_epochs" else advice
+
     def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
         if any(start is not None for start in starts):
             raise ValueError("NearestPoint starts at a pattern, or at their mean; it takes no coef_init.")

@@ -1,9 +1,11 @@
 """A rule of one's own."""
 
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
+from separatrix.estimators._fit.averages import AVERAGE, with_mean
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.online import AdditiveClassifier
 from separatrix.estimators._fit.recipe import Recipe, Record
@@ -22,6 +24,8 @@ class PerceptronLike(AdditiveClassifier):
     ----------
     rule : NamedTuple or None, default=None
         The rule; None is the plain Perceptron.
+    {average}
+        A rule with ``keep`` or ``shrink``, which rescale the vector, has no mean.
     {shared}
     {delta}
 
@@ -45,14 +49,15 @@ class PerceptronLike(AdditiveClassifier):
     """
 
     rule: Any = None
+    average: bool = field(default=False, kw_only=True)
 
-    _parameter_constraints = {**AdditiveClassifier._parameter_constraints, "rule": [object]}
+    _parameter_constraints = {**AdditiveClassifier._parameter_constraints, "rule": [object], **AVERAGE}
 
     def _recipe(self, record: Record) -> Recipe:
         rule = PerceptronRule() if self.rule is None else checked_rule(self.rule)
         if self.delta > 0 and not attribute(rule, "additive"):
             raise ValueError(f"{type(rule).__name__} is not additive, so there is no soft margin: delta must be 0.")
-        return Recipe(rule)
+        return with_mean(self, Recipe(rule))
 
 
 def checked_rule(rule: Any) -> Any:

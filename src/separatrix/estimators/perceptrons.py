@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.estimators._fit.averages import AVERAGE, with_mean
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.online import AdditiveClassifier, OnlineClassifier
 from separatrix.estimators._fit.prediction import scores_of
@@ -11,8 +12,8 @@ from separatrix.estimators._fit.rates import POWERS, RateTable, amplitude_and_po
 from separatrix.estimators._fit.recipe import Recipe, Record
 from separatrix.estimators._fit.separator import Data
 from separatrix.estimators.sklearn_api import COUNT, NOT_NEGATIVE, POSITIVE, one_of
-from separatrix.loops.averaging import Mean, Voters, average
 from separatrix.loops.averaging import Pocket as PocketMemory
+from separatrix.loops.averaging import Voters
 from separatrix.loops.greedy_loop import Margins
 from separatrix.loops.state import FACTOR, POSITION, RUN, VISITS
 from separatrix.rules.greedy import GreedyRule
@@ -40,8 +41,7 @@ class Perceptron(AdditiveClassifier):
         The b of ``a.y <= b``; it counts in units of eta R^2.
     eta : float, "1/k", "k" or callable, default=1.0
         The increment; k counts corrections.
-    average : bool, default=False
-        Predict with the mean of the vector over all visits instead of the last one.
+    {average}
     {shared}
     {delta}
 
@@ -72,7 +72,7 @@ class Perceptron(AdditiveClassifier):
         **AdditiveClassifier._parameter_constraints,
         "margin": [NOT_NEGATIVE],
         "eta": [POSITIVE, one_of(*POWERS), callable],
-        "average": ["boolean"],
+        **AVERAGE,
     }
 
     def _recipe(self, record: Record) -> Recipe:
@@ -81,16 +81,7 @@ class Perceptron(AdditiveClassifier):
             recipe = Recipe(rule, rates=RateTable(self.eta))
         else:
             recipe = Recipe(PerceptronRule(float(self.margin), *amplitude_and_power(self.eta)))
-        return recipe._replace(memory=room_for_the_mean, predicting=averaged) if self.average else recipe
-
-
-def room_for_the_mean(training: Training) -> Mean:
-    return Mean(np.zeros(training.patterns.d + 1))
-
-
-def averaged(training: Training) -> Vector:
-    """The mean of the vector over all visits."""
-    return average(training.state.memory.late, training.vector, int(training.state.counts[VISITS]))
+        return with_mean(self, recipe)
 
 
 @estimator
