@@ -51,7 +51,8 @@ class DuelSettings(NamedTuple):
 def linear_duel(X: Any, labels: Vector, rows: np.ndarray, weight: Vector, given: DuelSettings) -> Duel:
     """These rows of X with labels -1 and +1; ``weight`` is that of all rows. Few rows are done by pairs of multipliers
     unless these take too many steps, as with a large C they do."""
-    found = _small_linear_duel(X[rows], labels, rows, weight, given) if len(rows) <= FEW else None
+    small = len(rows) <= FEW and np.isfinite(given.C)
+    found = _small_linear_duel(X[rows], labels, rows, weight, given) if small else None
     return _newton_duel(X, labels, rows, weight, given) if found is None else found
 
 
@@ -93,6 +94,8 @@ def _newton_duel(X: Any, labels: Vector, rows: np.ndarray, weight: Vector, given
 
 def kernel_duel(X: Any, labels: Vector, rows: np.ndarray, weight: Vector, given: DuelSettings) -> Duel:
     """The same with another kernel; X is a matrix of inner products where that is a function or precomputed."""
+    if np.isinf(given.C):
+        raise BeyondError("a hard margin with a kernel")
     known = Kernel("precomputed") if callable(given.kernel.name) else given.kernel
     space = Space(1.0, 0.0, True, weighted=True, hinge=given.C)
     try:
