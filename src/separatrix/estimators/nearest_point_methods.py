@@ -9,7 +9,9 @@ from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.separator import Data
 from separatrix.estimators.sklearn_api import between, one_of
 from separatrix.patterns.plain_patterns import Patterns
+from separatrix.proof.certificate import Certificate
 from separatrix.space import Vector
+from separatrix.training.base import WINDOW
 
 
 @estimator
@@ -73,11 +75,11 @@ class NearestPoint(IterativeClassifier):
     def _has_multipliers(self) -> bool:
         return True
 
-    def _doubt(self, n: int) -> tuple[str, str]:
-        """Every iterate has both bounds, so the certificate tells how much more epochs could bring; and of iterates
-        that do not separate the best predicts."""
-        reason, advice = super()._doubt(n)
-        return reason, "" if reason == "max_epochs" else advice
+    def _has_settled(self, solver: Any, certificate: Certificate) -> bool:
+        """Where 0 is in the hull, v goes there at a steady rate; the iterate with the fewest errors predicts, and their
+        number tells whether more epochs help."""
+        late = getattr(solver, "improved", solver.epochs)
+        return super()._has_settled(solver, certificate) or solver.epochs - late > WINDOW
 
     def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
         if any(start is not None for start in starts):
