@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import oracle
+import oracle_confidence
 import pytest
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
@@ -13,10 +14,12 @@ from sklearn.base import ClassifierMixin
 import separatrix
 from separatrix import (
     ALMA,
+    AROW,
     CRAMMA,
     LMS,
     MICRA,
     ROMMA,
+    SCW,
     BalancedWinnow,
     DynamicMargin,
     FixedMargin,
@@ -25,14 +28,18 @@ from separatrix import (
     MarginFuzzyPerceptron,
     MarginPerceptron,
     PassiveAggressive,
+    Pegasos,
     Perceptron,
+    PNormPerceptron,
     Pocket,
     RecursiveLeastSquares,
     Relaxation,
+    SecondOrderPerceptron,
 )
 from separatrix.estimators._fit.batch import BatchClassifier, IterativeClassifier
 from separatrix.estimators._fit.online import OnlineClassifier
 from separatrix.experiments.dhs.data import TABLE  # the computer exercises: x1, x2 of each of the four categories
+from separatrix.rules import BallseptronRule, MargitronRule, ShrinkingHingeRule, WeightShrinkingRule
 
 # Estimators
 
@@ -296,6 +303,35 @@ RULES = [
     Case(LMS, {"eta": 0.4, "tol": 0.05}, lambda Y, s, **how: oracle.lms(Y, 0.4, tol=0.05, **how)),
     Case(RecursiveLeastSquares, {"ridge": 0.01}, lambda Y, s, **how: oracle.recursive_least_squares(Y, 0.01, **how)),
     Case(RecursiveLeastSquares, {"ridge": 2.0}, lambda Y, s, **how: oracle.recursive_least_squares(Y, 2.0, **how)),
+    Case(SecondOrderPerceptron, {}, lambda Y, s, **how: oracle_confidence.second_order_perceptron(Y, **how)),
+    Case(
+        SecondOrderPerceptron,
+        {"ridge": 0.3, "covariance": "diagonal"},
+        lambda Y, s, **how: oracle_confidence.second_order_perceptron(Y, 0.3, diagonal=True, **how),
+    ),
+    Case(AROW, {"r": 0.4}, lambda Y, s, **how: oracle_confidence.arow(Y, 0.4, **how)),
+    Case(AROW, {"covariance": "diagonal"}, lambda Y, s, **how: oracle_confidence.arow(Y, diagonal=True, **how)),
+    Case(SCW, {"C": 0.3}, lambda Y, s, **how: oracle_confidence.scw(Y, C=0.3, **how)),
+    Case(
+        SCW,
+        {"confidence": 0.7, "C": 2.0, "variant": "II"},
+        lambda Y, s, **how: oracle_confidence.scw(Y, 0.7, 2.0, "II", **how),
+    ),
+    Case(SCW, {"covariance": "diagonal"}, lambda Y, s, **how: oracle_confidence.scw(Y, diagonal=True, **how)),
+    Case(PNormPerceptron, {}, lambda Y, s, **how: oracle.p_norm(Y, **how)),
+    Case(PNormPerceptron, {"p": 5.0}, lambda Y, s, **how: oracle.p_norm(Y, 5.0, **how)),
+    Case(Pegasos, {"penalty": 0.1}, lambda Y, s, **how: oracle.hinge_descent(Y, 0.1, lambda k: 10 / k, **how)),
+]
+
+# Rules without an estimator of their own, and their oracles.
+LENT = [
+    (MargitronRule(0.5, 0.4), lambda Y, **how: oracle.margitron(Y, 0.5, 0.4, **how)),
+    (WeightShrinkingRule(1.0, 0.05), lambda Y, **how: oracle.weight_shrinking(Y, 1.0, 0.05, **how)),
+    (BallseptronRule(0.3), lambda Y, **how: oracle.ballseptron(Y, 0.3, **how)),
+    (
+        ShrinkingHingeRule(0.2, 0.5, 0.5, 1.0),
+        lambda Y, **how: oracle.hinge_descent(Y, 0.2, lambda k: 0.5 * k**-0.5, **how),
+    ),
 ]
 
 # These correct by multiples of single patterns and predict with their last vector, so they have Kesler's form and a

@@ -228,6 +228,43 @@ def least_norm(C, b):
         return None
 
 
+def margitron(Y, margin, epsilon, **how):
+    """Panagiotakopoulos & Tsampouka 2008: a.y <= b |a|^(1 - eps): a += y."""
+    return cycle(Y, lambda a, y, t, c: a + c * y if a @ y <= margin * norm(a) ** (1 - epsilon) else None, **how)
+
+
+def weight_shrinking(Y, margin, shrinking, **how):
+    """Panagiotakopoulos & Tsampouka 2012: a.y <= b: a <- (1 - l) a + y."""
+    return cycle(Y, lambda a, y, t, c: (1 - shrinking) * a + c * y if a @ y <= margin else None, **how)
+
+
+def ballseptron(Y, ball, **how):
+    """Shalev-Shwartz & Singer 2005: a mistake adds y, a ball that is cut its worst point y - r u."""
+
+    def correct(a, y, t, c):
+        if a @ y <= 0:
+            return a + c * y
+        return a + c * (y - ball * unit(a)) if a @ y <= ball * norm(a) else None
+
+    return cycle(Y, correct, **how)
+
+
+def hinge_descent(Y, penalty, eta, weight=None, max_epochs=20):
+    """Gradient steps on penalty/2 |a|^2 + max(0, 1 - a.y) at the rate eta(k), k counts visits; weights on the loss."""
+    weight = np.ones(len(Y)) if weight is None else weight
+    a, k, path = np.zeros(Y.shape[1]), 0, []
+    for _ in range(max_epochs):
+        lost = False
+        for y, c in zip(Y, weight, strict=True):
+            k, m = k + 1, a @ y
+            a = a - eta(k) * (penalty * a - (c * y if m < 1 else 0))
+            lost |= m < 1
+            path.append(a)
+        if not lost:
+            return Run(a, k, True, path)
+    return Run(a, k, False, path)
+
+
 # Greedy, fuzzy, multiplicative
 
 
@@ -283,6 +320,21 @@ def winnow(Y, alpha="auto", **how):
         if searching and spent == first_budget * (X / guess) ** 2:
             plus, minus, guess, spent = np.ones_like(w), np.ones_like(w), guess / 2, 0
         return plus - minus
+
+    return cycle(Y, correct, **how)
+
+
+def p_norm(Y, p="auto", **how):
+    """Gentile 2003: w is the gradient of |theta|_p^2/2; w.y <= 0: theta += y."""
+    p = max(2.0, 2 * np.log(Y.shape[1])) if p == "auto" else p
+    theta = np.zeros(Y.shape[1])
+
+    def correct(w, y, t, c):
+        nonlocal theta
+        if w @ y > 0:
+            return None
+        theta = theta + c * y
+        return np.sign(theta) * np.abs(theta) ** (p - 1) / norm(theta, p) ** (p - 2)
 
     return cycle(Y, correct, **how)
 

@@ -28,6 +28,7 @@ from separatrix import (
     MaxMargin,
     PassiveAggressive,
     Perceptron,
+    PerceptronLike,
     Pocket,
     Relaxation,
     VotedPerceptron,
@@ -37,6 +38,7 @@ from separatrix import (
 )
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.theory import Setting, theorem_of
+from separatrix.rules import BallseptronRule, MargitronRule, WeightShrinkingRule
 from separatrix.rules.fuzzy import fuzzy_weights, membership
 from separatrix.space import Space
 
@@ -68,6 +70,28 @@ PARAMETERS = {
     ROMMA: {"aggressive": st.booleans(), "tol": st.sampled_from([0.05, 0.3])},
     BalancedWinnow: {"alpha": st.sampled_from(["auto", 1.01, 1.1, 2.0])},
 }
+
+
+RULES = {
+    MargitronRule: (st.sampled_from([0.05, 1.0, 20.0]), st.sampled_from([0.2, 0.6, 1.0])),
+    WeightShrinkingRule: (st.sampled_from([0.1, 5.0]), st.sampled_from([1e-4, 1e-3, 0.02])),
+    BallseptronRule: (st.sampled_from([0.01, 0.1, 0.5]),),
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+@many
+@given(st.data(), data(separable=True), settings_of_a_fit())
+def test_every_theorem_holds_for_its_rule(rule, draw, Xy, how):
+    X, y = Xy
+    Y = oracle.patterns(X, y, rho_of(how))
+    gamma, w = oracle.max_margin(Y)
+    assume(w is not None and gamma > 0.05 * oracle.radius(Y))
+    own = rule(*(draw.draw(value) for value in RULES[rule]))
+    model = fitted(PerceptronLike, X, y, {**how, "rule": own, "max_epochs": 3000})
+    theory, theorem = model.certificate_.theory, theorem_of(own, Setting(model.certificate_.radius, 0.0, 0))
+    assert theory.theorem == theorem.name
+    assert_theorem(theorem, model.n_updates_, model.converged_, model.directional_margin_, gamma / (1 + 1e-6))
 
 
 def margin_in_the_1_norm(Y):

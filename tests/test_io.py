@@ -151,8 +151,9 @@ def test_what_is_wrong_and_where(tmp_path, content, words):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"a,y\n1,\xe9t\xe9\n2,x\n", "line 2: this is not UTF-8"),
-        ("a,y\n1,u\n".encode("utf-16"), "UTF-16"),
+        (b"a,y\n1,\xe9t\xe9\n2,x\n", "line 2: this is not UTF-8 text.*--encoding: cp1252"),
+        (b"\xff\xfea,y\n1,u\n2", "line 3: this is not text in the encoding utf-16"),
+        (b"\x89HDF\r\n\x1a\n\0\0", r"polars has no reader.*to_parquet.*numpy\.save"),
         (gzip.compress(b"a,y\n1,u\n2,v\n", mtime=0)[:-9], "gzip file is damaged"),
         (b"PAR1 and then nothing", "cannot be read as parquet"),
         (b"\x80\x04\x95" + b"cos\nsystem\n", "pickle, which is never read"),

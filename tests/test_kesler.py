@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 
 from separatrix import (
+    AROW,
     CRAMMA,
     LMS,
     MICRA,
@@ -27,8 +28,10 @@ from separatrix import (
     LeastSquares,
     MarginFuzzyPerceptron,
     MaxMargin,
+    Pegasos,
     Perceptron,
     PerceptronLike,
+    PNormPerceptron,
     Pocket,
     RecursiveLeastSquares,
     Relaxation,
@@ -262,7 +265,16 @@ def test_two_classes_are_one_hyperplane():
 
 def test_who_has_no_machine_says_so():
     X, y = clouds()
-    for cls in (GreedyPerceptron, FuzzyPerceptron, BalancedWinnow, LMS, RecursiveLeastSquares):
+    for cls in (
+        GreedyPerceptron,
+        FuzzyPerceptron,
+        BalancedWinnow,
+        LMS,
+        RecursiveLeastSquares,
+        AROW,
+        PNormPerceptron,
+        Pegasos,
+    ):
         with pytest.raises(ValueError, match=f'{cls.__name__} .* Use multi_class="ovr" or "ovo"'):
             cls(multi_class="kesler").fit(X, y)
         with warnings.catch_warnings():

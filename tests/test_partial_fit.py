@@ -6,7 +6,9 @@ from cases import LAYOUTS, ONLINE, clouds
 from fits import vectors
 
 from separatrix import (
+    AROW,
     LMS,
+    SCW,
     BalancedWinnow,
     DynamicMargin,
     FuzzyPerceptron,
@@ -14,6 +16,7 @@ from separatrix import (
     Perceptron,
     Pocket,
     RecursiveLeastSquares,
+    SecondOrderPerceptron,
     VotedPerceptron,
 )
 from separatrix.errors import SeparatrixError, UnavailableError
@@ -98,7 +101,7 @@ def test_upper_stays_true(cls, size):
         assert model.certificate_.lower is None
         assert model.certificate_.separable is None
         assert model.certificate_.ratio is None
-    assert np.isinf(model.certificate_.upper) == (cls in (LMS, RecursiveLeastSquares))
+    assert np.isinf(model.certificate_.upper) == (cls in (LMS, RecursiveLeastSquares, AROW, SCW, SecondOrderPerceptron))
     assert model.certificate_.radius == pytest.approx(BEST.radius)
 
 

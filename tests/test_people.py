@@ -3,59 +3,22 @@
 import json
 import re
 import warnings
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 import xlsxwriter
-from sklearn.calibration import CalibratedClassifierCV
+from newcomer import clouds, separatrix, told
 from sklearn.compose import ColumnTransformer
-from sklearn.datasets import make_classification
-from sklearn.decomposition import PCA, TruncatedSVD
-from sklearn.ensemble import BaggingClassifier, VotingClassifier
-from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, VarianceThreshold
-from sklearn.frozen import FrozenEstimator
-from sklearn.kernel_approximation import Nystroem
-from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
-    KBinsDiscretizer,
     OneHotEncoder,
-    PowerTransformer,
-    QuantileTransformer,
-    StandardScaler,
 )
-from sklearn.tree import DecisionTreeClassifier
-from typer.testing import CliRunner
 
-from separatrix import DataError, LeastSquares, MaxMargin, ModelError, Pocket, load, save, separability
-from separatrix.cli import app
-from separatrix.cli.progress import time_words
-from separatrix.io import Table, read_table
-from separatrix.io.model.onnx_export import export_onnx
+from separatrix import DataError, MaxMargin, Pocket, separability
+from separatrix.io import Table
 from separatrix.report.summary import separability_rows
 from separatrix.workflows import Options, compare, comparing, fit
-
-runner = CliRunner()
-
-
-def separatrix(*arguments, **options):
-    return runner.invoke(app, [str(a) for a in arguments], env={"COLUMNS": "140"}, **options)
-
-
-def told(result):
-    """All that was printed, on one line."""
-    return " ".join((result.output + result.stderr).split())
-
-
-def clouds(n=200, d=4, seed=0, apart=1.0, weights=None, classes=2):
-    """A frame of numbers and labels that overlap a little."""
-    X, y = make_classification(
-        n, d, n_informative=d, n_redundant=0, n_clusters_per_class=1, n_classes=classes, class_sep=apart,
-        weights=weights, flip_y=0.02, random_state=seed,
-    )  # fmt: skip
-    return pl.DataFrame(X, schema=[f"x{j}" for j in range(d)]).with_columns(label=pl.Series([f"c{k}" for k in y]))
 
 
 def test_the_saved_model_is_the_one_that_predicts_best():
@@ -302,17 +265,6 @@ def test_the_newest_pandas_with_arrow_strings():
     assert separability(numbers, given["label"]).separable is not None
 
 
-def test_one_against_one_is_exported(tmp_path):
-    onnxruntime = pytest.importorskip("onnxruntime")
-    frame, path = clouds(120, d=4, classes=4, seed=2), tmp_path / "m.onnx"
-    X, y = frame.drop("label").to_numpy(), frame["label"].to_numpy().astype(str)
-    model = MaxMargin(multi_class="ovo").fit(X, y)
-    export_onnx(model, path)
-    label, decision = onnxruntime.InferenceSession(path).run(None, {"numbers": X})
-    assert label.tolist() == model.predict(X).tolist()
-    np.testing.assert_allclose(decision, model.decision_function(X), rtol=1e-9)
-
-
 def test_compare_is_interrupted(tmp_path, monkeypatch):
     """What is finished is kept and ranked; the exit status tells that it is not all."""
     path, measure = tmp_path / "data.csv", comparing._measure
@@ -346,130 +298,8 @@ def test_compare_chooses_and_ranks_what_did_not_converge_last():
         compare(table, wanted=["Perzeptron"])
 
 
-def test_time_that_is_left():
-    assert time_words(30.0, None) == "30 s so far"
-    assert time_words(3.0, 0.01) == "3 s so far"
-    assert time_words(30.0, 0.25) == "30 s so far, about 1 min 30 s left"
-
-
-def test_terms_of_the_output_are_explained():
-    """Every label that fits print has its entry, and so does every score."""
-    labels = [
-        "margin",
-        "certificate",
-        "certified gap",
-        "support vectors",
-        "nearest row",
-        "C",
-        "cross-validation",
-        "rho",
-    ]
-    labels += [
-        "precision",
-        "recall",
-        "F1",
-        "AUC",
-        "balanced accuracy",
-        "average precision",
-        "Delta",
-        "Kesler",
-        "solver",
-    ]
-    for label in labels:
-        result = separatrix("explain", *label.split())
-        assert result.exit_code == 0, label
-        assert len(told(result)) > 30
-        assert not set("$`\\[{") & set(result.output), label
-    assert "distance of the nearest row" in told(separatrix("explain", "margin"))
-    assert "Did you mean" in separatrix("explain", "margn").stderr
-    assert len(separatrix("explain").output.splitlines()) > 60
-
-
-def test_from_nothing_to_probabilities(tmp_path, monkeypatch):
-    """The commands of the README, one after the other, in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    readme = (Path(__file__).parents[1] / "README.md").read_text()
-    commands = re.findall(r"^    (separatrix .*?)(?:\s+#.*)?$", readme, flags=re.M)
-    commands = [command for command in commands if "studio" not in command]
-    names = [command.split()[1] for command in commands]
-    assert names[0] == "sample"
-    assert {"fit", "check", "predict", "verify", "compare", "explain"} <= set(names)
-    for command in commands:
-        arguments = command.split()[1:]
-        if arguments[0] == "compare":
-            arguments += ["--algorithms", "MaxMargin"]
-        result = separatrix(*arguments)
-        assert result.exit_code == (1 if arguments[0] == "check" else 0), (command, told(result))
-    assert {"iris.csv", "iris.sx", "iris.html", "predictions.csv"} <= {path.name for path in tmp_path.iterdir()}
-    assert "probability_setosa" in (tmp_path / "predictions.csv").read_text()
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        make_pipeline(PCA(2), MaxMargin()),
-        make_pipeline(TruncatedSVD(2), MaxMargin()),
-        make_pipeline(SelectKBest(k=2), MaxMargin()),
-        make_pipeline(SelectFromModel(MaxMargin()), MaxMargin()),
-        make_pipeline(RFE(MaxMargin(), n_features_to_select=2), MaxMargin()),
-        make_pipeline(VarianceThreshold(), PowerTransformer(), MaxMargin()),
-        make_pipeline(QuantileTransformer(n_quantiles=10), MaxMargin()),
-        make_pipeline(KBinsDiscretizer(3, encode="onehot-dense", quantile_method="averaged_inverted_cdf"), MaxMargin()),
-        make_pipeline(Nystroem(n_components=10, random_state=0), MaxMargin()),
-        CalibratedClassifierCV(make_pipeline(StandardScaler(), MaxMargin()), cv=3),
-        CalibratedClassifierCV(FrozenEstimator(MaxMargin()), ensemble=False),
-        GridSearchCV(make_pipeline(StandardScaler(), MaxMargin()), {"maxmargin__C": [0.1, 1.0]}, cv=StratifiedKFold(3)),
-        RandomizedSearchCV(MaxMargin(), {"C": [0.1, 1.0]}, n_iter=2, cv=3, scoring="balanced_accuracy", random_state=0),
-        VotingClassifier([("a", MaxMargin()), ("b", MaxMargin(C=0.1))]),
-        BaggingClassifier(MaxMargin(), n_estimators=3, random_state=0),
-    ],
-    ids=lambda model: type(model).__name__ if not hasattr(model, "steps") else type(model.steps[-2][1]).__name__,
-)
-def test_what_surrounds_a_separator_is_saved(tmp_path, model):
-    frame = clouds(90)
-    X, y = frame.drop("label").to_numpy(), frame["label"].to_numpy().astype(str)
-    if isinstance(getattr(model, "estimator", None), FrozenEstimator):
-        model.estimator.estimator.fit(X, y)
-    save(model.fit(X, y), tmp_path / "m.sx")
-    again = load(tmp_path / "m.sx")
-    np.testing.assert_array_equal(again.predict(X), model.predict(X))
-    assert again.score(X, y) == model.score(X, y)
-    if hasattr(model, "predict_proba"):
-        np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
-    if hasattr(model, "cv_results_"):
-        np.testing.assert_array_equal(again.cv_results_["mean_test_score"], model.cv_results_["mean_test_score"])
-
-
-def test_what_cannot_be_saved_is_said(tmp_path):
-    frame = clouds(60)
-    X, y = frame.drop("label").to_numpy(), frame["label"].to_numpy().astype(str)
-    model = VotingClassifier([("a", MaxMargin()), ("tree", DecisionTreeClassifier())]).fit(X, y)
-    with pytest.raises(
-        ModelError, match=r"DecisionTreeClassifier, which is not among .* CalibratedClassifierCV, .* PCA"
-    ):
-        save(model, tmp_path / "m.sx")
-    model = make_pipeline(SelectKBest(lambda X, y: np.ones(4), k=2), MaxMargin()).fit(X, y)
-    with pytest.raises(ModelError, match="score_func is a function"):
-        save(model, tmp_path / "m.sx")
-
-
-def test_class_weights_of_least_squares_are_copies_of_rows():
-    frame = clouds(60, apart=0.4, seed=1)
-    X, y = frame.drop("label").to_numpy(), frame["label"].to_numpy().astype(str)
-    weighted = LeastSquares(class_weight={"c0": 3.0, "c1": 1.0}).fit(X, y)
-    copies = np.concatenate([np.arange(60), *[np.flatnonzero(y == "c0")] * 2])
-    np.testing.assert_allclose(weighted.coef_, LeastSquares().fit(X[copies], y[copies]).coef_, rtol=1e-9)
-    assert np.mean(weighted.predict(X) == "c0") > np.mean(LeastSquares().fit(X, y).predict(X) == "c0")
-
-
 def test_the_pocket_does_not_recommend_itself():
     """Its answer is the best vector that was met, whenever it ends: there is nothing to warn of."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Pocket(max_updates=1).fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
-
-
-def test_a_column_that_counts_the_rows_is_not_left_out_in_silence(tmp_path):
-    path = tmp_path / "data.csv"
-    path.write_text(",a,y\n0,1.5,u\n1,2.5,v\n2,3.5,v\n")
-    assert read_table(path, "y").notes == ("The unnamed column 1 counts the rows and is left out.",)

@@ -12,7 +12,8 @@ from test_view import HOSTILE, Tags
 
 from separatrix.io import Table
 from separatrix.report.report_files import write_html
-from separatrix.report.report_page import report_page
+from separatrix.report.report_page import report_page, views_of
+from separatrix.view.canvas import look, plain
 from separatrix.workflows import Options, fit
 
 LIMIT = 6_000_000
@@ -84,6 +85,67 @@ def test_without_bokeh_the_pictures_are_static(rng, monkeypatch):
     assert page.count("data:image/png") == 3
     assert "Bokeh" not in page
     assert len(page.encode()) < LIMIT
+
+
+def test_a_class_has_one_colour_in_all_figures(rng):
+    """Classes 1 and 2 of three overlap, so the proof is about them; of two classes the weights speak for both."""
+    pytest.importorskip("bokeh")
+    from bokeh.models import HBar, Line, Quad, Scatter
+
+    def colours(shown, kind):
+        drawn = [r for r in shown.figure.renderers if isinstance(r.glyph, kind)]
+        return [getattr(r.glyph, "line_color" if kind is Line else "fill_color") for r in drawn], drawn
+
+    three = {"iris": iris(), "options": Options(C=1.0, folds=2)}
+    shown = views_of(fit(three["iris"], three["options"]))
+    own = [look(k)[0] for k in range(3)]
+    assert colours(shown[0], Scatter)[0][:3] == own
+    proof = next(v for v in shown if "hulls" in v.title)
+    pair = [k for k, name in enumerate(np.unique(three["iris"].y)) if f" {plain(name, 22)} " in f"{proof.title} "]
+    assert [c for c in colours(proof, Scatter)[0] if c in own][::2] == [own[k] for k in pair] != own[:2]
+    assert colours(next(v for v in shown if "scores are" in v.title), Quad)[0] == own
+    for name in ("ROC", "Precision"):
+        curves = next(v for v in shown if v.title.startswith(name))
+        assert {c for c in colours(curves, Line)[0] if c in own} == set(own)
+    two = views_of(fit(*CASES["two classes"](rng)))
+    (bars,) = colours(next(v for v in two if "Weights" in v.title), HBar)[1]
+    data = bars.data_source.data
+    assert all(colour == own[int(w > 0)] for colour, w in zip(data["colour"], data["w"], strict=True))
+    assert own[1] in colours(next(v for v in two if v.title.startswith("ROC")), Line)[0]
+    for confusion in (v for v in (*shown, *two) if "rows right" in v.title):
+        assert not set(confusion.figure.renderers[0].data_source.data["colour"]) & set(own)
+
+
+def test_numbers_of_the_page_agree(rng):
+    """Areas under curves are those of the summary, and figures say whether they show the model or the hard margin."""
+    pytest.importorskip("bokeh")
+    found = fit(*CASES["two classes"](rng))
+    several = fit(iris(), Options(C=1.0, folds=2))
+    for known in (found, several):
+        title = next(v.title for v in views_of(known) if v.title.startswith("ROC"))
+        assert f"area {known.cv.answers.summary['auc']:.4g}" in title
+    titles = [v.title for v in views_of(found)]
+    assert titles[0].startswith("The model: ")
+    assert titles[-1] == "The hard margin: 100.0% of the best margin is certain"  # passes of another run are not told
+    assert views_of(several)[-1].title.endswith("% of the best margin (slack included) is certain")
+    assert "fitted once more for this picture" in views_of(found)[-1].caption
+    page = report_page(found)
+    assert "passes over the data" in page
+    assert not re.search(r"after [\d,]+ passes", page)
+
+
+def test_a_line_that_is_spoken_of_is_drawn(rng):
+    """The band of a very soft margin is wider than the picture: then no dashed line is drawn, and none is told of."""
+    pytest.importorskip("bokeh")
+    X, y = clouds(rng, 80, 3, 2, 1.0)
+    for C, dashed in ((1.0, True), (1e-6, False)):
+        shown = views_of(fit(Table("a.csv", "csv", "0", X, y), Options(C=C, folds=0)))
+        margins = next(v for v in shown if "Distances" in v.title)
+        spans = [m for m in margins.figure.center if getattr(m, "line_dash", None) in ("dashed", [6])]
+        assert bool(spans) == ("dashed line" in margins.caption) == dashed
+        legend = [item.label.value for item in shown[0].figure.legend[0].items]
+        assert ("edge of the band" in legend) == dashed
+        assert ("All rows lie inside the band" in shown[0].caption) != dashed
 
 
 def test_plots_can_be_pages(rng, tmp_path):

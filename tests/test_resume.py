@@ -25,6 +25,7 @@ from separatrix import (
     FixedMargin,
     GreedyPerceptron,
     PassiveAggressive,
+    Pegasos,
     Perceptron,
     Pocket,
     RecursiveLeastSquares,
@@ -92,7 +93,7 @@ def test_two_fits_of_five_epochs_are_one_of_ten(shuffle, layout, classes):
 def test_what_has_converged_stays(cls):
     """A second fit looks at every row once more and finds nothing to correct."""
     model = cls(warm_start=True).fit(FAR, APART)
-    if not model.converged_ or cls in (LMS, RecursiveLeastSquares):
+    if not model.converged_ or cls in (LMS, Pegasos, RecursiveLeastSquares):
         return
     before = copy.deepcopy(model)
     model.fit(FAR, APART)
@@ -110,7 +111,7 @@ def test_what_has_converged_stays(cls):
 def test_stopped_in_mid_epoch_by_the_number_of_updates(shuffle, classes):
     y, compared = MIXED[classes], 0
     for model in VARIANTS:
-        stops = [50, 70, 143] if isinstance(model, RecursiveLeastSquares | LMS) else [5, 6, 23]
+        stops = [50, 70, 143] if isinstance(model, RecursiveLeastSquares | LMS | Pegasos) else [5, 6, 23]
         whole = clone(model).set_params(shuffle=shuffle, max_updates=stops[-1], max_epochs=5000).fit(X, y)
         parts = clone(model).set_params(shuffle=shuffle, max_epochs=5000, warm_start=True)
         for stop in stops:

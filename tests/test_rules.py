@@ -11,6 +11,7 @@ import numpy as np
 import oracle
 import pytest
 from cases import (
+    LENT,
     ONLINE,
     ORDERS,
     PROBLEMS,
@@ -39,6 +40,7 @@ from separatrix import (
     PassiveAggressive,
     Perceptron,
     PerceptronLike,
+    PNormPerceptron,
     Pocket,
     Relaxation,
     VotedPerceptron,
@@ -72,7 +74,7 @@ def expected(index, problem, dtype="float64", rho=1.0, delta=0.0, weighted=False
 def assert_same(model, run, d, rho=1.0):
     a = np.append(model.coef_[0], model.intercept_[0] / rho if rho else 0.0)
     want = run.a[: d + 1]
-    if isinstance(model, BalancedWinnow):  # whose scale is free
+    if isinstance(model, BalancedWinnow | PNormPerceptron):  # whose scale is free
         a, want = a / np.linalg.norm(a), want / np.linalg.norm(want)
     assert model.n_updates_ == run.updates
     assert model.converged_ == run.converged
@@ -88,6 +90,18 @@ def test_oracle(case, problem, dtype, layout):
     model = case.estimator(**case.parameters, shuffle=False, max_epochs=EPOCHS)
     model.fit(ORDERS[layout](X.astype(dtype)), y)
     assert_same(model, expected(RULES.index(case), problem, dtype), X.shape[1])
+
+
+@pytest.mark.parametrize("layout", ["C", "csr"])
+@each_dtype
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("rule", "run"), LENT, ids=lambda x: type(x).__name__)
+def test_oracle_of_a_rule_without_an_estimator(rule, run, weighted, dtype, layout):
+    for problem in PROBLEMS:
+        X, y = problem()
+        X, weight = X.astype(dtype), weights(y) if weighted else None
+        model = PerceptronLike(rule, shuffle=False, max_epochs=EPOCHS).fit(ORDERS[layout](X), y, sample_weight=weight)
+        assert_same(model, run(oracle.patterns(X, y), weight=weight), X.shape[1])
 
 
 @pytest.mark.nojit

@@ -10,10 +10,13 @@ from fits import assert_theorem
 from separatrix import DynamicMargin, MarginPerceptron, MaxMargin, Perceptron, PerceptronLike, bounds
 from separatrix.proof.theory import Setting, theorem_of
 from separatrix.rules.alma import AlmaRule
+from separatrix.rules.ballseptron import BallseptronRule
 from separatrix.rules.base import rule as attributes
 from separatrix.rules.cramma import CrammaRule
 from separatrix.rules.dynamic_margin import DynamicMarginRule
+from separatrix.rules.margitron import MargitronRule
 from separatrix.rules.perceptron import PerceptronRule
+from separatrix.rules.weight_shrinking import WeightShrinkingRule
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -97,6 +100,9 @@ class Careless(NamedTuple):
         (Unprojected(0.5), AlmaRule(0.5)),
         (Hasty(5.0, 0.5, 0.001), CrammaRule(5.0, 0.5, 0.001)),
         (Careless(0.05), DynamicMarginRule(0.05)),
+        (Careless(0.05), MargitronRule(5.0, 0.1)),
+        (Careless(0.05), WeightShrinkingRule(50.0, 1e-6)),
+        (Careless(0.05), BallseptronRule(0.1)),
     ],
 )
 def test_a_broken_rule_breaks_its_theorem(broken, rule):

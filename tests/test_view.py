@@ -94,7 +94,7 @@ def test_boundary_of_two_features_shows_rows_regions_and_the_band():
     winners = image.data_source.data["image"][0]
     assert set(np.unique(winners)) == {0, 1}
     legend = [item.label.value for item in shown.figure.legend[0].items]
-    assert legend == ["boundary", "edge of the margin", "0", "1", f"{len(model.support_)} support vectors"]
+    assert legend == ["boundary", "edge of the band", "0", "1", f"{len(model.support_)} support vectors"]
 
 
 @pytest.mark.parametrize("cls", [KernelMaxMargin, Perceptron, PiecewiseLinearMachine, VotedPerceptron])

@@ -35,7 +35,7 @@ def test_from_a_file_to_its_proof(tmp_path, iris, capsys):
     save(found.model, path)
     assert verify(path, iris, target="species").holds
     assert predict(path, iris).columns["prediction"][:2] == ["setosa", "setosa"]
-    assert score(path, iris, target="species").score("accuracy") == pytest.approx(found.train_accuracy)
+    assert score(path, iris, target="species").answers.score("accuracy") == pytest.approx(found.train_accuracy)
     assert check(iris, target="species").answer.separable is found.answer.separable
     assert capsys.readouterr() == ("", "")
 

@@ -15,7 +15,9 @@ _HOMES = {
         "UnavailableError",
     ],
     "separatrix.estimators.aggressive_rules": ["ROMMA", "PassiveAggressive", "Relaxation"],
+    "separatrix.estimators.confidence_rules": ["AROW", "SCW", "SecondOrderPerceptron"],
     "separatrix.estimators.fuzzy_rules": ["FuzzyPerceptron", "MarginFuzzyPerceptron"],
+    "separatrix.estimators.hinge_descent": ["Pegasos"],
     "separatrix.estimators.kernel_max_margin": ["KernelMaxMargin"],
     "separatrix.estimators.kernel_perceptron": ["KernelPerceptron"],
     "separatrix.estimators.gradient_descent": ["BatchPerceptron", "BatchRelaxation", "GradientDescent"],
@@ -29,7 +31,7 @@ _HOMES = {
         "MarginPerceptron",
     ],
     "separatrix.estimators.max_margin": ["MaxMargin", "max_margin_path"],
-    "separatrix.estimators.multiplicative": ["BalancedWinnow"],
+    "separatrix.estimators.multiplicative": ["BalancedWinnow", "PNormPerceptron"],
     "separatrix.estimators.online_least_squares": ["LMS", "RecursiveLeastSquares"],
     "separatrix.estimators.own_rule": ["PerceptronLike"],
     "separatrix.estimators.perceptrons": ["GreedyPerceptron", "Perceptron", "Pocket", "VotedPerceptron"],
@@ -75,11 +77,15 @@ if TYPE_CHECKING:
     from separatrix.estimators.aggressive_rules import ROMMA as ROMMA
     from separatrix.estimators.aggressive_rules import PassiveAggressive as PassiveAggressive
     from separatrix.estimators.aggressive_rules import Relaxation as Relaxation
+    from separatrix.estimators.confidence_rules import AROW as AROW
+    from separatrix.estimators.confidence_rules import SCW as SCW
+    from separatrix.estimators.confidence_rules import SecondOrderPerceptron as SecondOrderPerceptron
     from separatrix.estimators.fuzzy_rules import FuzzyPerceptron as FuzzyPerceptron
     from separatrix.estimators.fuzzy_rules import MarginFuzzyPerceptron as MarginFuzzyPerceptron
     from separatrix.estimators.gradient_descent import BatchPerceptron as BatchPerceptron
     from separatrix.estimators.gradient_descent import BatchRelaxation as BatchRelaxation
     from separatrix.estimators.gradient_descent import GradientDescent as GradientDescent
+    from separatrix.estimators.hinge_descent import Pegasos as Pegasos
     from separatrix.estimators.kernel_max_margin import KernelMaxMargin as KernelMaxMargin
     from separatrix.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
     from separatrix.estimators.linear_program_classifier import LinearProgram as LinearProgram
@@ -92,6 +98,7 @@ if TYPE_CHECKING:
     from separatrix.estimators.max_margin import MaxMargin as MaxMargin
     from separatrix.estimators.max_margin import max_margin_path as max_margin_path
     from separatrix.estimators.multiplicative import BalancedWinnow as BalancedWinnow
+    from separatrix.estimators.multiplicative import PNormPerceptron as PNormPerceptron
     from separatrix.estimators.nearest_point_methods import NearestPoint as NearestPoint
     from separatrix.estimators.online_least_squares import LMS as LMS
     from separatrix.estimators.online_least_squares import RecursiveLeastSquares as RecursiveLeastSquares

@@ -23,6 +23,7 @@ def check(
     format: options.Format = None,
     header: options.Header = None,
     separator: options.Separator = None,
+    encoding: options.Encoding = None,
     everything: options.Everything = False,
     strict: options.Strict = False,
     json: options.Json = False,
@@ -43,7 +44,7 @@ def check(
     from separatrix.workflows.checking import check as run
 
     asked = Options(scale=bool(scale), encode=encode, impute=impute, max_time=max_time, strict=strict)
-    reading = options.reading(target, format, header, separator, drop)
+    reading = options.reading(target, format, header, separator, encoding, drop)
     with Progress(quiet=json) as tell:
         found = run(data, asked, tell, through_origin=through_origin, **reading)
     answer, table = found.answer, found.table
@@ -60,7 +61,8 @@ def check(
                 which = f" Enough is, for instance, {table.places(found.removal.rows, 20)}."
                 rows.append(("how far from it", f"{found.removal}{which}"))
         elif answer.certificate is not None and answer.separable:
-            rows.append(("certificate", str(answer.certificate)))
+            what = "linear machine" if answer.total else "hyperplane"
+            rows.append(("proof", f"the {what} itself: whatever rounding does, it has every row on its side"))
         terminal.print_rows(terminal.console(), None, rows)
         for note in found.notes:
             terminal.say(f"note: {note}")

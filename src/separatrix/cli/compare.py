@@ -42,6 +42,7 @@ def compare(
     format: options.Format = None,
     header: options.Header = None,
     separator: options.Separator = None,
+    encoding: options.Encoding = None,
     json: options.Json = False,
 ) -> None:
     """Compare algorithms on the same data.
@@ -70,7 +71,7 @@ def compare(
     asked = Options(scale=scaled, encode=encode, impute=impute, folds=cv, max_time=max_time)
     with Progress(quiet=json) as tell:
         seen = None if tell is None else partial(_line, tell)
-        reading = options.reading(target, format, header, separator, drop)
+        reading = options.reading(target, format, header, separator, encoding, drop)
         found = run(data, asked, tell, seen, wanted=algorithms or (), jobs=jobs, **reading)
     if json:
         terminal.print_json([r.as_dict() for r in found.results])

@@ -63,6 +63,7 @@ def fit(
     format: options.Format = None,
     header: options.Header = None,
     separator: options.Separator = None,
+    encoding: options.Encoding = None,
     everything: options.Everything = False,
     json: options.Json = False,
     memory: fit_elsewhere.Memory = None,
@@ -94,7 +95,8 @@ def fit(
         from separatrix.io.model.onnx_export import check_export
 
         check_export(export)
-    estimator = _estimator(algorithm, setting or [], c, tol, max_time)
+    named = {"class_weight": class_weight and class_weight.value, "multi_class": multi_class and multi_class.value}
+    estimator = _estimator(algorithm, setting or [], c, tol, max_time, named)
 
     from separatrix.cli.progress import Progress
     from separatrix.workflows.asked import Options
@@ -111,19 +113,24 @@ def fit(
         max_time=max_time,
         estimator=estimator,
         score=score.value,
-        multi_class=multi_class and multi_class.value,
-        class_weight=class_weight and class_weight.value,
+        **named,
         strict=strict,
         test=test,
     )
     place = fit_elsewhere.place_of(data, memory, cache, checkpoint, dask, workers)
     if place is not None and data is not None:
         refused = {"impute": impute, "test": test, "id": id, "report": report, "plot": plot, "drop": drop}
-        refused |= {"format": format, "header": header is not None, "separator": separator, "export": export}
+        refused |= {
+            "format": format,
+            "header": header is not None,
+            "separator": separator,
+            "encoding": encoding,
+            "export": export,
+        }
         fit_elsewhere.run(data, target, asked, place, save=save, json=json, refused=refused)
         return
     with Progress(quiet=json) as tell:
-        found = run(data, asked, tell, id=id, **options.reading(target, format, header, separator, drop))
+        found = run(data, asked, tell, id=id, **options.reading(target, format, header, separator, encoding, drop))
 
     from separatrix.report.summary import as_dict, provenance
 
@@ -165,9 +172,14 @@ def _writers(reports: list[str], plots: list[str]) -> list[Any]:
 
 
 def _estimator(
-    name: str | None, settings: list[str], c: float | None, tol: float | None, max_time: float | None
+    name: str | None,
+    settings: list[str],
+    c: float | None,
+    tol: float | None,
+    max_time: float | None,
+    named: dict[str, str | None],
 ) -> Any:
-    """The separator that --algorithm and --set describe, None for the maximum margin."""
+    """The separator that --algorithm, --set and the options of the same name describe, None: the maximum margin."""
     if name is None:
         if settings:
             raise typer.BadParameter("--set belongs to --algorithm.")
@@ -180,6 +192,12 @@ def _estimator(
     from separatrix.workflows.known_algorithms import algorithm_named, with_settings
 
     estimator = with_settings(algorithm_named(name).cls(), settings)
+    asked = {parameter: choice for parameter, choice in named.items() if choice is not None}
+    for parameter in asked:
+        if parameter not in estimator.get_params():
+            option = parameter.replace("_", "-")
+            raise typer.BadParameter(f"--{option}: {type(estimator).__name__} has no parameter {parameter}.")
+    estimator.set_params(**asked)
     if max_time is not None:
         from separatrix.workflows.watched import can_be_limited
 

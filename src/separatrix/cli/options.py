@@ -36,6 +36,13 @@ Separator = Annotated[
     str | None, typer.Option("--separator", metavar="CHAR", help="Separator of fields.", show_default="told by content")
 ]
 
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding", metavar="NAME", help="How text is written: cp1252, latin-1, ...", show_default="UTF-8, UTF-16"
+    ),
+]
+
 
 class ScoreName(StrEnum):
     """Scores that cross-validation may compare; `separatrix.workflows.out_of_fold` computes them."""
@@ -88,11 +95,17 @@ Folds = Annotated[int, typer.Option("--cv", min=0, max=100, help="Folds of the c
 
 
 def reading(
-    target: str | None, format: str | None, header: bool | None, separator: str | None, drop: list[str] | None = None
+    target: str | None,
+    format: str | None,
+    header: bool | None,
+    separator: str | None,
+    encoding: str | None,
+    drop: list[str] | None = None,
 ) -> dict[str, Any]:
     """How the data are to be read, as `separatrix.io.read_table` takes it."""
     if separator is not None:
         separator = {"\\t": "\t", "tab": "\t"}.get(separator, separator)
         if len(separator) != 1:
             raise typer.BadParameter("--separator takes one character, or tab.")
-    return {"target": target, "format": format, "header": header, "separator": separator, "drop": drop or ()}
+    told = {"target": target, "format": format, "header": header, "separator": separator, "encoding": encoding}
+    return {**told, "drop": drop or ()}

@@ -27,6 +27,7 @@ def predict(
     format: options.Format = None,
     header: options.Header = None,
     separator: options.Separator = None,
+    encoding: options.Encoding = None,
     everything: options.Everything = False,
     json: options.Json = False,
 ) -> None:
@@ -43,13 +44,14 @@ def predict(
     from separatrix.workflows.advice import heed
 
     check_outputs([output], [model, data])
-    reading = options.reading(target, format, header, separator)
+    reading = options.reading(target, format, header, separator, encoding)
     if score:
-        _print_score(predicting.score(model, data, **reading), everything, json)
+        scored = predicting.score(model, data, **reading)
+        _tell([*heed(scored.notes, strict), *scored.filled])
+        _print_score(scored.answers, everything, json)
         return
     found = predicting.predict(model, data, decision=decision, probabilities=probabilities, id=id, **reading)
-    for note in heed(found.notes, strict):
-        terminal.say(f"note: {note}")
+    _tell([*heed(found.notes, strict), *found.filled])
     if json:
         with used(model):
             terminal.print_json(found.columns)
@@ -66,6 +68,11 @@ def predict(
         terminal.say(f"wrote {output}")
     else:
         typer.echo(terminal.printable(text) if sys.stdout.isatty() else text, nl=False, color=True)
+
+
+def _tell(notes: list[str]) -> None:
+    for note in notes:
+        terminal.say(f"note: {note}")
 
 
 def _print_score(found: Any, everything: bool, json: bool) -> None:

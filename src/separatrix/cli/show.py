@@ -1,6 +1,5 @@
 """``separatrix show``: what a model file holds."""
 
-from inspect import signature
 from typing import Any
 
 from separatrix.cli import options, terminal
@@ -12,7 +11,7 @@ def show(model: options.Model, json: options.Json = False) -> None:
     Example: separatrix show iris.sx
     """
     from separatrix.io.model.apply import classifier_of, read_classifier, used
-    from separatrix.report.summary import certificates_dict, largest_weights, margin_rows
+    from separatrix.report.summary import certificates_dict, changed, largest_weights, margin_rows
 
     file = read_classifier(model)
     separator = classifier_of(file.model)
@@ -30,7 +29,7 @@ def show(model: options.Model, json: options.Json = False) -> None:
         }
         rows = [("steps", " → ".join(steps or [told["separator"]]))]
         rows.append(("classes", ", ".join(told["classes"])))
-        rows.append(("parameters", _changed(separator)))
+        rows.append(("parameters", changed(separator) or "the defaults"))
         if certified:
             rows += margin_rows(separator)
             rows.append(("space", separator.certificate_.space.describe()))
@@ -47,13 +46,6 @@ def show(model: options.Model, json: options.Json = False) -> None:
         terminal.print_rows(console, "provenance", origin)
 
 
-def _changed(separator: Any) -> str:
-    """Parameters that are not the defaults."""
-    defaults = {k: p.default for k, p in signature(type(separator)).parameters.items()}
-    changed = {k: v for k, v in separator.get_params(deep=False).items() if repr(v) != repr(defaults.get(k))}
-    return ", ".join(f"{k}={v!r}" for k, v in changed.items()) or "the defaults"
-
-
 def _told(provenance: dict[str, Any]) -> list[tuple[str, str]]:
     """What is worth a line: --json tells everything."""
     data, versions = provenance.get("data") or {}, provenance.get("versions") or {}
@@ -62,10 +54,10 @@ def _told(provenance: dict[str, Any]) -> list[tuple[str, str]]:
         rows.append(("data", f"{data.get('source')}, {data.get('rows')} rows, {data.get('features')} features"))
         rows.append(("target", f"{data.get('target')}, classes {data.get('classes')}"))
         rows.append(("sha256", str(data.get("sha256"))))
-    for key in ("prepared", "separability"):
+    for key, label in (("prepared", "prepared"), ("separability", "linearly separable")):
         value = provenance.get(key)
         if value:
-            rows.append((key, str(value.get("explanation") if isinstance(value, dict) else value)))
+            rows.append((label, str(value.get("explanation") if isinstance(value, dict) else value)))
     accuracy = provenance.get("cross_validated_accuracy")
     if isinstance(accuracy, dict):
         rows.append(("cross-validated accuracy", str(accuracy.get("mean"))))

@@ -14,6 +14,7 @@ def verify(
     format: options.Format = None,
     header: options.Header = None,
     separator: options.Separator = None,
+    encoding: options.Encoding = None,
     independent: options.Independent = False,
     json: options.Json = False,
 ) -> None:
@@ -27,9 +28,11 @@ def verify(
 
     Example: separatrix verify iris.sx iris.csv
     """
+    from separatrix.report.summary import claims_in_words, described
+    from separatrix.workflows.verifying import problem_names
     from separatrix.workflows.verifying import verify as run
 
-    found = run(model, data, independent, **options.reading(target, format, header, separator))
+    found = run(model, data, independent, **options.reading(target, format, header, separator, encoding))
     if json:
         terminal.print_json(
             {
@@ -50,7 +53,9 @@ def verify(
             rows.append(
                 ("rows left out", f"{found.left_out:,} of {found.table.n:,}: the certificate gives them no weight")
             )
-        rows += [(name, str(v)) for name, v in found.claims.items()]
+        rows.insert(0, ("model", f"{model}: {described(found.separator)}"))
+        own = dict(zip(problem_names(found.separator), found.separator.certificates_, strict=True))
+        rows += [(name, claims_in_words(own[name], v) if name in own else str(v)) for name, v in found.claims.items()]
         rows.append(
             ("verdict", "the certificate holds" if found.holds else "the certificate does NOT hold on these data")
         )

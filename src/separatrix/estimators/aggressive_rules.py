@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.estimators._fit.averages import AVERAGE, with_mean
+from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.online import AdditiveClassifier
 from separatrix.estimators._fit.recipe import Recipe, Record
@@ -77,7 +78,7 @@ class Relaxation(AdditiveClassifier):
 
 
 @estimator
-class PassiveAggressive(AdditiveClassifier):
+class PassiveAggressive(ClassWeightMixin, AdditiveClassifier):
     """Passive-aggressive I and II: the smallest change that gives the pattern a functional margin of 1, tempered by C.
 
     Update when ``a.y < 1 - tol``: ``a += tau y`` with tau = min(C, (1 - a.y)/|y|^2) (I) or
@@ -94,6 +95,7 @@ class PassiveAggressive(AdditiveClassifier):
     tol : float, default=1e-3
         How far below 1 a margin may stay.
     {average}
+    {class_weight}
     {shared}
     {delta}
 
@@ -119,6 +121,7 @@ class PassiveAggressive(AdditiveClassifier):
 
     _parameter_constraints = {
         **AdditiveClassifier._parameter_constraints,
+        **CLASS_WEIGHT,
         "C": [POSITIVE_OR_INF],
         "variant": [one_of("I", "II")],
         "tol": [between(0, 1, "left")],

@@ -17,6 +17,7 @@ from separatrix.descent.criteria import (
 from separatrix.errors import DataError
 from separatrix.estimators._fit.batch import IterativeClassifier, Outcome, row_values
 from separatrix.estimators._fit.checkpointed import CHECKPOINT
+from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.rates import POWERS, rate_function
 from separatrix.estimators._fit.separator import Data
@@ -34,7 +35,7 @@ LARGEST_HESSIAN = 3000  # columns
 
 
 @estimator
-class BatchPerceptron(IterativeClassifier):
+class BatchPerceptron(ClassWeightMixin, IterativeClassifier):
     """The batch Perceptron: all violated patterns are added at once.
 
     ``a += eta(k) sum of the y with a.y <= margin``, until there are none: gradient descent on the Perceptron criterion
@@ -50,6 +51,7 @@ class BatchPerceptron(IterativeClassifier):
         The b of ``a.y <= b``.
     eta : float, "1/k", "k" or callable, default=1.0
         The rate; k counts corrections. A constant one only sets the scale if ``margin`` is 0.
+    {class_weight}
     {batch}
     {epochs}
     {checkpoint}
@@ -78,6 +80,7 @@ class BatchPerceptron(IterativeClassifier):
 
     _parameter_constraints = {
         **IterativeClassifier._parameter_constraints,
+        **CLASS_WEIGHT,
         **CHECKPOINT,
         "margin": [NOT_NEGATIVE],
         "eta": [POSITIVE, one_of(*POWERS), callable],
@@ -96,7 +99,7 @@ class BatchPerceptron(IterativeClassifier):
 
 
 @estimator
-class BatchRelaxation(IterativeClassifier):
+class BatchRelaxation(ClassWeightMixin, IterativeClassifier):
     """Batch relaxation with margin: every violated pattern pulls with its distance from the margin.
 
     ``a += eta(k) sum over a.y <= margin of (margin - a.y)/|y|^2 y``, gradient descent on J_r. It ends when every
@@ -114,6 +117,7 @@ class BatchRelaxation(IterativeClassifier):
         The rate; k counts corrections. "auto": 1/lambda_max, half of the limit.
     tol : float, default=1.0
         How far below the margin a pattern may stay, as a fraction. The margin itself is only approached, and slowly.
+    {class_weight}
     {batch}
     {epochs}
     {checkpoint}
@@ -142,6 +146,7 @@ class BatchRelaxation(IterativeClassifier):
 
     _parameter_constraints = {
         **IterativeClassifier._parameter_constraints,
+        **CLASS_WEIGHT,
         **CHECKPOINT,
         "margin": [POSITIVE],
         "eta": [POSITIVE, one_of("auto", *POWERS), callable],
@@ -162,7 +167,7 @@ class BatchRelaxation(IterativeClassifier):
 
 
 @estimator
-class GradientDescent(IterativeClassifier):
+class GradientDescent(ClassWeightMixin, IterativeClassifier):
     """Descent on a criterion: along its gradient, with the optimal step, or by Newton's method.
 
     ``"gradient"``: ``a -= eta(k) grad J``. ``"optimal-step"``: the same with ``eta = |grad J|^2 / (grad J.H grad J)``,
@@ -195,6 +200,7 @@ class GradientDescent(IterativeClassifier):
         The b of the criterion.
     tol : float, default=1e-4
         Relative length of a step at which to stop.
+    {class_weight}
     {batch}
     {epochs}
     {checkpoint}
@@ -229,6 +235,7 @@ class GradientDescent(IterativeClassifier):
 
     _parameter_constraints = {
         **IterativeClassifier._parameter_constraints,
+        **CLASS_WEIGHT,
         **CHECKPOINT,
         "criterion": [one_of(*CRITERIA), Criterion],
         "eta": [POSITIVE, one_of("auto", *POWERS), callable],

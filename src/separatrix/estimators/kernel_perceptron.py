@@ -7,6 +7,7 @@ import numpy as np
 
 from separatrix.errors import DataError, UnavailableError
 from separatrix.estimators._fit.averages import AVERAGE, with_mean
+from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.kernel_separator import CONSTRAINTS, KernelMixin
 from separatrix.estimators._fit.online import AdditiveClassifier, OnlineClassifier
@@ -21,7 +22,7 @@ from separatrix.training.kernel_training import KernelTraining
 
 
 @estimator
-class KernelPerceptron(KernelMixin, AdditiveClassifier):
+class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
     """Any additive rule with a kernel: the vector is kept as multiples of the rows.
 
     A visit costs nothing, because all ``a.y_k`` are at hand; an update costs one row of the Gram matrix. The
@@ -38,6 +39,7 @@ class KernelPerceptron(KernelMixin, AdditiveClassifier):
     average : bool, default=False
         Predict with the mean of the vector over all visits (for rules that do not rescale the vector).
     {kernel}
+    {class_weight}
     {shared}
     {delta}
 
@@ -71,6 +73,7 @@ class KernelPerceptron(KernelMixin, AdditiveClassifier):
 
     _parameter_constraints = {
         **AdditiveClassifier._parameter_constraints,
+        **CLASS_WEIGHT,
         **CONSTRAINTS,
         "rule": [object],
         **AVERAGE,
@@ -99,21 +102,24 @@ class KernelPerceptron(KernelMixin, AdditiveClassifier):
             return Recipe(PerceptronRule() if lender is None else checked_rule(lender))
         lender._validate_params()
         self._refuse_dropped(lender)
-        if "kesler" in lender._refuses:
-            raise self._has_no_dual_form()
         recipe = lender._recipe(record)
+        if recipe.weight is not None:
+            raise ValueError(
+                f"rule={lender!r} weighs rows by their distances from the class means among the features, not in the "
+                "space of a kernel. Use rule=None and give such weights as sample_weight."
+            )
         return recipe._replace(limit=lender._update_limit(recipe))
 
     def _has_no_dual_form(self) -> ValueError:
-        return ValueError(f"rule={self.rule!r} does not correct by multiples of single patterns: it has no dual form.")
+        return ValueError(
+            f"rule={self.rule!r} has no dual form here: a kernel needs a rule that the additive loop runs, with "
+            "corrections by multiples >= 0 of the pattern at hand, decided by a.y and lengths alone."
+        )
 
     def _refuse_dropped(self, lender: OnlineClassifier) -> None:
         """A lender gives its rule and its limit of updates: what else was asked of it would be lost."""
-        dropped = [
-            f.name
-            for f in fields(AdditiveClassifier)
-            if f.name != "max_updates" and getattr(lender, f.name, f.default) != f.default
-        ]
+        shared = {f.name for f in fields(AdditiveClassifier)} - {"max_updates"}
+        dropped = [f.name for f in fields(lender) if f.name in shared and getattr(lender, f.name) != f.default]
         dropped += ["average"] if getattr(lender, "average", False) else []
         if dropped:
             raise ValueError(

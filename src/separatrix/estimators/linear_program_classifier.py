@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.estimators._fit.batch import DirectClassifier, Outcome, row_values
+from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.separator import Data
 from separatrix.estimators.sklearn_api import POSITIVE, one_of
@@ -21,7 +22,7 @@ from separatrix.space import Vector
 
 
 @estimator
-class LinearProgram(DirectClassifier):
+class LinearProgram(ClassWeightMixin, DirectClassifier):
     """Separation by a linear program, solved by HiGHS.
 
     ``"perceptron"``: minimise ``sum c_k tau_k`` subject to ``a.y_k + tau_k >= margin``, tau >= 0, which is the smallest
@@ -46,6 +47,7 @@ class LinearProgram(DirectClassifier):
         The b that ``a.y`` is to reach, positive.
     max_time : float or None, default=None
         Seconds for each program, at most.
+    {class_weight}
     {batch}
 
     Attributes
@@ -76,6 +78,7 @@ class LinearProgram(DirectClassifier):
 
     _parameter_constraints = {
         **DirectClassifier._parameter_constraints,
+        **CLASS_WEIGHT,
         "criterion": [one_of(*linear_program.CRITERIA)],
         "margin": [POSITIVE, "array-like"],
         "max_time": [POSITIVE, None],

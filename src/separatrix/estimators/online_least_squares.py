@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.errors import DataError
+from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.online import OnlineClassifier
 from separatrix.estimators._fit.rates import RateTable
@@ -20,7 +21,7 @@ from separatrix.training.base import Training
 
 
 @estimator
-class LMS(OnlineClassifier):
+class LMS(ClassWeightMixin, OnlineClassifier):
     """LMS, the Widrow-Hoff rule: one step of gradient descent on the squared error (1 - a.y)^2 per presentation.
 
     ``a += eta(k) (1 - a.y) y`` for every pattern, right or wrong. It approaches the least-squares solution, which need
@@ -35,6 +36,7 @@ class LMS(OnlineClassifier):
         "1/k", the book's choice, diverges on nearly everything that is not scaled to R < 1. Or a function of k.
     tol : float, default=1e-3
         Where steps end to matter.
+    {class_weight}
     {shared}
 
     Attributes
@@ -60,6 +62,7 @@ class LMS(OnlineClassifier):
 
     _parameter_constraints = {
         **OnlineClassifier._parameter_constraints,
+        **CLASS_WEIGHT,
         "eta": [between(0, 2, "neither"), one_of("1/k"), callable],
         "tol": [NOT_NEGATIVE],
     }
@@ -87,7 +90,7 @@ class LMS(OnlineClassifier):
 
 
 @estimator
-class RecursiveLeastSquares(OnlineClassifier):
+class RecursiveLeastSquares(ClassWeightMixin, OnlineClassifier):
     """Recursive least squares: the ridge solution of Y a = 1, exactly, in one pass.
 
     ``R <- (R^-1 + c y y^t)^-1``, ``a += c R (1 - a.y) y`` with R_1 = I/ridge, so that after one pass
@@ -99,6 +102,7 @@ class RecursiveLeastSquares(OnlineClassifier):
     ----------
     ridge : float, default=1e-3
         The penalty on |a|^2.
+    {class_weight}
     {shared}
 
     Attributes
@@ -124,7 +128,11 @@ class RecursiveLeastSquares(OnlineClassifier):
     ridge: float = 1e-3
     max_epochs: int = field(default=1, kw_only=True)
 
-    _parameter_constraints = {**OnlineClassifier._parameter_constraints, "ridge": [POSITIVE]}
+    _parameter_constraints = {
+        **OnlineClassifier._parameter_constraints,
+        **CLASS_WEIGHT,
+        "ridge": [POSITIVE],
+    }
     _refuses = {"kesler": "fits targets of two classes"}
 
     def _recipe(self, record: Record) -> Recipe:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.estimators._fit.averages import AVERAGE, with_mean
+from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.online import AdditiveClassifier
 from separatrix.estimators._fit.recipe import Recipe, Record
@@ -14,7 +15,7 @@ from separatrix.rules.perceptron import PerceptronRule
 
 
 @estimator
-class PerceptronLike(AdditiveClassifier):
+class PerceptronLike(ClassWeightMixin, AdditiveClassifier):
     """Fits with a rule of your own at compiled speed.
 
     A rule is a ``NamedTuple`` of numbers with the formulas ``violates(self, m, s)`` and ``gain(self, m, s)``, and,
@@ -26,6 +27,7 @@ class PerceptronLike(AdditiveClassifier):
         The rule; None is the plain Perceptron.
     {average}
         A rule with ``keep`` or ``shrink``, which rescale the vector, has no mean.
+    {class_weight}
     {shared}
     {delta}
 
@@ -51,7 +53,12 @@ class PerceptronLike(AdditiveClassifier):
     rule: Any = None
     average: bool = field(default=False, kw_only=True)
 
-    _parameter_constraints = {**AdditiveClassifier._parameter_constraints, "rule": [object], **AVERAGE}
+    _parameter_constraints = {
+        **AdditiveClassifier._parameter_constraints,
+        **CLASS_WEIGHT,
+        **AVERAGE,
+        "rule": [object],
+    }
 
     def _recipe(self, record: Record) -> Recipe:
         rule = PerceptronRule() if self.rule is None else checked_rule(self.rule)

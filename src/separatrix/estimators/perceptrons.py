@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.estimators._fit.averages import AVERAGE, with_mean
+from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.online import AdditiveClassifier, OnlineClassifier
 from separatrix.estimators._fit.prediction import scores_of
@@ -25,7 +26,7 @@ REPLACEMENTS = 2  # their place among the counts of a pocket
 
 
 @estimator
-class Perceptron(AdditiveClassifier):
+class Perceptron(ClassWeightMixin, AdditiveClassifier):
     """The Perceptron, with margin and with variable increments.
 
     Update when ``a.y <= margin``: ``a += eta(k) y``. On separable data it ends after at most (R/gamma_d)^2 updates
@@ -42,6 +43,7 @@ class Perceptron(AdditiveClassifier):
     eta : float, "1/k", "k" or callable, default=1.0
         The increment; k counts corrections.
     {average}
+    {class_weight}
     {shared}
     {delta}
 
@@ -70,6 +72,7 @@ class Perceptron(AdditiveClassifier):
 
     _parameter_constraints = {
         **AdditiveClassifier._parameter_constraints,
+        **CLASS_WEIGHT,
         "margin": [NOT_NEGATIVE],
         "eta": [POSITIVE, one_of(*POWERS), callable],
         **AVERAGE,

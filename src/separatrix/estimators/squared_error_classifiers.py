@@ -95,7 +95,6 @@ class LeastSquares(ClassWeightMixin, DirectClassifier):
 
     target: Any = "ones"
     loss: Any = None
-    class_weight: Any = field(default=None, kw_only=True)
     checkpoint: Any = field(default=None, kw_only=True)
 
     _parameter_constraints = {
@@ -248,7 +247,7 @@ def as_probabilities(P: np.ndarray) -> np.ndarray:
 
 
 @estimator
-class HoKashyap(IterativeClassifier):
+class HoKashyap(ClassWeightMixin, IterativeClassifier):
     """Ho-Kashyap: squared error whose targets b > 0 move too, so that it decides separability.
 
     ``e = Y a - b``, ``b += eta (e + |e|)``, ``a = Y^dagger b`` (``"standard"``). ``"modified"``, written as
@@ -279,6 +278,7 @@ class HoKashyap(IterativeClassifier):
         The first b, positive.
     tol : float, default=1e-9
         A bound on the margin below ``tol`` R is taken as evidence against separability, and a proof is tried.
+    {class_weight}
     {batch}
     {epochs}
     {checkpoint}
@@ -314,6 +314,7 @@ class HoKashyap(IterativeClassifier):
 
     _parameter_constraints = {
         **IterativeClassifier._parameter_constraints,
+        **CLASS_WEIGHT,
         "variant": [one_of("standard", "modified", "descent")],
         "eta": [POSITIVE, one_of("auto", "optimal", *POWERS), callable],
         "R": ["array-like", None],

@@ -1,6 +1,6 @@
 """Compiled loops. Nothing here knows scikit-learn.
 
-A kernel is found by the rule's class: one per class for the additive loop, because its formulas are compiled in.
+A kernel is found by the rule's class: one per class where its formulas are compiled in.
 """
 
 from collections.abc import Callable
@@ -12,15 +12,20 @@ from separatrix.rules.base import attribute
 def kernel(rule: Any) -> Callable[..., int]:
     """The compiled loop that runs this rule."""
     from separatrix.loops import additive as loop
+    from separatrix.loops import confidence_loop as confidence
     from separatrix.loops import greedy_loop as greedy
+    from separatrix.loops import p_norm_loop as p_norm
     from separatrix.loops import recursive_least_squares as least_squares
     from separatrix.loops import winnow_loop as winnow
 
+    rule_class: Any = type(rule)
     if attribute(rule, "loop") == "additive":
-        rule_class: Any = type(rule)
         return loop.additive_kernel(rule_class)
+    if attribute(rule, "loop") == "confidence":
+        return confidence.confidence_kernel(rule_class)
     own: dict[str, Callable[[], Any]] = {
         "greedy": greedy.greedy_kernel,
+        "p_norm": p_norm.p_norm_kernel,
         "winnow": winnow.winnow_kernel,
         "least_squares": least_squares.least_squares_kernel,
     }

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from separatrix.compile_cache import compiled, on_first_use
-from separatrix.loops.state import EXHAUSTED, FRESH, NORM2, POSITION, RUNNING, UPDATES, end_visit
+from separatrix.loops.state import EXHAUSTED, FRESH, NORM2, POSITION, RUNNING, UPDATES, end_visit, inlined
 from separatrix.rows.access import axpy
 
 
@@ -18,6 +18,18 @@ class Triangle(NamedTuple):
     matrix: np.ndarray  # (d + 1, d + 1): U, upper triangular
     target: np.ndarray  # d + 1: U a
     row: np.ndarray  # d + 1: the pattern that is rotated in
+
+
+@inlined
+def rotate(U, j, y):
+    """Turn row j of U and the rest of y so that y[j] becomes 0; returns cosine and sine."""
+    if y[j] == 0.0:
+        return 1.0, 0.0
+    length = math.hypot(U[j, j], y[j])
+    c, s = U[j, j] / length, y[j] / length
+    for k in range(j, y.shape[0]):
+        U[j, k], y[k] = c * U[j, k] + s * y[k], c * y[k] - s * U[j, k]
+    return c, s
 
 
 @on_first_use
@@ -36,12 +48,7 @@ def least_squares_kernel(key: str) -> Any:
             axpy(goal * labels[i], X, i, y)
             y[d] = goal * labels[i] * frame.rho
             for j in range(d + 1):
-                if y[j] == 0.0:
-                    continue
-                length = math.hypot(U[j, j], y[j])
-                c, s = U[j, j] / length, y[j] / length
-                for k in range(j, d + 1):
-                    U[j, k], y[k] = c * U[j, k] + s * y[k], c * y[k] - s * U[j, k]
+                c, s = rotate(U, j, y)
                 b[j], goal = c * b[j] + s * goal, c * goal - s * b[j]
             state.counts[UPDATES] += 1
             state.counts[FRESH] += 1

@@ -21,6 +21,8 @@ class BoundsDisplay:
         Of what was fitted.
     theory : Theory or None
         What a theorem says of the fit.
+    soft : bool
+        Whether it is a soft margin, whose bounds include the price of slack.
 
     Examples
     --------
@@ -31,8 +33,8 @@ class BoundsDisplay:
     >>> display = BoundsDisplay.from_estimator(DynamicMargin(epsilon=0.1), X, y == 0)
     """
 
-    def __init__(self, *, rows: list[dict[str, Any]], name: str = "", theory: Theory | None = None):
-        self.rows, self.name, self.theory = rows, name, theory
+    def __init__(self, *, rows: list[dict[str, Any]], name: str = "", theory: Theory | None = None, soft: bool = False):
+        self.rows, self.name, self.theory, self.soft = rows, name, theory, soft
         counts = [row["updates"] for row in rows]
         self.unit = "passes over the data" if any(c is None for c in counts) else "updates"
         key = "epochs" if self.unit.startswith("passes") else "updates"
@@ -57,12 +59,31 @@ class BoundsDisplay:
         if rows:
             final = {"updates": rows[-1]["updates"], "epochs": max(rows[-1]["epochs"], final["epochs"])}
         rows.append({**final, "upper": certificate.upper, "lower": certificate.lower})
-        return cls(rows=rows, name=type(estimator).__name__, theory=certificate.theory)
+        soft = bool(certificate.space.delta or certificate.space.hinge)
+        return cls(rows=rows, name=type(estimator).__name__, theory=certificate.theory, soft=soft)
 
     @classmethod
     def from_trace(cls, trace: MarginTrace, *, name: str = "", problem: int = 0, ax: Any = None) -> Any:
         """Draw what a `MarginTrace` has recorded."""
         return cls(rows=_of_problem(trace, problem), name=name).plot(ax=ax)
+
+    @property
+    def what(self) -> str:
+        """What is bounded."""
+        return "margin (slack included)" if self.soft else "margin"
+
+    @property
+    def title(self) -> str:
+        """The share of the best margin that is certain, and after how many updates."""
+        finite = np.isfinite(self.upper)
+        if not finite.any() or not len(self.measured):
+            told = "nothing bounds the margin"
+        else:
+            best = float(self.upper[finite].min())
+            ratio = float(self.measured[:, 1].max()) / best if best > 0 else 0.0
+            told = f"{100 * ratio:.1f}% of the best {self.what} is certain" if ratio > 0 else "no margin yet"
+            told += f" after {self.steps[-1]:,.0f} updates" if self.unit == "updates" else ""
+        return f"{self.name}: {told}" if self.name else told[0].upper() + told[1:]
 
     def plot(self, ax: Any = None) -> Any:
         with styled():
@@ -89,15 +110,12 @@ class BoundsDisplay:
                 ax.set_ylim(
                     max(float(lower.min()), -0.4 * best) - 0.05 * best, min(3.0 * best, self.upper[finite].max())
                 )
-                ratio = lower[-1] / best
-                told = f"{100 * ratio:.1f}% of the best margin is certain" if ratio > 0 else "no margin yet"
-                title = f"{told} after {self.steps[-1]:,.0f} {self.unit.split()[0]}"
-                ax.set_title(f"{self.name}: {title}" if self.name else title[0].upper() + title[1:])
             if self.unit == "updates" and len(steps) and steps.max() > 50:
                 ax.set_xscale("log")
                 ax.set_xlim(max(1.0, float(self.steps[self.steps > 0].min())), None)
             ax.axhline(0.0, color=INK, lw=0.6)
-            ax.set(xlabel=self.unit, ylabel="margin")
+            ax.set_title(self.title)
+            ax.set(xlabel=self.unit, ylabel=self.what)
             ax.legend(loc="best")
         self.ax_, self.figure_ = ax, ax.figure
         return self

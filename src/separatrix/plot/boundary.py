@@ -103,6 +103,12 @@ class BoundaryDisplay:
             title=_title(separator, predicted, y, support),
         )
 
+    @property
+    def drawn_band(self) -> float:
+        """Half the width of the band, 0 where it is none or so wide that the rows would be a line in its midst."""
+        reach = np.abs(self.points[:, 0]).max(initial=0.0)
+        return self.band if self.band is not None and 0 < self.band <= reach else 0.0
+
     def plot(self, ax: Any = None) -> Any:
         with styled():
             ax = axes_for(ax)
@@ -119,9 +125,10 @@ class BoundaryDisplay:
     def _draw_boundary(self, ax: Any) -> None:
         if self.grid is None:
             if self.band is not None:
-                if self.band > 0:
-                    ax.axvspan(-self.band, self.band, color=INK, alpha=0.10, lw=0, label="margin band")
-                    for edge in (-self.band, self.band):
+                band = self.drawn_band
+                if band:
+                    ax.axvspan(-band, band, color=INK, alpha=0.10, lw=0, label="band of the margin")
+                    for edge in (-band, band):
                         ax.axvline(edge, color=INK, lw=0.9, ls="--")
                 ax.axvline(0.0, color=INK, lw=1.6, label="hyperplane")
             return

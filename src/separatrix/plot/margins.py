@@ -60,6 +60,14 @@ class MarginDisplay:
             margins, unit = scores[rows, codes] - others.max(axis=1), "score of the true class above the others"
         return cls(margins=margins, y=y, classes=separator.classes_, unit=unit, band=band)
 
+    @property
+    def title(self) -> str:
+        wrong, worst = int(np.sum(self.margins <= 0)), float(self.margins.min())
+        what = "Distances from the boundary" if self.unit.startswith("distance") else "How sure the scores are"
+        if not wrong:
+            return f"{what}: every row on its side, the nearest at {worst:.3g}"
+        return f"{what}: {wrong:,} of {len(self.margins):,} rows on the wrong side, the worst at {worst:.3g}"
+
     def plot(self, ax: Any = None) -> Any:
         with styled():
             ax = axes_for(ax)
@@ -79,10 +87,8 @@ class MarginDisplay:
                     bar.set_hatch(HATCHES[k % len(HATCHES)])
             ax.axvline(0.0, color=INK, lw=1.6)
             if self.band is not None:
-                ax.axvline(self.band, color=INK, lw=1.0, ls="--", label="edge of the margin band")
-            wrong = int(np.sum(self.margins <= 0))
-            told = f"{wrong} of {len(self.margins)} rows on the wrong side" if wrong else "every row on its side"
-            ax.set_title(f"Margins: {told}, the smallest {self.margins.min():.3g}")
+                ax.axvline(self.band, color=INK, lw=1.0, ls="--", label="edge of the band")
+            ax.set_title(self.title)
             ax.set(xlabel=f"{self.unit} (right of 0: on its side)", ylabel="rows")
             ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2, ncols=1 + len(self.classes) // 14)
         self.ax_, self.figure_ = ax, ax.figure

@@ -10,16 +10,20 @@ import numpy as np
 
 from separatrix import bounds
 from separatrix.rules.alma import AlmaRule
+from separatrix.rules.arow import ArowRule
+from separatrix.rules.ballseptron import BallseptronRule
 from separatrix.rules.cramma import CrammaRule
 from separatrix.rules.dynamic_margin import DynamicMarginRule
 from separatrix.rules.fixed_margin import FixedMarginRule
 from separatrix.rules.greedy import GreedyRule
 from separatrix.rules.margin_fuzzy import MarginFuzzyPrintedRule, MarginFuzzyRule
 from separatrix.rules.margin_perceptron import IncrementalMarginRule, MarginPerceptronRule
+from separatrix.rules.margitron import MargitronRule
 from separatrix.rules.passive_aggressive import PassiveAggressiveRule
 from separatrix.rules.perceptron import PerceptronRule
 from separatrix.rules.relaxation import RelaxationRule
 from separatrix.rules.romma import RommaRule
+from separatrix.rules.weight_shrinking import WeightShrinkingRule
 from separatrix.rules.winnow import WinnowRule
 
 
@@ -248,4 +252,48 @@ def _(rule: WinnowRule, setting: Setting) -> Theorem:
         "ln(2d)/(eta gamma - eta^2 X^2/2), gamma for |u|_1 = 1",
         lambda gamma: bounds.winnow(X, gamma, rule.rate, d),
         norm=1,
+    )
+
+
+@theorem_of.register
+def _(rule: ArowRule, setting: Setting) -> Theorem | None:
+    if rule.threshold != 0:  # AROW's theorem speaks of the patterns that were corrected: bounds.arow
+        return None
+    R, d = setting.radius, setting.dimensions
+    return Theorem(
+        "second-order Perceptron",
+        "k^2 gamma^2 <= (a + k R^2) d ln(1 + k R^2/(a d))",
+        lambda gamma: bounds.second_order_perceptron(R, gamma, rule.r, d),
+    )
+
+
+@theorem_of.register
+def _(rule: MargitronRule, setting: Setting) -> Theorem:
+    R, b, epsilon = setting.radius, rule.margin, rule.epsilon
+    return Theorem(
+        "Margitron",
+        f"t_b for epsilon = {epsilon:g}",
+        lambda gamma: bounds.margitron(R, gamma, b, epsilon),
+        lambda gamma: bounds.margitron_fraction(R, gamma, b, epsilon),
+    )
+
+
+@theorem_of.register
+def _(rule: WeightShrinkingRule, setting: Setting) -> Theorem:
+    how = (rule.margin, rule.shrinking)
+    return Theorem(
+        "weight shrinking",
+        "ln((1 + h)/(1 - h))/-ln(1 - shrinking)",
+        lambda gamma: bounds.weight_shrinking(setting.radius, gamma, *how),
+        lambda gamma: bounds.weight_shrinking_fraction(setting.radius, gamma, *how),
+    )
+
+
+@theorem_of.register
+def _(rule: BallseptronRule, setting: Setting) -> Theorem:
+    return Theorem(
+        "Ballseptron",
+        "(R^2 + r^2)/(gamma - r)^2 for balls of r < gamma",
+        lambda gamma: bounds.ballseptron(setting.radius, gamma, rule.ball),
+        lambda gamma: rule.ball / gamma,
     )

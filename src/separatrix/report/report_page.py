@@ -3,8 +3,10 @@
 With Bokeh the figures are those of `separatrix.view`; without it they are static pictures.
 """
 
+import re
 import warnings
 from contextlib import suppress
+from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -64,6 +66,8 @@ def _summary(fit: Fit) -> str:
         }[separable]
     ]
     right = round(fit.train_accuracy * fit.table.n)
+    if fit.hard is not None and fit.hard is not fit.separator:
+        said.append("The model below allows errors all the same, because that predicts new rows better.")
     said.append(f"The model has {right:,} of {fit.table.n:,} rows right ({_percent(fit.train_accuracy)}).")
     unseen = _unseen(fit)
     if unseen is not None:
@@ -101,8 +105,13 @@ def _numbers(fit: Fit) -> str:
         and certificate.upper < np.inf
         and not np.isnan(certificate.gap)
     ):
-        told.append(("certified gap to the optimum", f"{max(certificate.gap, 0.0):.0e}"))
-    told.append(("proof", "holds" if fit.verification and all(map(bool, fit.verification.values())) else "see details"))
+        told.append(("certified gap of the model", f"{max(certificate.gap, 0.0):.0e}"))
+    told.append(
+        (
+            "proof of the model",
+            "holds" if fit.verification and all(map(bool, fit.verification.values())) else "see details",
+        )
+    )
     tiles = [f"<div><b>{escape(value)}</b><span>{escape(name)}</span></div>" for name, value in told]
     return f'<div class="numbers">{"".join(tiles)}</div>'
 
@@ -112,14 +121,17 @@ def views_of(fit: Fit) -> list[View]:
     model, X, y = fit.model, fit.table.X, fit.table.y
     names = list(fit.table.names) if fit.table.named or fit.table.framed else None
     small = fit.table.n * fit.table.d <= SMALL
-    solved = fit.separator if fit.hard is None else fit.hard
+    solved, whose = (fit.separator, "The model") if fit.hard is None else (fit.hard, "The hard margin")
     found: list[View] = []
 
-    def add(make: Any) -> None:
+    def add(make: Any, whose: str = "", more: str = "") -> None:
+        """``whose`` stands in the title for the name of the class."""
         with suppress(DataError):
-            found.append(make())
+            made = make()
+            title = re.sub(r"^\w+: ", f"{whose}: ", made.title) if whose else made.title
+            found.append(replace(made, title=title, caption=f"{made.caption} {more}".strip()))
 
-    add(lambda: view.boundary(model, X, y, feature_names=names))
+    add(lambda: view.boundary(model, X, y, feature_names=names), "The model")
     if fit.answer.separable is False:
         add(lambda: view.proof(fit.answer, prepared(model, X), y, feature_names=weight_names(model)))
     add(lambda: view.margins(model, X, y, feature_names=names))
@@ -129,11 +141,13 @@ def views_of(fit: Fit) -> list[View]:
     truth = classes[answers.truth]
     add(lambda: view.confusion(truth, classes[answers.predicted], classes=classes, where=where))
     if answers.decision is not None:
-        scores = answers.decision[:, 0] if answers.decision.shape[1] == 1 else answers.decision
+        ranked = list(answers.rankings().values())
+        scores = ranked[0] if len(ranked) == 1 else np.column_stack(ranked)
         add(lambda: view.roc(truth, scores, classes=classes, where=where))
         add(lambda: view.precision_recall(truth, scores, classes=classes, where=where))
     if small and hasattr(solved, "certificates_"):
-        add(lambda: view.bounds(solved, prepared(model, X), y))
+        again = "It was fitted once more for this picture, from its beginning."
+        add(lambda: view.bounds(solved, prepared(model, X), y), whose, again)
     return found
 
 

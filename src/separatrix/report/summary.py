@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -42,14 +43,11 @@ def rows_of(fit: Fit) -> list[tuple[str, str]]:
     ]
     if fit.prepared:
         rows.append(("prepared", fit.prepared))
-    rows += separability_rows(fit.answer)
+    rows += separability_rows(fit.answer, brief=True)
     if fit.hard is not None:
-        rows += margin_rows(fit.hard, fit.unit)
-        if fit.hard is not separator:
-            rows.append(("its proof, recomputed", verdict(fit.hard_verification)))
+        rows += hard_rows(fit)
     rows.append(("model", fit.how))
-    if fit.hard is not separator:
-        rows += margin_rows(separator, fit.unit, "" if fit.hard is None else " of the model")
+    rows += support_rows(separator) if fit.hard is separator else margin_rows(separator, fit.unit)
     rows.append(("rows on their side", _sides(fit)))
     if fit.cv is not None:
         rows.append((f"cross-validated {SCORES[fit.cv.score]}", str(fit.cv)))
@@ -58,7 +56,8 @@ def rows_of(fit: Fit) -> list[tuple[str, str]]:
     if fit.test is not None:
         told = f"{np.sum(fit.test.truth == fit.test.predicted):,} of {len(fit.test.truth):,} rows right"
         rows.append(("held-out rows", f"{told}: {scores_line(fit.test.summary)}"))
-    rows.append(("certificate, recomputed from the data", verdict(fit.verification)))
+    if fit.hard is not separator:
+        rows.append(("certificate of the model", f"{verdict(fit.verification)} (recomputed from the data)"))
     rows += work_rows(separator, fit.seconds)
     return rows
 
@@ -68,8 +67,13 @@ def _sides(fit: Fit) -> str:
     right = round(fit.train_accuracy * fit.table.n)
     margin = getattr(fit.separator, "geometric_margin_", math.nan)
     beyond = margin < 0 and right < fit.table.n and len(fit.separator.classes_) == 2
-    worst = f"; the worst of the others is {-margin:.2g} {fit.unit} on the wrong side" if beyond else ""
+    worst = f"; the worst of the others is {distance_in_words(-margin, fit.unit)} on the wrong side" if beyond else ""
     return f"{right:,} of {fit.table.n:,}{worst}"
+
+
+def distance_in_words(distance: float, unit: str) -> str:
+    shown = f"{distance:.3g}"
+    return f"{shown} {unit if shown != '1' else unit.replace('units', 'unit').replace('deviations', 'deviation')}"
 
 
 def scores_line(scores: dict[str, float]) -> str:
@@ -89,6 +93,7 @@ def as_dict(fit: Fit) -> dict[str, Any]:
             "features": fit.table.d,
             "target": fit.table.target,
             "index_base": fit.table.base,
+            **({} if fit.table.encoding is None else {"encoding": fit.table.encoding}),
             **({} if fit.table.ids is None else {"id": fit.table.ids.name}),
             "classes": class_sizes(fit),
             "bytes": fit.table.nbytes,
@@ -125,7 +130,7 @@ def provenance(fit: Fit) -> dict[str, Any]:
     """What a model file tells of its data and its making."""
     told = as_dict(fit)
     kept = ("data", "prepared", "separator", "train_accuracy", "cross_validated_accuracy")
-    answer = {k: told["separability"][k] for k in ("separable", "explanation")}
+    answer = {"separable": fit.answer.separable, "explanation": verdict_of(fit.answer)}
     found = {**{name: told[name] for name in kept}, "separability": answer}
     calibration = None if fit.cv is None else fit.cv.answers.calibration()
     return found if calibration is None else {**found, "calibration": calibration.as_dict()}
@@ -156,9 +161,16 @@ def answers_dict(answers: Answers) -> dict[str, Any]:
     }
 
 
-def separability_rows(answer: Separability, everything: bool = False) -> list[tuple[str, str]]:
+def verdict_of(answer: Separability) -> str:
+    """The verdict without the distance of a hyperplane that only decided it: the largest margin is another's."""
+    if answer.separable and answer.hyperplane is not None and not answer.total:
+        return "Separable: a hyperplane has every row on its side."
+    return str(answer)
+
+
+def separability_rows(answer: Separability, everything: bool = False, brief: bool = False) -> list[tuple[str, str]]:
     """The verdict; of several classes each against the rest, and with ``everything`` each pair, the worst first."""
-    rows = [("linearly separable", str(answer))]
+    rows = [("linearly separable", verdict_of(answer) if brief else str(answer))]
     if answer.total and (everything or len(answer.total) <= MOST_CLASSES):
         told = ", ".join(f"{c}: {_YES[a.separable]}" for c, a in answer.total.items())
         rows.append(("each class against the rest", told))
@@ -168,41 +180,84 @@ def separability_rows(answer: Separability, everything: bool = False) -> list[tu
     return rows
 
 
-def margin_rows(separator: Any, unit: str = "units of the prepared columns", of: str = "") -> list[tuple[str, str]]:
-    """What a certificate says of the margin, in words; nothing where there is none. ``of``: whose it is."""
+def hard_rows(fit: Fit) -> list[tuple[str, str]]:
+    """The largest margin with every row on its side: where its boundary lies, and that no margin is larger."""
+    certificate = fit.hard.certificate_
+    another = "" if fit.hard is fit.separator else ". The model below is another one"
+    where = f"its nearest row is {distance_in_words(fit.hard.geometric_margin_, fit.unit)} away"
+    bounds = f"margin reached {certificate.lower:.9g}, no margin above {certificate.upper:.9g}"
+    return [
+        ("hard margin", f"the boundary with every row on its side and the largest margin: {where}{another}"),
+        (
+            "proof of the hard margin",
+            f"{bounds}{_measured(fit.hard)}; {verdict(fit.hard_verification)} (recomputed from the data)",
+        ),
+    ]
+
+
+def margin_rows(separator: Any, unit: str = "units of the prepared columns") -> list[tuple[str, str]]:
+    """What the certificate of a model says of its margin, in words; nothing where there is none."""
     certificate = getattr(separator, "certificate_", None)
     if certificate is None:
         return []
     bounded, gaps = math.isfinite(certificate.upper), [c.gap for c in separator.certificates_]
     gap = f"{max(gaps):.1e}" if bounded and certificate.gap is not None else ""
     rows = []
-    if certificate.space.delta:
+    if is_soft(certificate):
         if gap:
-            rows.append((f"certified gap{of}", f"{gap}: no model's criterion is smaller by more than this share"))
+            words = "no other weights make the criterion of this soft margin smaller by more than this share"
+            rows.append(("certified gap of the model", f"{gap}: {words}"))
+    elif certificate.lower is not None and certificate.lower <= 0:
+        rows.append(("margin reached", "none: some rows are on the wrong side"))
     else:
-        several = " (the smallest of all classes)" if len(separator.certificates_) > 1 else ""
         if certificate.lower is not None:
-            rows.append(("margin reached", f"{certificate.lower:.9g}{several}"))
+            rows.append(("margin reached", f"{certificate.lower:.9g}{_measured(separator)}"))
         rows.append(("no margin above", f"{certificate.upper:.9g}" if bounded else "nothing bounds it"))
         if gap:
-            rows.append(("certified gap", gap))
+            rows.append(("certified gap of the model", gap))
         distance = getattr(separator, "geometric_margin_", math.nan)
         if distance > 0:
-            rows.append(("nearest row", f"{distance:.2g} {unit} from the boundary{_apart(separator)}"))
+            rows.append(("nearest row", f"{distance_in_words(distance, unit)} from the boundary"))
+    return rows + support_rows(separator)
+
+
+def is_soft(certificate: Any) -> bool:
+    """Whether it is about a criterion that prices slack, whose "margin" is none of a hyperplane among the rows."""
+    return bool(certificate.space.delta or certificate.space.hinge)
+
+
+def support_rows(separator: Any) -> list[tuple[str, str]]:
     count = support_count(separator)
-    if count is not None:
-        rows.append((f"support vectors{of}", f"{count:,} rows decide where the boundary is"))
-    return rows
+    return [] if count is None else [("support vectors", f"{count:,} rows decide where the boundary is")]
 
 
-def _apart(separator: Any) -> str:
+def _measured(separator: Any) -> str:
     """Why the margin and the distance of the nearest row are two numbers, where they are."""
     lower, distance = separator.certificate_.lower, separator.geometric_margin_
-    if lower is None or f"{lower:.2g}" == f"{distance:.2g}":
-        return ""
-    if len(separator.classes_) > 2 and len(separator.certificates_) == 1:
-        return "; the margin is that of all classes' vectors together, as if they were one"
-    return "; the margin is smaller, because it counts the bias as one more feature" if lower < distance else ""
+    told = ["the smallest of all classes"] if len(separator.certificates_) > 1 else []
+    if lower is not None and f"{lower:.3g}" != f"{distance:.3g}" and distance > 0:
+        if len(separator.classes_) > 2 and len(separator.certificates_) == 1:
+            told.append("that of all classes' vectors together, as if they were one")
+        elif lower < distance:
+            told.append("smaller than that distance, because it counts the bias as one more feature")
+    return f" ({'; '.join(told)})" if told else ""
+
+
+def claims_in_words(certificate: Any, verification: Verification) -> str:
+    """What was proved again, in the words of a fit's output; what failed as the checker says it."""
+    if not verification:
+        return str(verification)
+    claims = {claim.split(" (")[0] for claim in verification.checked}
+    bounds = {"lower", "upper"} <= claims and math.isfinite(certificate.upper)
+    if is_soft(certificate):
+        told = ["the criterion of this soft margin"] if bounds else []
+        told = [f"{words} is {certificate.value:.6g}, and none is below {certificate.bound:.6g}" for words in told]
+    else:
+        told = [f"margin reached {certificate.lower:.9g}"] if "lower" in claims else []
+        told += [f"no margin above {certificate.upper:.9g}"] if bounds else []
+    if "separable" in claims:
+        told.append("every row is on its side" if certificate.separable else "no hyperplane has every row on its side")
+    return ". ".join(["holds" + (f": {'; '.join(told)}" if told else ""), *verification.notes])
 
 
 def work_rows(separator: Any, seconds: float) -> list[tuple[str, str]]:
@@ -211,10 +266,11 @@ def work_rows(separator: Any, seconds: float) -> list[tuple[str, str]]:
         rows.append(("solver", separator.solver_))
     done = []
     if hasattr(separator, "n_passes_"):
-        done.append(f"{separator.n_passes_:.0f} passes over the data")
+        done.append(f"the model took {counted(round(separator.n_passes_), 'pass', 'es')} over the data")
     if hasattr(separator, "n_updates_"):
-        done.append(f"{separator.n_updates_:,} updates in {counted(separator.n_epochs_, 'epoch')}")
-    rows.append(("time", ", ".join([f"{seconds:.2f} s", *done])))
+        updates = counted(separator.n_updates_, "update")
+        done.append(f"the model took {updates} in {counted(separator.n_epochs_, 'epoch')}")
+    rows.append(("time", "; ".join([f"{seconds:.2f} s in all", *done])))
     return rows
 
 
@@ -290,6 +346,17 @@ def certificates_dict(separator: Any) -> list[dict[str, Any]]:
     ]
 
 
+def changed(separator: Any) -> str:
+    """Parameters that are not the defaults."""
+    defaults = {k: p.default for k, p in signature(type(separator)).parameters.items()}
+    others = {k: v for k, v in separator.get_params(deep=False).items() if repr(v) != repr(defaults.get(k))}
+    return ", ".join(f"{k}={v!r}" for k, v in others.items())
+
+
+def described(separator: Any) -> str:
+    return f"{type(separator).__name__}({changed(separator)})"
+
+
 def _plain(separator: Any) -> dict[str, Any]:
     kinds = (str, int, bool, type(None))
     return {
@@ -305,8 +372,8 @@ def number(value: float | None) -> float | str | None:
     return float(value) if math.isfinite(value) else str(float(value))
 
 
-def counted(n: int, word: str) -> str:
-    return f"{n:,} {word}{'' if n == 1 else 's'}"
+def counted(n: int, word: str, plural: str = "s") -> str:
+    return f"{n:,} {word}{'' if n == 1 else plural}"
 
 
 def megabytes(n: int) -> str:

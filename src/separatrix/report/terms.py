@@ -21,7 +21,7 @@ def glossary() -> dict[str, str]:
 
 
 def explained(term: str) -> dict[str, str]:
-    """The entries that a term asks for: its own, or all that hold it as a word."""
+    """The entries that a term asks for: its own, else all that hold it as a word, else those that it holds as words."""
     known = glossary()
     wanted = term.strip().lower()
     own = {name: text for name, text in known.items() if name.lower() == wanted}
@@ -30,6 +30,10 @@ def explained(term: str) -> dict[str, str]:
     parts = {name: text for name, text in known.items() if wanted in re.split(r"\W+", name.lower())}
     if parts:
         return parts
+    held = {name: text for name, text in known.items() if re.search(rf"\b{re.escape(name.lower())}\b", wanted)}
+    longest = [name for name in held if not any(name != other and name.lower() in other.lower() for other in held)]
+    if longest:
+        return {name: held[name] for name in longest}
     near = get_close_matches(wanted, [name.lower() for name in known], 3, 0.5)
     hint = f" Did you mean {' or '.join(near)}?" if near else " `separatrix explain` lists the terms."
     raise DataError(f"There is no entry for {term!r}.{hint}")

@@ -186,9 +186,10 @@ def check_values(part: Part, name: str, rows: Any) -> None:
         raise DataError(f"{name}, row {row} (counted from 0): {bad[1]}. Correct or leave out such rows.")
 
 
-def _stamp(path: Path) -> tuple[int, int]:
+def _stamp(path: Path) -> tuple[int, int, int]:
+    """Size and times of a file. That of its last change of any kind cannot be put back, as that of its content can."""
     try:
         status = path.stat()
     except FileNotFoundError as error:
         raise DataError(f"There is no file {path}.") from error
-    return status.st_size, status.st_mtime_ns
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns

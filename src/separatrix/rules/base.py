@@ -113,7 +113,9 @@ weighted_gain = verb("weighted_gain", _gain_times_weight, **ALLOCATES)
 keep, shrink = verb("keep", _unchanged, **ALLOCATES), verb("shrink", _unshrunk, **ALLOCATES)
 negligible = verb("negligible", _matters, **ALLOCATES)
 
-FORMULAS = ("violates", "gain", "weighted_gain", "keep", "shrink", "negligible")
+precision = verb("precision", **ALLOCATES)  # of the rules of loops/confidence_loop.py
+
+FORMULAS = ("violates", "gain", "weighted_gain", "keep", "shrink", "negligible", "precision")
 
 
 def digest(cls: type) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from separatrix.loops import kernel
 from separatrix.loops.additive import SignedRows
 from separatrix.loops.averaging import Nothing
+from separatrix.loops.confidence_loop import Covariance
 from separatrix.loops.order import NO_SHUFFLE, Order, permutation
 from separatrix.loops.state import (
     CONVERGED,
@@ -205,7 +206,8 @@ class Training:
         kind = attribute(self.rule, "loop")
         if kind == "greedy":
             return row * self.patterns.n
-        return row * self.patterns.d if kind == "least_squares" else row
+        whole = kind == "least_squares" or (kind == "confidence" and isinstance(self.state.memory, Covariance))
+        return row * self.patterns.d if whole else row
 
     @property
     def vector(self) -> np.ndarray:

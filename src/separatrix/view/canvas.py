@@ -23,6 +23,8 @@ HATCHES = [
     "vertical_line",
 ]
 INK, FAINT = "#333333", "#DDDDDD"
+RIGHT, WRONG = "#5B6770", "#B2182B"  # of answers: none of them is the colour of a class
+REST = "#888888", "circle"  # the look of all other classes together
 LONGEST = 28  # characters of a name that stands at an axis or in a legend
 
 # Colours of text, lines and grids follow the page. What a glyph is tagged with says which of its colours is ink.

@@ -53,7 +53,7 @@ def _drawn(seen: BoundsDisplay) -> View:
     at, upper = seen.steps[finite], seen.upper[finite]
     limit = seen.theory.bound if seen.theory is not None and seen.unit == "updates" else math.inf
     wide = seen.unit == "updates" and len(at) > 0 and at.max() > 50
-    figure = new_figure(seen.unit, "margin", height=360, x_axis_type="log" if wide else "auto")
+    figure = new_figure(seen.unit, seen.what, height=360, x_axis_type="log" if wide else "auto")
     entries, tips = [], [(seen.unit, "@x"), ("margin", "@y")]
     if wide:
         first = max(1.0, float(at[at > 0].min()))
@@ -70,11 +70,6 @@ def _drawn(seen: BoundsDisplay) -> View:
         best = float(upper.min())
         figure.y_range.start = max(float(lower.min()), -0.4 * best) - 0.05 * best
         figure.y_range.end = max(min(3.0 * best, float(upper.max())), 1.02 * best)
-        ratio = lower[-1] / best if best > 0 else 0.0
-        told = f"{100 * ratio:.1f}% of the best margin is certain" if ratio > 0 else "no margin yet"
-        told += f" after {seen.steps[-1]:,.0f} {seen.unit.split()[0]}"
-    else:
-        told = "nothing bounds the margin"
     hover(figure, [above, ends, dots], tips)
     caption = ""
     if seen.theory is not None:
@@ -83,8 +78,9 @@ def _drawn(seen: BoundsDisplay) -> View:
             _limit(figure, limit)
             caption = "The dotted line is the most that theory allows. " + caption
     legend_below(figure, entries)
-    title = f"{seen.name}: {told}" if seen.name else told[0].upper() + told[1:]
-    return View(figure, title, caption)
+    if seen.soft:
+        caption += " The bounds are those of 1/sqrt(2P), where P is the criterion of the soft margin."
+    return View(figure, seen.title, caption.strip())
 
 
 def _limit(figure: Any, x: float) -> None:

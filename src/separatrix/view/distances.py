@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.plot.margins import MarginDisplay
-from separatrix.view.canvas import HATCHES, INK, View, bokeh, hover, legend_below, look, new_figure, plain
+from separatrix.view.canvas import HATCHES, INK, RIGHT, WRONG, View, bokeh, hover, legend_below, look, new_figure, plain
 from separatrix.view.rows_in_words import about_rows, feature_names_of
 
 BINS = 50
@@ -14,9 +14,9 @@ MOST_NEAREST = 150  # rows that can be pointed at
 
 
 def margins(estimator: Any, X: Any, y: Any, *, feature_names: Any = None) -> View:
-    """The distribution of the margins: the distance of every row from the boundary, negative on the wrong side.
+    """The margins of the rows: the distance of each from the boundary, negative on the wrong side, as a histogram.
 
-    Below the histogram stand the rows with the smallest margins, each of which tells its number and its features.
+    Below it stand the rows with the smallest margins, each of which tells its number and its features.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def margins(estimator: Any, X: Any, y: Any, *, feature_names: Any = None) -> Vie
     >>> from separatrix import MaxMargin
     >>> from separatrix.view import margins
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> margins(MaxMargin().fit(X, y), X, y).title.startswith("Margins: ")
+    >>> margins(MaxMargin().fit(X, y), X, y).title.startswith("Distances from the boundary: ")
     True
     """
     bokeh()
@@ -47,12 +47,11 @@ def margins(estimator: Any, X: Any, y: Any, *, feature_names: Any = None) -> Vie
     edges = np.linspace(low - room, high + room, BINS + 1)
     figure = new_figure(seen.unit, "rows", height=340)
     figure.yaxis.formatter = NumeralTickFormatter(format="0,0")
-    groups = [(plain(c, 22), seen.y == c) for c in seen.classes]
+    groups = [(plain(c, 22), seen.y == c, look(k)[0]) for k, c in enumerate(seen.classes)]
     if len(groups) > MOST_NAMED:
-        groups = [("on the wrong side", seen.margins <= 0), ("on its side", seen.margins > 0)]
-        groups.reverse()
+        groups = [("on its side", seen.margins > 0, RIGHT), ("on the wrong side", seen.margins <= 0, WRONG)]
     entries, below = [], np.zeros(len(edges) - 1)
-    for k, (name, rows) in enumerate(groups):
+    for k, (name, rows, colour) in enumerate(groups):
         counts = np.histogram(seen.margins[rows & finite], edges)[0]
         data = {"left": edges[:-1], "right": edges[1:], "bottom": below, "top": below + counts, "rows": counts}
         source = ColumnDataSource({**data, "name": [name] * len(counts)})
@@ -62,7 +61,7 @@ def margins(estimator: Any, X: Any, y: Any, *, feature_names: Any = None) -> Vie
             bottom="bottom",
             top="top",
             source=source,
-            fill_color=look(k)[0],
+            fill_color=colour,
             line_color="white",
             line_width=0.5,
             hatch_pattern=HATCHES[k % len(HATCHES)],
@@ -76,16 +75,17 @@ def margins(estimator: Any, X: Any, y: Any, *, feature_names: Any = None) -> Vie
     hover(figure, [bar for _, (bar,) in entries], [("from", "@left"), ("to", "@right"), ("@name", "@rows rows")])
     entries += _nearest(figure, seen, about_rows(X, feature_names_of(estimator, X, feature_names)), float(below.max()))
     _upright(figure, 0.0, 2, "solid")
-    if seen.band is not None and seen.band > 0:
+    drawn = seen.band is not None and 0 < seen.band <= high
+    if drawn:
         _upright(figure, seen.band, 1, "dashed")
     legend_below(figure, entries)
-    wrong = int(np.sum(seen.margins <= 0))
-    told = f"{wrong:,} of {len(seen.margins):,} rows on the wrong side" if wrong else "every row on its side"
     nearest = min(MOST_NEAREST, len(seen.margins))
-    caption = f"Right of 0 a row is on its side. Below the bars the {nearest:,} rows with the smallest margins."
-    if seen.band is not None and seen.band > 0:
-        caption += " The dashed line is the edge of the margin band."
-    return View(figure, f"Margins: {told}, the smallest {seen.margins.min():.3g}", caption)
+    caption = f"Right of 0 a row is on its side. Below the bars the {nearest:,} rows that are farthest to the left."
+    if drawn:
+        caption += f" The dashed line is the edge of the band, at {seen.band:.3g}."
+    elif seen.band is not None and seen.band > high:
+        caption += f" All rows lie inside the band, whose edge is at {seen.band:.3g}."
+    return View(figure, seen.title, caption)
 
 
 def _nearest(figure: Any, seen: MarginDisplay, tell: Any, height: float) -> list[tuple[str, list[Any]]]:

@@ -6,12 +6,10 @@ import numpy as np
 
 from separatrix.errors import DataError
 from separatrix.io.model.apply import classifier_of, weight_names
-from separatrix.plot.style import COLOURS
-from separatrix.view.canvas import INK, View, distinct, hover, new_figure, plain
+from separatrix.view.canvas import HATCHES, INK, View, distinct, hover, look, new_figure, plain
 from separatrix.workflows.verifying import vector_names
 
 MOST = 20  # features that are drawn
-BLUE, ORANGE = COLOURS[0], COLOURS[1]
 
 
 def weights(model: Any, *, folds: Any = None, most: int = MOST) -> View:
@@ -67,8 +65,8 @@ def _bars(separator: Any, w: np.ndarray, labels: list[str], spread: np.ndarray |
         "name": labels,
         "w": w,
         "towards": [positive if value > 0 else negative for value in w],
-        "colour": [BLUE if value > 0 else ORANGE for value in w],
-        "hatch": ["blank" if value > 0 else "right_diagonal_line" for value in w],
+        "colour": [look(int(value > 0))[0] for value in w],
+        "hatch": [HATCHES[int(value > 0)] for value in w],
     }
     bars = figure.hbar(
         y="name",
@@ -90,11 +88,12 @@ def _bars(separator: Any, w: np.ndarray, labels: list[str], spread: np.ndarray |
             "A thin line reaches from the smallest to the largest weight over the folds of the cross-validation. "
         )
     figure.ygrid.grid_line_color = None
-    return View(figure, f"Weights, positive for {positive}", f"{caption}Hatched bars speak for {negative}.".strip())
+    sides = f"Bars to the right speak for {positive}, those to the left for {negative}."
+    return View(figure, f"Weights, positive for {positive}", caption + sides)
 
 
 def _marks(vectors: list[str], coef: np.ndarray, labels: list[str], caption: str) -> View:
-    """A mark for each feature and vector: blue speaks for it, orange against it, the size is that of the weight."""
+    """A mark for each feature and vector: full for it, empty against it, the size is that of the weight."""
     columns = distinct([plain(name, 14) for name in vectors])
     figure = new_figure("", "", height=120 + 22 * len(labels), x_range=columns, y_range=labels[::-1])
     from bokeh.models import ColumnDataSource
@@ -106,14 +105,25 @@ def _marks(vectors: list[str], coef: np.ndarray, labels: list[str], caption: str
         "name": np.tile(labels, len(columns)),
         "w": flat,
         "side": 0.92 * size,
-        "colour": [BLUE if value > 0 else ORANGE for value in flat],
+        "full": np.where(flat > 0, 0.8, 0.0),
     }
-    marks = figure.rect("vector", "name", width="side", height="side", source=ColumnDataSource(data), color="colour")
+    marks = figure.rect(
+        "vector",
+        "name",
+        width="side",
+        height="side",
+        source=ColumnDataSource(data),
+        fill_color=INK,
+        fill_alpha="full",
+        line_color=INK,
+        line_width=1.5,
+    )
+    marks.glyph.tags = ["ink-line", "ink-fill"]
     hover(figure, [marks], [("feature", "@name"), ("for", "@vector"), ("weight", "@w")])
     figure.xaxis.major_label_orientation = 0.9
     figure.grid.grid_line_color = None
     return View(
         figure,
         "Weights of the features for each class",
-        f"{caption}The larger a mark, the larger the weight. Blue speaks for the class, orange against it.",
+        f"{caption}The larger a mark, the larger the weight. A full one speaks for the class, an empty one against it.",
     )

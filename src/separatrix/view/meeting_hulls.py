@@ -13,7 +13,7 @@ from scipy.spatial import ConvexHull, QhullError
 from separatrix.errors import DataError
 from separatrix.plot.style import COLOURS, dense
 from separatrix.proof.separability import Separability
-from separatrix.view.canvas import INK, View, hover, legend_below, look, new_figure, plain
+from separatrix.view.canvas import INK, REST, View, hover, legend_below, look, new_figure, plain
 from separatrix.view.rows_in_words import about_rows, feature_names_of
 
 MOST_ROWS = 5000  # other rows that are drawn faintly
@@ -24,6 +24,7 @@ class Meeting:
     """Rows of two classes, their weights (each class sums to 1), and the point that both weighted means are."""
 
     classes: tuple[Any, Any]
+    numbers: tuple[int | None, int | None]  # of the two among all classes; None: all that are not the other one
     rows: np.ndarray
     positive: np.ndarray
     weight: np.ndarray
@@ -39,24 +40,28 @@ def meeting_of(answer: Separability, X: Any, y: Any) -> Meeting:
     y = np.asarray(y)
     classes = np.unique(y)
     if len(classes) == 2:
-        return _meeting(answer, X, y == classes[1], np.arange(len(y)), (classes[0], classes[1]))
+        return _meeting(answer, X, y == classes[1], np.arange(len(y)), (classes[0], classes[1]), (0, 1))
     pairs = {pair: a for pair, a in answer.pairwise.items() if a.gordan is not None}
     if pairs:
         pair = min(pairs, key=lambda p: _rows(pairs[p]))
         kept = np.flatnonzero((y == pair[0]) | (y == pair[1]))
-        return _meeting(pairs[pair], X, y == pair[1], kept, pair)
+        first, second = np.searchsorted(classes, pair).tolist()
+        return _meeting(pairs[pair], X, y == pair[1], kept, pair, (first, second))
     total = {c: a for c, a in answer.total.items() if a.gordan is not None}
     if not total:
         raise DataError("No two classes, and no class and the rest, are proved inseparable: there is no point to draw.")
     one = min(total, key=lambda c: _rows(total[c]))
-    return _meeting(total[one], X, y == one, np.arange(len(y)), ("the rest", one))
+    number = int(np.searchsorted(classes, one))
+    return _meeting(total[one], X, y == one, np.arange(len(y)), ("the rest", one), (None, number))
 
 
 def _rows(answer: Separability) -> int:
     return 0 if answer.gordan is None else len(answer.gordan.rows)
 
 
-def _meeting(answer: Separability, X: Any, positive: np.ndarray, kept: np.ndarray, classes: tuple[Any, Any]) -> Meeting:
+def _meeting(
+    answer: Separability, X: Any, positive: np.ndarray, kept: np.ndarray, classes: Any, numbers: Any
+) -> Meeting:
     witness = answer.gordan
     if witness is None:
         raise DataError("There is no proof of inseparability to draw: " + answer.explanation)
@@ -68,7 +73,7 @@ def _meeting(answer: Separability, X: Any, positive: np.ndarray, kept: np.ndarra
     for part in (side, ~side):
         weight[part] /= weight[part].sum()
     point = weight[side] @ dense(X[rows[side]])
-    return Meeting(classes, rows, side, weight, point, np.setdiff1d(kept, rows))
+    return Meeting(classes, numbers, rows, side, weight, point, np.setdiff1d(kept, rows))
 
 
 def proof(answer: Separability, X: Any, y: Any, *, feature_names: Any = None) -> View:
@@ -115,8 +120,8 @@ def proof(answer: Separability, X: Any, y: Any, *, feature_names: Any = None) ->
     entries: list[tuple[str, list[Any]]] = []
     tell = about_rows(X, names)
     is_positive = y == found.classes[1]
-    for k, (name, side) in enumerate([(negative_name, False), (positive_name, True)]):
-        colour, shape = look(k)
+    for k, name, side in zip(found.numbers, (negative_name, positive_name), (False, True), strict=True):
+        colour, shape = REST if k is None else look(k)
         faint = rest[is_positive[others] == side]
         drawn = [figure.scatter(*faint.T, marker=shape, size=5, color=colour, alpha=0.25)]
         mine = found.positive == side

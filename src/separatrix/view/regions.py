@@ -52,6 +52,8 @@ def boundary(estimator: Any, X: Any, y: Any, *, feature_names: Any = None) -> Vi
     entries += draw_regions(figure, seen.grid, seen.classes)
     entries += _draw_band(figure, seen)
     caption = [_about_the_plane(seen, X.shape[1])]
+    if seen.band is not None and seen.band > 0 and not seen.drawn_band:
+        caption.append(f"All rows lie inside the band, whose edges are at a distance of {seen.band:.3g}.")
     if len(seen.support) > MOST_RINGED:
         caption.append(f"{len(seen.support):,} rows are support vectors, too many to ring.")
         seen.support = seen.support[:0]
@@ -94,9 +96,9 @@ def draw_regions(figure: Any, grid: Any, classes: np.ndarray) -> list[tuple[str,
         lines = [contour for lead in leads(values) for contour in contours(xs, ys, lead, 0.0)]
         return [("boundary", [draw_lines(figure, lines, line_width=1.4)])] if lines else []
     entries = [("boundary", [draw_lines(figure, contours(xs, ys, values, 0.0), line_width=2)])]
-    if level > 0:
-        edges = contours(xs, ys, values, level) + contours(xs, ys, values, -level)
-        entries.append(("edge of the margin", [draw_lines(figure, edges, line_dash="dashed")]))
+    edges = contours(xs, ys, values, level) + contours(xs, ys, values, -level) if level > 0 else []
+    if edges:  # none where the band is wider than the picture
+        entries.append(("edge of the band", [draw_lines(figure, edges, line_dash="dashed")]))
     return entries
 
 
@@ -210,10 +212,11 @@ def _draw_band(figure: Any, seen: BoundaryDisplay) -> list[tuple[str, list[Any]]
     low, high = seen.points[:, 1].min(), seen.points[:, 1].max()
     ends = np.array([low - 0.05 * (high - low), high + 0.05 * (high - low)])
     entries = [("boundary", [draw_lines(figure, [np.column_stack([[0.0, 0.0], ends])], line_width=2)])]
-    if seen.band > 0:
-        figure.add_layout(BoxAnnotation(left=-seen.band, right=seen.band, fill_color="#888888", fill_alpha=0.15))
-        edges = [np.column_stack([[edge, edge], ends]) for edge in (-seen.band, seen.band)]
-        entries.append(("edge of the margin", [draw_lines(figure, edges, line_dash="dashed")]))
+    band = seen.drawn_band
+    if band:
+        figure.add_layout(BoxAnnotation(left=-band, right=band, fill_color="#888888", fill_alpha=0.15))
+        edges = [np.column_stack([[edge, edge], ends]) for edge in (-band, band)]
+        entries.append(("edge of the band", [draw_lines(figure, edges, line_dash="dashed")]))
     return entries
 
 

@@ -7,7 +7,7 @@ from sklearn.metrics import average_precision_score, confusion_matrix, precision
 
 from separatrix.errors import DataError
 from separatrix.plot.style import COLOURS
-from separatrix.view.canvas import INK, View, distinct, hover, legend_below, look, new_figure, plain
+from separatrix.view.canvas import INK, RIGHT, WRONG, View, distinct, hover, legend_below, look, new_figure, plain
 
 MOST_WRITTEN = 12  # classes up to which a count stands in its square
 MOST_CURVES = 8  # classes that have a line of their own
@@ -51,7 +51,7 @@ def confusion(truth: Any, predicted: Any, *, classes: Any = None, where: str = "
         "count": counts.ravel(),
         "words": [f"{c:,}" if c else "" for c in counts.ravel()],
         "share": [f"{100 * s:.1f}%" for s in share.ravel()],
-        "colour": np.where(right.ravel(), COLOURS[0], COLOURS[5]),
+        "colour": np.where(right.ravel(), RIGHT, WRONG),
         "alpha": np.where(counts.ravel() > 0, 0.12 + 0.88 * np.sqrt(share.ravel()), 0.0),
     }
     source = ColumnDataSource(data)
@@ -79,7 +79,7 @@ def confusion(truth: Any, predicted: Any, *, classes: Any = None, where: str = "
         figure.xaxis.major_label_orientation = 0.9
     n, good = int(counts.sum()), int(np.trace(counts))
     title = f"{good:,} of {n:,} rows right ({100 * good / max(n, 1):.1f}%){where and ', ' + where}"
-    return View(figure, title, f"Blue is right, orange is wrong. {_worst(counts, classes)}".strip())
+    return View(figure, title, f"Grey is right, red is wrong. {_worst(counts, classes)}".strip())
 
 
 def _worst(counts: np.ndarray, classes: np.ndarray) -> str:
@@ -152,7 +152,7 @@ def _curves(
     truth, scores = np.asarray(truth), np.asarray(scores)
     classes = np.unique(truth) if classes is None else np.asarray(classes)
     if scores.ndim == 1:
-        problems = [(plain(classes[1]), 0, truth == classes[1], scores)]
+        problems = [(plain(classes[1]), 1, truth == classes[1], scores)]
     else:
         problems = [(plain(c), k, truth == c, scores[:, k]) for k, c in enumerate(classes)]
     measured = [(name, k, *curve(one, values)) for name, k, one, values in problems if 0 < one.sum() < len(one)]

@@ -62,6 +62,18 @@ def about_unseen(unseen: dict[str, list[Any]], table: Table) -> list[str]:
     return told
 
 
+def about_filled(missing: dict[str, np.ndarray], table: Table) -> list[str]:
+    """A sentence about missing values that a model fills in; ``missing``: the rows, by column."""
+    if not missing:
+        return []
+    columns = _listed([f"{name!r} {len(rows):,}" for name, rows in missing.items()], 5)
+    whole = len(np.unique(np.concatenate(list(missing.values()))))
+    return [
+        f"{whole:,} of {table.n:,} rows lack values, which are filled in by what the fit saw (the median of "
+        f"numbers, the most frequent text): {columns}."
+    ]
+
+
 def _listed(names: list[str], most: int = 3) -> str:
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more

@@ -7,14 +7,8 @@ import numpy as np
 from separatrix.estimators.max_margin import MaxMargin
 from separatrix.proof.separability import Separability
 from separatrix.workflows.asked import Options, Tell
-from separatrix.workflows.cross_validation import Choice, CrossValidated, Folds, choose, cross_validated, in_words
+from separatrix.workflows.cross_validation import WAYS, Choice, CrossValidated, Folds, choose, cross_validated, in_words
 from separatrix.workflows.watched import Watch, watched
-
-WAYS = {  # of telling several classes apart
-    "ovr": "each class against the rest",
-    "kesler": "one linear machine for all classes",
-    "ovo": "each pair of classes",
-}
 
 
 class Made(NamedTuple):

@@ -17,6 +17,11 @@ from separatrix.workflows.watched import watched
 
 POWERS = np.arange(-3.0, 5.0)  # of ten: the values of C that are tried, in units of 1/mean |x|^2
 ROUGH = 1e-3  # gap that is good enough to compare values of C
+WAYS = {  # of telling several classes apart
+    "ovr": "each class against the rest",
+    "kesler": "one linear machine for all classes",
+    "ovo": "each pair of classes",
+}
 EVERY = {"ovr": 1, "kesler": 2, "ovo": 2}  # the ways of many classes, the simplest first; the dear ones try fewer C
 
 
@@ -214,9 +219,18 @@ def _values(X: Any) -> list[float]:
 
 def in_words(choice: Choice, score: str) -> str:
     """Why this one: what it reaches, beside the best and the hard margin."""
-    told = [f"{SCORES[score]} {shown(score, choice.mean(choice.taken))}"]
-    if choice.best != choice.taken:
-        told.append(f"the best, {choice.candidates[choice.best]}, has {shown(score, choice.mean(choice.best))}")
+    taken, best = choice.candidate, choice.candidates[choice.best]
+    means = [round(choice.mean(k), 12) for k in range(len(choice.candidates))]
+    equal = means.count(means[choice.best])
+    if taken is not best:
+        way = "" if best.multi_class == taken.multi_class else f", {WAYS[best.multi_class]},"
+        other = f"{best}{way} has {shown(score, choice.mean(choice.best))}"
+        why = f", the simplest within one standard error of the best ({other})"
+    elif len(means) == 1:
+        why = ""
+    else:
+        why = f", the simplest of {equal} that are equally good" if equal > 1 else f", the best of {len(means)} tried"
+    told = [f"{SCORES[score]} {shown(score, choice.mean(choice.taken))}{why}"]
     if choice.hard is not None and choice.hard not in (choice.best, choice.taken):
         told.append(f"the hard margin has {shown(score, choice.mean(choice.hard))}")
     return "; ".join(told)

@@ -10,13 +10,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 
 from separatrix.io.data.formats import as_table
-from separatrix.io.data.prepare import kinds, prepare
+from separatrix.io.data.prepare import kinds, missing_rows, prepare
 from separatrix.io.data.table import Table
 from separatrix.io.model.apply import classifier_of, read_for, unseen
 from separatrix.io.model.files import ModelFile
 from separatrix.proof.certificate import Verification
 from separatrix.proof.separability import Separability, separability
-from separatrix.workflows.advice import about_answers, about_unseen, advise, heed
+from separatrix.workflows.advice import about_answers, about_filled, about_unseen, advise, heed
 from separatrix.workflows.asked import DEFAULTS, Options, Tell, begin
 from separatrix.workflows.choosing import Chooser
 from separatrix.workflows.cross_validation import Choice, CrossValidated, Folds
@@ -123,8 +123,9 @@ def fit(data: Any, options: Options = DEFAULTS, tell: Tell | None = None, **read
     if table.framed and raw is not table.X:  # it was fitted to arrays, which have no names
         found.model.steps[0][1].feature_names_in_ = np.array(table.names, dtype=object)
     if options.test is not None:
-        told = {"target": table.target, "index_base": table.base}
+        told = {"target": table.target, "index_base": table.base, "encoding": table.encoding}
         held_out = read_for(ModelFile(found.model, {"data": told}), options.test, labels="optional")
         found.notes += heed(about_unseen(unseen(found.model, held_out), held_out), options.strict)
+        found.notes += about_filled(missing_rows(held_out), held_out)
         found.test = answers(found.model, held_out)
     return found

@@ -2,15 +2,16 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from separatrix.errors import DataError, ModelError
+from separatrix.io.data.prepare import missing_rows
 from separatrix.io.data.table import Table
 from separatrix.io.model.apply import ids_of, read_classifier, read_for, unseen, used
 from separatrix.io.model.files import ModelFile
-from separatrix.workflows.advice import about_unseen
+from separatrix.workflows.advice import about_filled, about_unseen
 from separatrix.workflows.calibration import Calibration
 from separatrix.workflows.out_of_fold import Answers, decisions
 from separatrix.workflows.verifying import label_words
@@ -22,6 +23,7 @@ class Predictions:
 
     columns: dict[str, list[Any]]
     notes: list[str] = field(default_factory=list)  # what a reader of the predictions should know
+    filled: list[str] = field(default_factory=list)  # what was filled in, as the fit was asked to
 
     @property
     def formula(self) -> str | None:
@@ -63,14 +65,28 @@ def predict(
         if probabilities:
             names = [f"probability_{c}" for c in file.model.classes_]
             columns.update(zip(names, _probabilities(model, file, table.X).T.tolist(), strict=True))
-        return Predictions(columns, about_unseen(unseen(file.model, table), table))
+        return Predictions(columns, about_unseen(unseen(file.model, table), table), _filled(table))
 
 
-def score(model: str | Path, data: Any, **reading: Any) -> Answers:
+class Scored(NamedTuple):
+    """Predictions beside the labels, and what a reader should know."""
+
+    answers: Answers
+    notes: list[str]
+    filled: list[str]
+
+
+def score(model: str | Path, data: Any, **reading: Any) -> Scored:
     """Predictions beside the labels of a table, which are compared as text where their types differ."""
     file = read_classifier(model)
     with used(model):
-        return answers(file.model, read_for(file, data, labels="optional", **reading))
+        table = read_for(file, data, labels="optional", **reading)
+        return Scored(answers(file.model, table), about_unseen(unseen(file.model, table), table), _filled(table))
+
+
+def _filled(table: Table) -> list[str]:
+    """Of a table that a model takes: where values are missing, the model fills them in."""
+    return about_filled(missing_rows(table), table)
 
 
 def answers(model: Any, table: Table) -> Answers:

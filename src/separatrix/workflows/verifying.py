@@ -22,6 +22,7 @@ class Verified:
     same_data: bool
     left_out: int  # rows that a certificate gives the weight 0: it says nothing of them
     claims: dict[str, Verification]
+    separator: Any  # whose claims they are
 
     @property
     def holds(self) -> bool:
@@ -54,7 +55,8 @@ def verify(model: str | Path, data: Any, independent: bool = False, **reading: A
             claims["the model"] = Verification((), ("its hyperplane is another than that of the certificate",), ())
         weights = [c.sample_weight for c in separator.certificates_ if c.sample_weight is not None]
         left_out = max((int(np.sum(np.asarray(w) == 0)) for w in weights), default=0)
-    return Verified(table, (file.provenance.get("data") or {}).get("sha256") == table.digest, left_out, claims)
+    same = (file.provenance.get("data") or {}).get("sha256") == table.digest
+    return Verified(table, same, left_out, claims, separator)
 
 
 def _about_its_own(separator: Any) -> bool:

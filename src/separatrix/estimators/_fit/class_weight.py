@@ -1,10 +1,13 @@
 """Class weights: factors on the weights of all rows of a class."""
 
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import compute_class_weight
 
+from separatrix.errors import UnavailableError
+from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators.sklearn_api import one_of
 from separatrix.passes.preparation import weighted
 
@@ -14,13 +17,19 @@ if TYPE_CHECKING:
 CLASS_WEIGHT = {"class_weight": [dict, one_of("balanced"), None]}
 
 
+@estimator
 class ClassWeightMixin:
-    """For separators with a parameter ``class_weight``; it stands before the base that checks the data."""
+    """The parameter ``class_weight`` of a separator; it stands before the base that checks the data."""
 
-    class_weight: Any
+    class_weight: Any = field(default=None, kw_only=True)
 
     def _check_training_data(self, *given: Any, **options: Any) -> "Data":
-        """The data with weights times the factors of their classes."""
+        """The data with weights times the factors of their classes; with ``classes`` they are a block of more."""
+        if isinstance(self.class_weight, str) and options.get("classes") is not None:
+            raise UnavailableError(
+                f"class_weight={self.class_weight!r} counts the rows of all blocks, and partial_fit sees one. Give the "
+                "factors as a dict, for example by sklearn.utils.compute_class_weight."
+            )
         data: Data = super()._check_training_data(*given, **options)  # type: ignore[misc]
         if self.class_weight is None:
             return data

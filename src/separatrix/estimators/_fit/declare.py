@@ -103,6 +103,10 @@ BATCH_ATTRIBUTES = """classes_ : ndarray
         Corrections of the vector, rows looked at, passes over the data; ``n_iter_``, scikit-learn's name, is the
         last."""
 
+CLASS_WEIGHT = """class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the rows, by class; "balanced": n / (classes * rows of the class). They multiply
+        ``sample_weight``."""
+
 CHECKPOINT = """checkpoint : str or path, default=None
         A file in which the passes over rows that live elsewhere (`separatrix.rows`) are kept. A fit that was killed
         goes on from there when the same call is made again, and ends with the same bits. The file is guarded by the
@@ -129,6 +133,7 @@ SUPPORT = """support_ : ndarray
         The biases."""
 
 _MARKS = {
+    "{class_weight}": CLASS_WEIGHT,
     "{checkpoint}": CHECKPOINT,
     "{kernel}": KERNEL,
     "{support}": SUPPORT,

@@ -46,7 +46,6 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
     rho: float = field(default=1.0, kw_only=True)
     tol: float = field(default=1e-4, kw_only=True)
     max_time: float | None = field(default=None, kw_only=True)
-    class_weight: Any = field(default=None, kw_only=True)
     multi_class: str = field(default="ovr", kw_only=True)
     n_jobs: int | None = field(default=None, kw_only=True)
     random_state: Any = field(default=None, kw_only=True)

@@ -59,8 +59,8 @@ def _is_npz(source: Source) -> bool:
     return True
 
 
-NPY = Format("npy", lambda source: source.head.startswith(b"\x93NUMPY"), read_npy)
-NPZ = Format("npz", _is_npz, read_npz, apart=True)
+NPY = Format("npy", lambda source: source.head.startswith(b"\x93NUMPY"), read_npy, binary=True)
+NPZ = Format("npz", _is_npz, read_npz, apart=True, binary=True)
 
 
 def _sparse(source: Source, archive: Any) -> sp.csr_matrix:

@@ -51,8 +51,8 @@ def read_json(source: Source, asked: Asked) -> Table:
     return _table(source, "json", lambda: pl.read_json(source.polars))
 
 
-ARROW = Format("arrow", lambda source: source.head.startswith(b"ARROW1"), read_arrow)
-PARQUET = Format("parquet", lambda source: source.head.startswith(b"PAR1"), read_parquet)
+ARROW = Format("arrow", lambda source: source.head.startswith(b"ARROW1"), read_arrow, binary=True)
+PARQUET = Format("parquet", lambda source: source.head.startswith(b"PAR1"), read_parquet, binary=True)
 NDJSON = Format("ndjson", lambda source: source.lines[0].lstrip().startswith("{"), read_ndjson)
 JSON = Format("json", lambda source: bool(re.match(r"\s*\[\s*([\[{\]]|$)", source.lines[0])), read_json)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.errors import DataError
-from separatrix.io.data.source import MARK, Source
+from separatrix.io.data.source import MARK, NOT_UTF8, Source
 from separatrix.io.data.table import Asked, Format, Table
 
 SEPARATORS = (",", "\t", ";", "|")
@@ -257,6 +257,6 @@ def _records(source: Source, layout: Layout) -> Iterator[tuple[int, list[str]]]:
                     yield line if layout.origin is None else int(layout.origin[line - 1]), row
                 line = reader.line_num + 1
         except UnicodeDecodeError as error:
-            raise DataError(f"{source.name}, after line {reader.line_num}: this is not UTF-8 text.") from error
+            raise DataError(f"{source.name}, after line {reader.line_num}: {NOT_UTF8}") from error
         except csv.Error as error:
             raise DataError(f"{source.name}, line {reader.line_num}: {error}.") from error

@@ -47,4 +47,4 @@ def _is_workbook(source: Source) -> bool:
     return False
 
 
-EXCEL = Format("excel", _is_workbook, read_excel)
+EXCEL = Format("excel", _is_workbook, read_excel, binary=True)

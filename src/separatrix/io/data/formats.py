@@ -48,6 +48,8 @@ def read_table(
     base: int | None = None,
     width: int | None = None,
     id: str | None = None,
+    encoding: str | None = None,
+    known_encoding: str | None = None,
 ) -> Table:
     """Read CSV, TSV, Excel, Parquet, Feather, NDJSON, JSON, LIBSVM, ARFF, npy or npz, also with gzip, or "-".
 
@@ -75,6 +77,11 @@ def read_table(
         The number of features, where it is known: columns without names that are just as many hold no labels.
     id : str or None, default=None
         A column that tells rows apart; it is no feature but ``ids`` of the table.
+    encoding : str or None, default=None
+        How text is written, by Python's name of it, for example "cp1252". None: UTF-8, or what a mark at the beginning
+        of the file tells, as UTF-16 has one.
+    known_encoding : str or None, default=None
+        The encoding that such files had before, for text that is not UTF-8.
 
     Returns
     -------
@@ -101,11 +108,11 @@ def read_table(
         return _breast_cancer()
     if format is not None and format not in FORMATS:
         raise DataError(f"The format {format!r} is not known; known are {', '.join(FORMATS)}.")
-    source = Source.of(where)
+    source, written = _text(Source.of(where), encoding, known_encoding)
     if not source.head.removeprefix(MARK).strip():
         raise DataError(f"{source.name} is empty.")
     kind = FORMATS[format] if format else format_of(source)
-    table = kind.read(source, Asked(target, format, separator, header, base))
+    table = replace(kind.read(source, Asked(target, format, separator, header, base)), encoding=written)
     if table.n == 0:
         raise DataError(f"{source.name} has no rows.")
     if not kind.apart and (table.named or table.d != width):
@@ -126,6 +133,17 @@ def read_table(
         check_classes(table)
         table = without_empty(normalised(table))
     return table
+
+
+def _text(source: Source, encoding: str | None, known: str | None) -> tuple[Source, str | None]:
+    """The source with its text in UTF-8, and the encoding that it had, None where it was UTF-8 or is no text."""
+    binary = next((format for format in FORMATS.values() if format.binary and format.holds(source)), None)
+    if binary is not None:
+        if encoding is not None:
+            raise DataError(f"{source.name} is no text but {binary.name}: --encoding says nothing of it.")
+        return source, None
+    name = encoding or source.marked or (known if known is not None and not source.is_utf8 else None)
+    return (source, None) if name is None else (source.in_utf8(name), name)
 
 
 def format_of(source: Source) -> Format:

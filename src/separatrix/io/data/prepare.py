@@ -120,7 +120,13 @@ def prepare(table: Table, **asked: bool) -> tuple[Any, Any, list[Any]]:
 
 def checked(table: Table, *, encode: bool, impute: bool) -> Table:
     """The table, if its values can be used."""
-    _check_text(table, kinds(table)[1], encode, "Use --encode to one-hot encode text, or --drop COLUMN.")
+    _check_text(
+        table,
+        kinds(table)[1],
+        encode,
+        "If a column is meant to be text, --encode makes numbers of it, a column of 0 and 1 for each text; --drop "
+        "COLUMN leaves it out.",
+    )
     found = missing_rows(table)
     empty = [name for name, rows in found.items() if len(rows) == table.n]
     if empty:
@@ -171,7 +177,7 @@ def _check_text(table: Table, text: list[str], encode: bool, advice: str) -> Non
                 f"{table.source}, {table.place(int(bad[0]))}: expected a number in the column {name!r}, found "
                 f"{column[int(bad[0])]!r}"
                 + (f" ({len(bad)} such values in all)." if len(bad) > 1 else ".")
-                + f" Correct it. {advice}"
+                + f" Put {'numbers' if len(bad) > 1 else 'a number'} there, or nothing where none is known. {advice}"
             )
         different = values.n_unique()
         shown = ", ".join(repr(v) for v in values.unique(maintain_order=True)[:3].to_list())

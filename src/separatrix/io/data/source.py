@@ -1,5 +1,6 @@
 """Where data come from: a file or standard input, compressed or not, and its first bytes and lines."""
 
+import codecs
 import gzip
 import hashlib
 import io
@@ -14,17 +15,26 @@ from separatrix.errors import DataError
 from separatrix.io.data.limits import check_unpacked
 
 MARK = b"\xef\xbb\xbf"  # of UTF-8, at the beginning of a file
+MARKS = {  # of other encodings; that of UTF-32 begins with that of UTF-16
+    b"\xff\xfe\0\0": "utf-32",
+    b"\0\0\xfe\xff": "utf-32",
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+}
+NOT_UTF8 = (
+    "this is not UTF-8 text. Tell how it was written with --encoding: cp1252 for most files of Windows in Western "
+    "languages, else for example latin-1, mac-roman, cp1251, shift_jis or gb18030."
+)
 HEAD = 1 << 16  # bytes that tell the format, and more where lines are longer
 TELLING = 2  # lines that are read whole, however long: names, and a row
 LONGEST = 1 << 28  # bytes in which they have to end
 PIECE = 1 << 22  # bytes that are unpacked at a time
 FOREIGN = {
-    b"\xff\xfe": "UTF-16 text: convert it, for example with `iconv -f UTF-16 -t UTF-8`",
-    b"\xfe\xff": "UTF-16 text: convert it, for example with `iconv -f UTF-16 -t UTF-8`",
     b"%PDF": "a PDF document",
     b"\x89PNG": "a picture",
     b"\xff\xd8\xff": "a picture",
-    b"\x89HDF": "HDF5, which polars does not read: convert it to Parquet, in pandas by read_hdf(...).to_parquet(...)",
+    b"\x89HDF": "HDF5, for which polars has no reader. Export it: to Parquet, in pandas by "
+    "read_hdf(...).to_parquet(...), or an array to .npy, by numpy.save(..., h5py.File(...)[name][:])",
     b"SQLite format": "an SQLite database: export the table as CSV",
     b"BZh": "bzip2: unpack it, or compress with gzip",
     b"\xfd7zXZ": "xz: unpack it, or compress with gzip",
@@ -87,11 +97,42 @@ class Source:
             text = start.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             line = start.count(b"\n", 0, error.start) + 1
-            raise DataError(
-                f"{self.name}, line {line}: this is not UTF-8 text. Convert it, for example with `iconv -f LATIN1 -t "
-                "UTF-8`."
-            ) from error
+            raise DataError(f"{self.name}, line {line}: {NOT_UTF8}") from error
         return [line for line in text.splitlines() if line.strip()]
+
+    @property
+    def marked(self) -> str | None:
+        """The encoding whose mark stands at the beginning, where it is another than UTF-8."""
+        return next((name for mark, name in MARKS.items() if self.head.startswith(mark)), None)
+
+    @property
+    def is_utf8(self) -> bool:
+        """Whether the whole content is UTF-8 text."""
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        with self.open() as file:
+            try:
+                while piece := file.read(PIECE):
+                    decoder.decode(piece)
+                decoder.decode(b"", final=True)
+            except UnicodeDecodeError:
+                return False
+        return True
+
+    def in_utf8(self, encoding: str) -> "Source":
+        """The same text in UTF-8, in memory; the digest stays that of the bytes as they were given."""
+        with self.open() as file:
+            content = file.read()
+        try:
+            text = content.decode(encoding).removeprefix("\ufeff").encode()
+        except LookupError as error:
+            raise DataError(
+                f"The encoding {encoding!r} is not known. Names are, for example, utf-8, utf-16, latin-1, cp1252, "
+                "mac-roman, shift_jis and gb18030."
+            ) from error
+        except UnicodeError as error:
+            line = content.count(b"\n", 0, getattr(error, "start", 0)) + 1
+            raise DataError(f"{self.name}, line {line}: this is not text in the encoding {encoding}.") from error
+        return Source(self.name, None, text, self.digest)
 
     @classmethod
     def of(cls, where: str | Path) -> "Source":

@@ -44,6 +44,7 @@ class Table:
     base: int = 1  # the number of the first feature, where they have numbers
     ids: Any = None  # a column that tells the rows apart and is no feature
     dates: tuple[str, ...] = ()  # columns that hold dates
+    encoding: str | None = None  # of the text that was read, where it is not UTF-8
     notes: tuple[str, ...] = ()  # what was done to the content on the way, for people
 
     @property
@@ -103,6 +104,7 @@ class Format(NamedTuple):
     holds: Callable[[Source], bool]
     read: Callable[[Source, Asked], Table]
     apart: bool = False  # labels do not stand among the columns
+    binary: bool = False  # no text, so without an encoding
 
 
 def unreadable(source: Source, kind: str, error: BaseException, where: str = "") -> DataError:

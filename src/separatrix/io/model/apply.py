@@ -53,7 +53,8 @@ def read_for(file: ModelFile, data: Any, target: str | None = None, id: str | No
     """
     told = file.provenance.get("data") or {}
     column, width = target or told.get("target"), int(file.model.n_features_in_)
-    table = as_table(data, target=column, base=told.get("index_base"), width=width, **reading)
+    known = {"base": told.get("index_base"), "width": width, "known_encoding": told.get("encoding")}
+    table = as_table(data, target=column, **known, **reading)
     name = id or told.get("id")
     told_and_here = name is not None and table.framed and name in table.X.columns
     ids = named_column(table, str(name), "--id") if told_and_here or id is not None else None
@@ -83,11 +84,17 @@ def weight_names(model: Any) -> Sequence[str]:
     width = int(getattr(separator, "n_features_in_", 0))
     if hasattr(model, "steps") and len(model.steps) > 1:
         try:
-            return [str(name) for name in model[:-1].get_feature_names_out()]
+            return [_readable(str(name)) for name in model[:-1].get_feature_names_out()]
         except (AttributeError, ValueError):
             pass
     names = getattr(separator, "feature_names_in_", None)
     return Numbered(width) if names is None else [str(name) for name in names]
+
+
+def _readable(name: str) -> str:
+    """The name of an encoded column; scikit-learn's word for the one that rare texts share is no word for people."""
+    column = name.removesuffix("_infrequent_sklearn")
+    return name if column == name else f"{column}_other (rare)"
 
 
 def aligned(table: Table, model: Any) -> Table:

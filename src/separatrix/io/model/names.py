@@ -13,13 +13,16 @@ INSIDE = {
     "separatrix.fit.Facts": "separatrix.io.model.former",
     "separatrix.fit.Record": "separatrix.estimators._fit.recipe",
     "separatrix.patterns.Kernel": "separatrix.patterns.kernel_functions",
+    "separatrix.state.Covariance": "separatrix.loops.confidence_loop",
     "separatrix.state.Margins": "separatrix.loops.greedy_loop",
     "separatrix.state.Mean": "separatrix.loops.averaging",
     "separatrix.state.Nothing": "separatrix.loops.averaging",
     "separatrix.state.Pocket": "separatrix.loops.averaging",
+    "separatrix.state.Powers": "separatrix.loops.p_norm_loop",
     "separatrix.state.Sinh": "separatrix.loops.winnow_loop",
     "separatrix.state.State": "separatrix.loops.state",
     "separatrix.state.Triangle": "separatrix.loops.recursive_least_squares",
+    "separatrix.state.Variances": "separatrix.loops.confidence_loop",
     "separatrix.state.Voters": "separatrix.loops.averaging",
 }
 RULES = "separatrix.rules"

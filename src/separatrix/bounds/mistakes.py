@@ -1,16 +1,7 @@
-"""Theorems as functions: how many updates a rule makes at most, and which part of the maximum margin it reaches.
-
-``radius`` is R = max |y_k| and ``gamma`` the maximum directional margin gamma_d, both in the space in which the rule
-runs: augmented, reflected, extended where delta > 0. With the geometric margin the bounds are false: 101 (+) against
-99 (-) on a line with rho = 1 takes 20,002 updates, and (R/gamma)^2 is 10,202. A bound that its conditions do not allow
-is inf, a fraction 0. Bounds decrease with gamma: a lower bound on gamma_d gives a bound that certainly holds.
-
-"Derived here" marks what the sources do not state; the derivation stands in the docstring.
-"""
+"""How many updates the Perceptron, its wrappers and the rules that aim at a margin make at most."""
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -234,7 +225,7 @@ def dynamic_margin(radius: float, gamma: float, epsilon: float) -> float:
         high *= 2.0
         if high > 500.0:
             return math.inf
-    return math.exp(_bisect(lambda log_t: -excess(log_t), 0.0, high))
+    return math.exp(bisect(lambda log_t: -excess(log_t), 0.0, high))
 
 
 def _dynamic_growth(t: float, c: float) -> float:
@@ -252,7 +243,7 @@ def _dynamic_growth(t: float, c: float) -> float:
     return -math.expm1(log_ratio) / (1.0 - c)
 
 
-def _bisect(increasing: Callable[[float], float], low: float, high: float) -> float:
+def bisect(increasing: Callable[[float], float], low: float, high: float) -> float:
     """The point up to which a function is negative, with increasing(high) >= 0."""
     for _ in range(200):
         middle = 0.5 * (low + high)
@@ -363,93 +354,6 @@ def margin_fuzzy_angle(half_width: float, half_height: float, epsilon: float) ->
     if not half_height <= epsilon <= r:
         raise ValueError(f"epsilon = {epsilon:g} must lie between gamma* = {half_height:g} and r = {r:g}.")
     return math.pi - 2.0 * math.acos(half_width / r) - 2.0 * math.acos(epsilon / r)
-
-
-class CrammaBound(NamedTuple):
-    """``updates``: t_b of eq. 15; ``fraction``: f_b of eq. 16, the part of gamma_d that is reached at least."""
-
-    updates: float
-    fraction: float
-
-
-def cramma_converges(radius: float, gamma: float, eta: float) -> bool:
-    """CRAMMA converges if eta_eff < (sqrt(1 + 8 gamma/R) - 1)/2: sufficient, not necessary. CRAMMA theorem 1.
-
-    >>> cramma_converges(1.0, 0.1, 0.1), cramma_converges(1.0, 0.1, 0.2)
-    (True, False)
-    """
-    return gamma > 0 and eta < 0.5 * (math.sqrt(1.0 + 8.0 * gamma / radius) - 1.0)
-
-
-def cramma(radius: float, gamma: float, beta: float, power: float, eta: float) -> CrammaBound:
-    """CRAMMA^eps makes at most t_b updates and reaches at least the fraction f_b of gamma_d. CRAMMA theorem 1.
-
-    ``beta`` is beta/R, ``power`` eps > 0, ``eta`` the effective rate; the condition is `cramma_converges`. tau_b solves
-    eq. 13 as an equality. With s = ln(1 + tau) and both sides divided by e^s no term overflows, and eps = 1 is the
-    limit (e^((1 - eps) s) - 1)/(1 - eps) -> s.
-
-    >>> cramma(1.0, 0.1, beta=1.0, power=0.5, eta=0.01)
-    CrammaBound(updates=1858..., fraction=0.231...)
-    """
-    if not cramma_converges(radius, gamma, eta):
-        return CrammaBound(math.inf, 0.0)
-    g, chi, omega = _cramma_terms(radius, gamma, eta)
-    log_left = -math.log(eta) - math.log(beta) / power + (1.0 / power - 1.0) * math.log(g) + math.log1p(omega)
-
-    def right_minus_left(s: float) -> float:
-        rest = 1.0 - power
-        grown = s * math.exp(-s) if rest == 0.0 else (math.exp(-power * s) - math.exp(-s)) / rest
-        left = math.exp(min(log_left - s, 700.0))
-        return -chi * math.expm1(-s) - (1.0 + eta) * grown - left
-
-    low = math.log((1.0 + eta) / chi) / power  # tau_min, where the right side is smallest
-    high = low + 1.0
-    while right_minus_left(high) < 0:
-        high = low + 2.0 * (high - low)
-    s = _bisect(right_minus_left, low, high)
-    log_updates = (math.log(beta) - math.log(g)) / power + s
-    return CrammaBound(math.exp(log_updates) if log_updates < 700.0 else math.inf, math.exp(-power * s))
-
-
-def cramma_half(radius: float, gamma: float, beta: float, eta: float) -> CrammaBound:
-    """`cramma` for eps = 1/2, by the closed form of CRAMMA eq. 19.
-
-    >>> closed, solved = cramma_half(1.0, 0.1, 1.0, 0.01), cramma(1.0, 0.1, 1.0, 0.5, 0.01)
-    >>> all(math.isclose(*pair, rel_tol=1e-12) for pair in zip(closed, solved))
-    True
-    """
-    if not cramma_converges(radius, gamma, eta):
-        return CrammaBound(math.inf, 0.0)
-    g, chi, omega = _cramma_terms(radius, gamma, eta)
-    first = (1.0 + eta) / chi
-    root = first + math.sqrt((first - 1.0) ** 2 + g * (1.0 + omega) / (eta * beta**2 * chi))
-    return CrammaBound((beta / g * root) ** 2, 1.0 / root)
-
-
-def _cramma_terms(radius: float, gamma: float, eta: float) -> tuple[float, float, float]:
-    """gamma/R, chi and omega of CRAMMA eq. 11."""
-    g = gamma / radius
-    return g, 1.0 - 0.5 * eta * (1.0 + eta) / g, eta * (1.0 + eta) * g
-
-
-def extended_floor(delta: float, n: int) -> float:
-    """The maximum margin of the extended space is at least |Delta|/sqrt(n). CRAMMA eq. 27.
-
-    >>> extended_floor(1.0, 4)
-    0.5
-    """
-    return abs(delta) / math.sqrt(n)
-
-
-def extended_margin(J: float) -> float:
-    """Every J(u, gamma, Delta) of `separatrix.objective` proves Gamma_opt >= J^(-1/2). CRAMMA theorem 2, eq. 20.
-
-    With u and gamma of a solution of margin Gamma in the extended space, Gamma <= J^(-1/2) (eq. 21).
-
-    >>> extended_margin(4.0)
-    0.5
-    """
-    return J**-0.5
 
 
 def leave_one_out(support_vectors: float, n: int) -> float:

@@ -1,0 +1,93 @@
+"""CRAMMA: its convergence at a constant effective rate, and the margins of the extended space."""
+
+import math
+from typing import NamedTuple
+
+from separatrix.bounds.mistakes import bisect
+
+
+class CrammaBound(NamedTuple):
+    """``updates``: t_b of eq. 15; ``fraction``: f_b of eq. 16, the part of gamma_d that is reached at least."""
+
+    updates: float
+    fraction: float
+
+
+def cramma_converges(radius: float, gamma: float, eta: float) -> bool:
+    """CRAMMA converges if eta_eff < (sqrt(1 + 8 gamma/R) - 1)/2: sufficient, not necessary. CRAMMA theorem 1.
+
+    >>> cramma_converges(1.0, 0.1, 0.1), cramma_converges(1.0, 0.1, 0.2)
+    (True, False)
+    """
+    return gamma > 0 and eta < 0.5 * (math.sqrt(1.0 + 8.0 * gamma / radius) - 1.0)
+
+
+def cramma(radius: float, gamma: float, beta: float, power: float, eta: float) -> CrammaBound:
+    """CRAMMA^eps makes at most t_b updates and reaches at least the fraction f_b of gamma_d. CRAMMA theorem 1.
+
+    ``beta`` is beta/R, ``power`` eps > 0, ``eta`` the effective rate; the condition is `cramma_converges`. tau_b solves
+    eq. 13 as an equality. With s = ln(1 + tau) and both sides divided by e^s no term overflows, and eps = 1 is the
+    limit (e^((1 - eps) s) - 1)/(1 - eps) -> s.
+
+    >>> cramma(1.0, 0.1, beta=1.0, power=0.5, eta=0.01)
+    CrammaBound(updates=1858..., fraction=0.231...)
+    """
+    if not cramma_converges(radius, gamma, eta):
+        return CrammaBound(math.inf, 0.0)
+    g, chi, omega = _cramma_terms(radius, gamma, eta)
+    log_left = -math.log(eta) - math.log(beta) / power + (1.0 / power - 1.0) * math.log(g) + math.log1p(omega)
+
+    def right_minus_left(s: float) -> float:
+        rest = 1.0 - power
+        grown = s * math.exp(-s) if rest == 0.0 else (math.exp(-power * s) - math.exp(-s)) / rest
+        left = math.exp(min(log_left - s, 700.0))
+        return -chi * math.expm1(-s) - (1.0 + eta) * grown - left
+
+    low = math.log((1.0 + eta) / chi) / power  # tau_min, where the right side is smallest
+    high = low + 1.0
+    while right_minus_left(high) < 0:
+        high = low + 2.0 * (high - low)
+    s = bisect(right_minus_left, low, high)
+    log_updates = (math.log(beta) - math.log(g)) / power + s
+    return CrammaBound(math.exp(log_updates) if log_updates < 700.0 else math.inf, math.exp(-power * s))
+
+
+def cramma_half(radius: float, gamma: float, beta: float, eta: float) -> CrammaBound:
+    """`cramma` for eps = 1/2, by the closed form of CRAMMA eq. 19.
+
+    >>> closed, solved = cramma_half(1.0, 0.1, 1.0, 0.01), cramma(1.0, 0.1, 1.0, 0.5, 0.01)
+    >>> all(math.isclose(*pair, rel_tol=1e-12) for pair in zip(closed, solved))
+    True
+    """
+    if not cramma_converges(radius, gamma, eta):
+        return CrammaBound(math.inf, 0.0)
+    g, chi, omega = _cramma_terms(radius, gamma, eta)
+    first = (1.0 + eta) / chi
+    root = first + math.sqrt((first - 1.0) ** 2 + g * (1.0 + omega) / (eta * beta**2 * chi))
+    return CrammaBound((beta / g * root) ** 2, 1.0 / root)
+
+
+def _cramma_terms(radius: float, gamma: float, eta: float) -> tuple[float, float, float]:
+    """gamma/R, chi and omega of CRAMMA eq. 11."""
+    g = gamma / radius
+    return g, 1.0 - 0.5 * eta * (1.0 + eta) / g, eta * (1.0 + eta) * g
+
+
+def extended_floor(delta: float, n: int) -> float:
+    """The maximum margin of the extended space is at least |Delta|/sqrt(n). CRAMMA eq. 27.
+
+    >>> extended_floor(1.0, 4)
+    0.5
+    """
+    return abs(delta) / math.sqrt(n)
+
+
+def extended_margin(J: float) -> float:
+    """Every J(u, gamma, Delta) of `separatrix.objective` proves Gamma_opt >= J^(-1/2). CRAMMA theorem 2, eq. 20.
+
+    With u and gamma of a solution of margin Gamma in the extended space, Gamma <= J^(-1/2) (eq. 21).
+
+    >>> extended_margin(4.0)
+    0.5
+    """
+    return J**-0.5

@@ -1,0 +1,213 @@
+"""Rules that keep a covariance beside the vector: directions seen often are corrected less."""
+
+from dataclasses import field
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from separatrix.errors import DataError
+from separatrix.estimators._fit.declare import estimator
+from separatrix.estimators._fit.online import OnlineClassifier
+from separatrix.estimators._fit.recipe import Recipe, Record
+from separatrix.estimators.sklearn_api import POSITIVE, POSITIVE_OR_INF, between, one_of
+from separatrix.loops.confidence_loop import Covariance, Variances
+from separatrix.rules.arow import ArowRule
+from separatrix.rules.scw import ScwRule
+from separatrix.training.base import Training
+
+
+@estimator
+class ConfidenceClassifier(OnlineClassifier):
+    """Base of the rules with a covariance S: the mean a predicts."""
+
+    covariance: str = field(default="full", kw_only=True)
+
+    _parameter_constraints = {
+        **OnlineClassifier._parameter_constraints,
+        "covariance": [one_of("full", "diagonal")],
+    }
+    _refuses = {"kesler": "keeps a covariance of the weights of two classes"}
+
+    def _rule(self) -> Any:
+        raise NotImplementedError
+
+    def _recipe(self, record: Record) -> Recipe:
+        gigabytes = (record.d + 1) ** 2 * 8 / 1e9
+        if self.covariance == "full" and gigabytes > 4:
+            raise DataError(
+                f'{type(self).__name__}(covariance="full") keeps a matrix of {record.d + 1} x {record.d + 1}, that is '
+                f'{gigabytes:.0f} GB. Use covariance="diagonal", which keeps a vector.'
+            )
+        return Recipe(self._rule(), memory=self._identity)
+
+    def _identity(self, training: Training) -> Any:
+        width = training.patterns.d + 1
+        if self.covariance == "full":
+            return Covariance(np.eye(width), np.zeros(width), np.zeros(width))
+        return Variances(np.ones(width), np.zeros(width))
+
+
+@estimator
+class SecondOrderPerceptron(ConfidenceClassifier):
+    """The second-order Perceptron: the Perceptron on whitened patterns, whitened by the mistakes so far.
+
+    Update when ``a.y <= 0``: ``V += y``, ``A += y y^t``, ``a = A^-1 V`` with A_1 = ``ridge`` I. That is least squares
+    over the mistakes alone, with targets 1. It makes few mistakes where the patterns lie along few directions; with a
+    large ridge it is the Perceptron. A correction costs (d + 1)^2 operations.
+
+    A sample weight c enters V and A c times.
+
+    Parameters
+    ----------
+    ridge : float, default=1.0
+        The multiple a of the identity in A_1. It has the unit of |y|^2.
+    covariance : {"full", "diagonal"}, default="full"
+        All of A, or its diagonal alone: a += (1 - a.y)/(1 + v) A^-1 y with v = y.A^-1 y before the correction.
+    {shared}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    Cesa-Bianchi, Conconi & Gentile, A Second-Order Perceptron Algorithm, SIAM Journal on Computing 34 (2005).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from separatrix import Perceptron, SecondOrderPerceptron
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(500, 2)) @ [[10.0, 9.9], [0.0, 1.0]]
+    >>> y = X[:, 1] > X[:, 0]
+    >>> SecondOrderPerceptron().fit(X, y).n_updates_ < 0.1 * Perceptron().fit(X, y).n_updates_
+    True
+    """
+
+    ridge: float = 1.0
+
+    _parameter_constraints = {**ConfidenceClassifier._parameter_constraints, "ridge": [POSITIVE]}
+
+    def _rule(self) -> Any:
+        return ArowRule(0.0, float(self.ridge))
+
+
+@estimator
+class AROW(ConfidenceClassifier):
+    """AROW, adaptive regularisation of weights: a normal distribution of separators, mean a and covariance S.
+
+    Update when ``a.y <= 1 - tol``: ``a += (1 - a.y)/(v + r) S y``, ``S -= S y y^t S/(v + r)``, v = y.S y, from S_1 = I.
+    Directions that were seen often have a small variance and are corrected less, so that a single wrong label does
+    little. The papers show each row once; a few epochs do no harm.
+
+    A sample weight divides r.
+
+    Parameters
+    ----------
+    r : float, default=1.0
+        How much a pattern is distrusted: the larger, the smaller the corrections. It has the unit of |y|^2.
+    tol : float, default=1e-3
+        How far below 1 a margin may stay.
+    covariance : {"full", "diagonal"}, default="full"
+        All of S, or the diagonal of its inverse alone: for many features, and sparse ones.
+    {shared}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    Crammer, Kulesza & Dredze, Adaptive Regularization of Weight Vectors, NIPS 2009.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from separatrix import AROW
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> AROW(max_epochs=1).fit(scale(X), y).score(scale(X), y) > 0.97
+    True
+    """
+
+    r: float = 1.0
+    tol: float = 1e-3
+    max_epochs: int = field(default=10, kw_only=True)
+
+    _parameter_constraints = {
+        **ConfidenceClassifier._parameter_constraints,
+        "r": [POSITIVE],
+        "tol": [between(0, 1, "left")],
+    }
+
+    def _needs_no_end(self) -> bool:
+        return True
+
+    def _rule(self) -> Any:
+        return ArowRule(1.0 - float(self.tol), float(self.r))
+
+
+@estimator
+class SCW(ConfidenceClassifier):
+    """Soft confidence-weighted learning I and II: each row is to be right with a given probability under N(a, S).
+
+    Update when ``a.y <= phi sqrt(v) (1 - tol)``, v = y.S y: to the nearest normal distribution, in relative entropy,
+    with a.y >= phi sqrt(v), tempered by C as in `PassiveAggressive`. ``a += g S y``, ``S^-1 += g phi/sqrt(u) y y^t``,
+    from S_1 = I; g and u are in `separatrix.rules.ScwRule`. Unlike AROW it asks for a smaller margin where the
+    variance is small.
+
+    A sample weight multiplies C.
+
+    Parameters
+    ----------
+    confidence : float, default=0.9
+        The probability, above 1/2; phi is its quantile, Phi^-1(confidence). The paper calls it eta.
+    C : float, default=1.0
+        Aggressiveness; inf is confidence-weighted learning without softness.
+    variant : {"I", "II"}, default="I"
+        A cap on the step, or a softer step.
+    tol : float, default=1e-3
+        How far below phi sqrt(v) a margin may stay, as a fraction.
+    covariance : {"full", "diagonal"}, default="full"
+        All of S, or the diagonal of its inverse alone: for many features, and sparse ones.
+    {shared}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    Wang, Zhao & Hoi, Exact Soft Confidence-Weighted Learning, ICML 2012.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from separatrix import SCW
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> SCW(C=0.1, max_epochs=1).fit(scale(X), y).score(scale(X), y) > 0.97
+    True
+    """
+
+    confidence: float = 0.9
+    C: float = 1.0
+    variant: str = "I"
+    tol: float = 1e-3
+    max_epochs: int = field(default=10, kw_only=True)
+
+    _parameter_constraints = {
+        **ConfidenceClassifier._parameter_constraints,
+        "confidence": [between(0.5, 1, "neither")],
+        "C": [POSITIVE_OR_INF],
+        "variant": [one_of("I", "II")],
+        "tol": [between(0, 1, "left")],
+    }
+
+    def _needs_no_end(self) -> bool:
+        return True
+
+    def _rule(self) -> Any:
+        phi, C, tol = float(ndtri(self.confidence)), float(self.C), float(self.tol)
+        return ScwRule(phi, C, 0.0, tol) if self.variant == "I" else ScwRule(phi, np.inf, 0.5 / C, tol)

@@ -1,0 +1,88 @@
+"""Class weights: factors on the weights of rows, offered where they move the boundary."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cases import EVERYONE
+from fits import vectors
+from newcomer import clouds, separatrix, told
+
+import separatrix as package
+from separatrix import BatchPerceptron, LeastSquares, Perceptron, UnavailableError
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+OFFERED = [cls for cls in EVERYONE if "class_weight" in cls().get_params()]
+rng = np.random.default_rng(5)
+X = np.round(rng.normal(size=(60, 3)) * 8) / 8
+Y = {2: np.where(rng.random(60) < 0.3, "few", "many"), 3: np.array(["few", "many", "none"])[np.arange(60) % 3]}
+FACTORS = {"few": 3.0, "many": 0.5}
+
+
+@pytest.mark.parametrize("classes", Y)
+@pytest.mark.parametrize("cls", OFFERED, ids=lambda cls: cls.__name__)
+def test_they_are_factors_on_sample_weights(cls, classes):
+    y, own = Y[classes], rng.uniform(0.5, 2.0, 60)
+    short = {"max_epochs": 5} if "max_epochs" in cls().get_params() else {}
+    factor = np.array([FACTORS.get(label, 1.0) for label in y])
+    one = cls(class_weight=FACTORS, **short).fit(X, y, sample_weight=own)
+    other = cls(**short).fit(X, y, sample_weight=own * factor)
+    np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
+    counts = {label: 60 / (classes * np.sum(y == label)) for label in np.unique(y)}
+    balanced = cls(class_weight="balanced", **short).fit(X, y)
+    same = cls(class_weight=counts, **short).fit(X, y)
+    np.testing.assert_allclose(balanced.decision_function(X), same.decision_function(X), rtol=1e-12)
+    for k, certificate in enumerate(balanced.certificates_):
+        assert certificate.verify(X, y if classes == 2 else y == balanced.classes_[k])
+
+
+@pytest.mark.parametrize("cls", [Perceptron, BatchPerceptron])
+def test_rows_that_live_elsewhere(cls):
+    y, order = Y[2], {"shuffle": False} if cls is Perceptron else {}
+    model = cls(class_weight="balanced", max_epochs=5, **order)
+    here = vectors(model.fit(X, y))
+    blocks = package.rows.blocks([(X[:25], y[:25]), (X[25:], y[25:])])
+    np.testing.assert_allclose(vectors(model.fit(blocks)), here, rtol=1e-12)
+
+
+def test_blocks_take_factors_and_do_not_count():
+    y = Y[2]
+    model, plain = Perceptron(class_weight=FACTORS), Perceptron()
+    for rows in (slice(25), slice(25, None)):
+        model.partial_fit(X[rows], y[rows], classes=["few", "many"])
+        weight = [FACTORS[label] for label in y[rows]]
+        plain.partial_fit(X[rows], y[rows], classes=["few", "many"], sample_weight=weight)
+    np.testing.assert_array_equal(vectors(model), vectors(plain))
+    with pytest.raises(UnavailableError, match="Give the factors as a dict"):
+        Perceptron(class_weight="balanced").partial_fit(X, y, classes=["few", "many"])
+
+
+def test_class_weights_of_least_squares_are_copies_of_rows():
+    frame = clouds(60, apart=0.4, seed=1)
+    X, y = frame.drop("label").to_numpy(), frame["label"].to_numpy().astype(str)
+    weighted = LeastSquares(class_weight={"c0": 3.0, "c1": 1.0}).fit(X, y)
+    copies = np.concatenate([np.arange(60), *[np.flatnonzero(y == "c0")] * 2])
+    np.testing.assert_allclose(weighted.coef_, LeastSquares().fit(X[copies], y[copies]).coef_, rtol=1e-9)
+    assert np.mean(weighted.predict(X) == "c0") > np.mean(LeastSquares().fit(X, y).predict(X) == "c0")
+
+
+def test_the_page_on_imbalance_names_who_offers_them():
+    page = (Path(__file__).parents[1] / "docs" / "start" / "imbalance.md").read_text()
+    (sentence,) = re.findall(r"Which estimators take `class_weight`: (.*?)\.", page)
+    assert set(re.findall(r"`(\w+)`", sentence)) == {cls.__name__ for cls in OFFERED}
+
+
+def test_they_go_with_any_algorithm_that_has_them(tmp_path):
+    path = tmp_path / "rare.csv"
+    clouds(300, apart=0.4, weights=[0.9], seed=3).write_csv(path)
+    fitting = ["fit", path, "-t", "label", "--cv", "0", "--json", "--algorithm"]
+    plain, weighted = (
+        json.loads(separatrix(*fitting, "LeastSquares", *more).stdout) for more in ([], ["--class-weight", "balanced"])
+    )
+    assert weighted["separator"]["parameters"]["class_weight"] == "balanced"
+    assert plain["train_accuracy"] != weighted["train_accuracy"]
+    refused = separatrix(*fitting, "NearestPoint", "--class-weight", "balanced")
+    assert refused.exit_code == 3
+    assert "NearestPoint has no parameter class_weight" in told(refused)
