@@ -1,8 +1,9 @@
 """Damaged and forged files, drawn from a seed and read in a process with little memory and time.
 
-``python file_attacks.py data|models seed count folder``. Before each trial its number is written to ``folder``/trial.
-The process has 2 GiB of address space and 10 seconds for a trial, and dies by SIGALRM when they are over. At the end it
-prints what became of the trials as JSON; whatever is neither an error of the public family nor a sound answer is told.
+``python file_attacks.py data|models seed count folder [first]``. Before each trial its number is written to
+``folder``/trial. The process has 2 GiB of address space, and 10 seconds of work or 100 of waiting for a trial; it dies
+by a signal when they are over. At the end it prints what became of the trials as JSON, and how many there were of each
+kind; whatever is neither an error of the public family nor a sound answer is told.
 """
 
 import contextlib
@@ -18,7 +19,9 @@ import warnings
 from collections import Counter
 from pathlib import Path
 
-MEMORY, SECONDS, TRACE = 2 << 30, 10, "code was run"
+MEMORY, SECONDS, WAITING, TRACE = 2 << 30, 10, 100, "code was run"
+ASIDE = ("parquet", "arrow", "excel")  # read by a process of their own, which takes its time:
+RARELY = 0.06  # so many of these, of 1
 CLASSES = [  # of which none may be made
     {"!": "object", "class": name, "fields": {"args": "touch harm", "0": "x"}}
     for name in (
@@ -133,6 +136,9 @@ def data_files():
         "parquet-plain": written(lambda f: frame.write_parquet(f, compression="uncompressed")),
         "ndjson": written(frame.write_ndjson),
         "json": written(frame.write_json),
+        "arrow": written(frame.write_ipc),
+        "arrow-packed": written(lambda f: frame.write_ipc(f, compression="zstd")),
+        "excel": written(lambda f: frame.write_excel(f)),
         "libsvm": written(lambda f: dump_svmlight_file(X, y, f, zero_based=False)),
         "arff": f"@relation r\n{names}\n@attribute label {{no,yes}}\n@data\n{rows}\n".encode(),
         "npy": written(lambda f: np.save(f, np.column_stack([X, y]))),
@@ -147,16 +153,25 @@ def bombs(folder):
     """Small files that ask for much memory: zeros packed, rows that are repeated, shapes and indices that are told."""
     import numpy as np
     import polars as pl
+    import xlsxwriter
 
     zeros = folder / "zeros"
     pl.DataFrame({"a": np.zeros(2 << 20), "y": np.arange(2 << 20) % 2}).write_parquet(zeros, compression="zstd")
     np.savez_compressed(folder / "packed.npz", X=np.zeros((1 << 14, 1 << 11)), y=np.arange(1 << 14) % 2)
+    far = folder / "far.xlsx"
+    with xlsxwriter.Workbook(far) as book:
+        sheet = book.add_worksheet()
+        sheet.write(0, 0, 1)
+        sheet.write(1_048_575, 16_383, 1)
+    pl.DataFrame({"a": np.zeros(1 << 21), "y": np.zeros(1 << 21)}).write_ipc(folder / "zeros.arrow", compression="zstd")
     shape = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000, 1000), }".ljust(117) + b"\n"
     return {
         "gzip": gzip.compress(bytes(1 << 28), 9),
         "gzip of gzip": gzip.compress(gzip.compress(bytes(1 << 28), 9), 9),
-        "csv.gz": gzip.compress(b"a,y\n" + b"1,u\n2,v\n" * (1 << 22)),
+        "csv.gz": gzip.compress(b"a,y\n" + b"1,u\n2,v\n" * (1 << 20)),
         "parquet": zeros.read_bytes(),
+        "arrow": (folder / "zeros.arrow").read_bytes(),
+        "excel": far.read_bytes(),
         "npz": (folder / "packed.npz").read_bytes(),
         "npy": b"\x93NUMPY\x01\x00\x76\x00" + shape + bytes(100),
         "libsvm": b"1 1:1 2000000000:1\n-1 1:2\n",
@@ -195,12 +210,15 @@ class Data:
 
     def draw(self, rng):
         name = pick(rng, sorted(self.files))
-        content = damaged(rng, self.files[name], self.files[pick(rng, sorted(self.files))])
+        while name.startswith(ASIDE) and rng.random() > RARELY:
+            name = pick(rng, sorted(self.files))
+        kind, content = name, damaged(rng, self.files[name], self.files[pick(rng, sorted(self.files))])
         if name.endswith(".gz") and rng.random() < 0.7:  # damage within what is packed
             inside = gzip.decompress(self.files[name])
             content = gzip.compress(damaged(rng, inside, inside))
         if rng.random() < 0.002:
-            content = self.bombs[pick(rng, sorted(self.bombs))]
+            bomb = pick(rng, sorted(self.bombs))
+            kind, content = f"bomb: {bomb}", self.bombs[bomb]
             if rng.random() < 0.3:
                 content = damaged(rng, content, b"0")
         self.path.write_bytes(content)
@@ -210,7 +228,7 @@ class Data:
             options["format"] = name.split(".")[0].split("-")[0].replace("quoted", "csv")
         if rng.random() < 0.2:
             options["labels"] = pick(rng, ["optional", "ignored"])
-        return options
+        return kind, options
 
     def answer(self, options):
         """Reads the file; as many labels as rows, and columns of floats or text."""
@@ -271,7 +289,7 @@ class Models:
         for model in self.models:
             save(model, self.path)
             self.files.append(self.path.read_bytes())
-            self.expected.append(model.predict(self.X).tolist())
+            self.expected.append(model.predict(self.X.copy()).tolist())
 
     def draw(self, rng):
         """Bytes that are damaged, or a document that is forged and has the right digest."""
@@ -279,9 +297,9 @@ class Models:
         if rng.random() < 0.4:
             content = damaged(rng, self.files[k], pick(rng, self.files))
             self.path.write_bytes(content)
-            return self.expected[k]
+            return "damaged", self.expected[k]
         self.forge(rng, self.models[k])
-        return None
+        return "forged", None
 
     def forge(self, rng, model):
         from safetensors.numpy import save as pack
@@ -330,13 +348,13 @@ class Models:
 
         model = load(self.path)
         if expected is not None:
-            assert model.predict(self.X).tolist() == expected
+            assert model.predict(self.X.copy()).tolist() == expected
             return
         with contextlib.suppress(Exception):  # the documentation of `load` promises no more
-            model.predict(self.X)
+            model.predict(self.X.copy())  # a forged scaler may be told to work in place
 
 
-def main(kind, seed, count, folder):
+def main(kind, seed, count, folder, first=0):
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     os.environ.update(dict.fromkeys(("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"))
     warnings.simplefilter("ignore")
@@ -344,14 +362,16 @@ def main(kind, seed, count, folder):
 
     from separatrix.errors import SeparatrixError
 
-    folder, seen, wrong = Path(folder), Counter(), []
+    folder, seen, kinds, wrong = Path(folder), Counter(), Counter(), []
     attack = {"data": Data, "models": Models}[kind](folder)
-    for trial in range(int(count)):
+    for trial in range(int(first), int(count)):
         (folder / "trial").write_text(str(trial))
         rng = np.random.default_rng([int(seed), trial])
-        signal.alarm(SECONDS)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
+        signal.alarm(WAITING)
         try:
-            told = attack.draw(rng)
+            name, told = attack.draw(rng)
+            kinds[name] += 1
             attack.answer(told)
             seen["answers"] += 1
         except SeparatrixError:
@@ -359,11 +379,12 @@ def main(kind, seed, count, folder):
         except BaseException:
             seen["wrong"] += 1
             wrong.append((trial, traceback.format_exc()[-1500:]))
+        signal.setitimer(signal.ITIMER_PROF, 0)
         signal.alarm(0)
     if (folder / TRACE).exists():
         seen["wrong"] += 1
         wrong.append("code was run")
-    print(json.dumps({**seen, "examples": wrong[:5]}))
+    print(json.dumps({**seen, "kinds": kinds, "examples": wrong[:5]}))
 
 
 if __name__ == "__main__":

@@ -1,14 +1,17 @@
 """Hostile input at the command line: what is read is never overwritten, and no name, label or size breaks anything."""
 
+import gzip
 import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import matplotlib
 import numpy as np
 import polars as pl
 import pytest
+import xlsxwriter
 from safetensors.numpy import save as pack
 from sklearn.datasets import dump_svmlight_file
 from sklearn.pipeline import make_pipeline
@@ -18,7 +21,7 @@ from typer.testing import CliRunner
 from separatrix import DataError, MaxMargin, ModelError, load, save
 from separatrix.cli import app
 from separatrix.io import read_table
-from separatrix.io.data import limits
+from separatrix.io.data import limits, native
 from separatrix.io.model.encoding import encode
 from separatrix.io.model.files import _digest
 from separatrix.io.output import write_atomically
@@ -162,6 +165,14 @@ def test_lines_of_any_length(tmp_path, kind):
     assert table.y.tolist() == y.tolist()
 
 
+def test_a_small_text_of_very_many_columns(tmp_path):
+    """A column takes 5 kB, whatever it holds: three million bytes would ask for 5 GB."""
+    path = tmp_path / "wide.csv"
+    path.write_text("," * 1_000_000 + "\n" + "1," * 1_000_000 + "\n")
+    with pytest.raises(DataError, match="unpacks to more than"):
+        read_table(path, "-1")
+
+
 def test_fields_of_any_length(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("a,y\n" + "x" * 200_000 + ",u\n1,v\n")
@@ -192,6 +203,62 @@ def _measured(collect):
         return frame
 
     return wrapper
+
+
+@pytest.mark.parametrize("name", ["memory", "thread"])
+def test_damage_that_breaks_the_reader_of_parquet(tmp_path, name):
+    """polars ends the process where a run of levels asks for 2^61 bytes, and panics in a thread of its own, for which
+    it may wait for ever."""
+    path = Path(__file__).parent / "damaged" / f"{name}.parquet"
+    with pytest.raises(DataError, match=r"cannot be read as Parquet"):
+        read_table(path, "label")
+    packed = tmp_path / "packed.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    with pytest.raises(DataError, match=r"cannot be read as Parquet"):
+        read_table(packed, "label")
+
+
+STUCK = """
+import sys, time
+print('{"ready": true}', flush=True)
+sys.stderr.write("thread 'x' panicked at y.rs:1:2:\\nwhat was wrong\\n")
+sys.stderr.flush()
+time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "pread"), reason="a panic is seen by the time limit alone here")
+def test_a_reader_that_waits_for_a_failed_thread(tmp_path, line, monkeypatch):
+    program, path = tmp_path / "program.py", tmp_path / "data.parquet"
+    program.write_text(STUCK)
+    pl.read_csv(line).write_parquet(path)
+    monkeypatch.setattr(native, "__file__", str(program))
+    monkeypatch.setattr(native, "GRACE", 0.2)
+    with pytest.raises(DataError, match=r"its reader failed \(what was wrong\)"):
+        read_table(path, "label")
+    program.write_text("import no_such_module")  # where no process can rehearse, the file is read all the same
+    assert read_table(path, "label").n == 10
+
+
+def test_a_workbook_with_one_cell_far_away(tmp_path):
+    """Its reader keeps every cell up to there: 2^34 of them."""
+    path = tmp_path / "far.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        sheet = book.add_worksheet()
+        sheet.write(0, 0, 1)
+        sheet.write(1_048_575, 16_383, 1)
+    with pytest.raises(DataError, match=r"cannot be read as a workbook: its reader failed"):
+        read_table(path, "-1")
+
+
+def test_a_small_arrow_file_is_no_large_table(tmp_path, monkeypatch):
+    path = tmp_path / "bomb.arrow"
+    pl.DataFrame({"a": np.zeros(300_000), "y": np.arange(300_000) % 2}).write_ipc(path, compression="zstd")
+    monkeypatch.setattr(limits, "MOST_UNPACKED", 1_000_000)
+    monkeypatch.setattr(limits, "PLENTY", 1)
+    monkeypatch.setattr(pl, "read_ipc", None)  # nothing is unpacked here
+    with pytest.raises(DataError, match="unpacks to more than 1,000,000"):
+        read_table(path, "y")
 
 
 def test_lists_in_parquet_are_not_unpacked(tmp_path):
@@ -299,7 +366,7 @@ def test_a_certificate_about_another_hyperplane_does_not_hold(tmp_path, line):
         save(fitted, path)
         result = run("verify", path, line, "-t", "label")
         assert result.exit_code == 1
-        assert "its hyperplane is another than that of the certificate" in result.output
+        assert "by what predicts" in result.output
     fitted.certificates_ = []
     save(fitted, path)
     refused(run("verify", path, line, "-t", "label"), "no certificate")

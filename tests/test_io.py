@@ -155,7 +155,7 @@ def test_what_is_wrong_and_where(tmp_path, content, words):
         (b"\xff\xfea,y\n1,u\n2", "line 3: this is not text in the encoding utf-16"),
         (b"\x89HDF\r\n\x1a\n\0\0", r"polars has no reader.*to_parquet.*numpy\.save"),
         (gzip.compress(b"a,y\n1,u\n2,v\n", mtime=0)[:-9], "gzip file is damaged"),
-        (b"PAR1 and then nothing", "cannot be read as parquet"),
+        (b"PAR1 and then nothing", "cannot be read as Parquet"),
         (b"\x80\x04\x95" + b"cos\nsystem\n", "pickle, which is never read"),
         (b"PK\x03\x04 broken", "archive is damaged"),
         (b"\x93NUMPY broken", "cannot be read"),

@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from separatrix.errors import DataError
+
 Vector = NDArray[np.float64]
 
 
@@ -80,7 +82,7 @@ def signs(y: ArrayLike) -> Vector:
     y = np.asarray(y)
     values = np.unique(y)
     if len(values) != 2:
-        raise ValueError(
+        raise DataError(
             f"A margin needs labels of exactly 2 classes; these have {len(values)}. Of several classes each problem "
             "has a certificate of its own: model.certificates_[k].verify(X, y == model.classes_[k])."
         )

@@ -16,7 +16,7 @@ def show(model: options.Model, json: options.Json = False) -> None:
     file = read_classifier(model)
     separator = classifier_of(file.model)
     with used(model):
-        steps = [type(step).__name__ for _, step in getattr(file.model, "steps", [])]
+        steps = [type(step).__name__ for _, step in ([] if separator is file.model else file.model.steps)]
         certified = hasattr(separator, "certificate_")
         weights = largest_weights(file.model, most=20) if certified else []
         told: dict[str, Any] = {

@@ -52,7 +52,7 @@ def print_rows(console: Any, heading: str | None, rows: list[tuple[str, str]]) -
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     for label, text in rows:
-        table.add_row(plain(label), plain(text))
+        table.add_row(plain(label.replace("\n", "\\n")), plain(text))
     console.print(table)
 
 

@@ -29,7 +29,7 @@ def verify(
     Example: separatrix verify iris.sx iris.csv
     """
     from separatrix.report.summary import claims_in_words, described
-    from separatrix.workflows.verifying import problem_names
+    from separatrix.workflows.own_claims import problem_names
     from separatrix.workflows.verifying import verify as run
 
     found = run(model, data, independent, **options.reading(target, format, header, separator, encoding))
@@ -39,6 +39,7 @@ def verify(
                 "holds": found.holds,
                 "same_data": found.same_data,
                 "left_out": found.left_out,
+                "notes": found.notes,
                 "claims": {
                     name: {"holds": bool(v), "checked": v.checked, "failed": v.failed, "not_checkable": v.unchecked}
                     | ({"notes": v.notes} if v.notes else {})
@@ -56,6 +57,7 @@ def verify(
         rows.insert(0, ("model", f"{model}: {described(found.separator)}"))
         own = dict(zip(problem_names(found.separator), found.separator.certificates_, strict=True))
         rows += [(name, claims_in_words(own[name], v) if name in own else str(v)) for name, v in found.claims.items()]
+        rows += [("note", note) for note in found.notes]
         rows.append(
             ("verdict", "the certificate holds" if found.holds else "the certificate does NOT hold on these data")
         )

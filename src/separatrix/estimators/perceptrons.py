@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.errors import DataError
 from separatrix.estimators._fit.averages import AVERAGE, with_mean
 from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
@@ -138,7 +139,14 @@ class VotedPerceptron(AdditiveClassifier):
     def _recipe(self, record: Record) -> Recipe:
         def no_voters(training: Training) -> Voters:
             most = int(self.max_voters)
-            return Voters(np.zeros((most, training.patterns.d + 1)), np.zeros(most, np.int64))
+            width = training.patterns.d + 1
+            try:
+                return Voters(np.zeros((most, width)), np.zeros(most, np.int64))
+            except MemoryError as error:
+                raise DataError(
+                    f"{most} voters of {width:,} weights need {8e-9 * most * width:,.0f} GB: lower max_voters, or use "
+                    "Perceptron(average=True), which keeps one vector."
+                ) from error
 
         return Recipe(PerceptronRule(), memory=no_voters, predicts=False)
 

@@ -120,7 +120,7 @@ class Polynomial(OfProduct):
     """(gamma x.z + coef0)^degree."""
 
     def mercer(self) -> bool:
-        return float(self.p.degree).is_integer() and self.p.gamma >= 0 and self.p.coef0 >= 0
+        return float(self.p.degree).is_integer() and min(self.p.degree, self.p.gamma, self.p.coef0) >= 0
 
     def of(self, products: NDArray[np.float64]) -> NDArray[np.float64]:
         argument, degree = self.p.gamma * products + self.p.coef0, self.p.degree
@@ -156,7 +156,7 @@ class Gaussian(Form):
         return np.ones(A.shape[0])
 
     def rounding(self, largest: float, slip: float, peak: float) -> float:
-        return 4.0 * self.p.gamma * slip + 4.0 * EPS
+        return 4.0 * abs(self.p.gamma) * slip + 4.0 * EPS
 
 
 class Precomputed(Form):

@@ -4,6 +4,7 @@
 """
 
 import json
+import sys
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -150,17 +151,33 @@ class Certificate:
 
     @classmethod
     def from_json(cls, text: str) -> "Certificate":
-        """The certificate that `to_json` wrote. Nothing of it is believed before it is verified."""
-        claim = json.loads(text, object_pairs_hook=_fields_once)
-        known = {f.name for f in fields(cls)} | set(Space._fields) | {"alpha_exact", "weak"}
+        """The certificate that `to_json` wrote. Nothing of it is believed before it is verified.
+
+        Numbers stay what they are: one that float64 cannot hold is refused, and so is a field that has no place here.
+        """
+        try:
+            claim = json.loads(text, object_pairs_hook=_fields_once)
+        except DataError:
+            raise
+        except (TypeError, ValueError, RecursionError) as error:
+            raise DataError(f"This is not the JSON form of a certificate: {str(error)[:200]}.") from error
+        single = {"lower", "upper", "radius", "separable", "categories", "between"}
+        known = {*single, *ARRAYS, *Space._fields, "alpha_exact"}
         if not isinstance(claim, dict) or not set(claim) <= known:
-            raise DataError("This is not the JSON form of a certificate: it has fields of other names.")
-        space = Space(**{name: claim[name] for name in Space._fields if name in claim})
-        numbers: dict[str, Any] = {f: np.array(claim[f], dtype=t) for f, t in ARRAYS.items() if f in claim}
-        rest: dict[str, Any] = {f: claim.get(f) for f in ("lower", "separable", "radius")}
-        between = tuple(claim["between"]) if "between" in claim else None
-        upper = claim.get("upper", np.inf)
-        return cls(space=space, upper=upper, between=between, categories=claim.get("categories", 2), **rest, **numbers)
+            raise DataError(
+                "This is not the JSON form of a certificate: it has fields that none has, or, as weak, that only "
+                "checker.py decides."
+            )
+        claim = {name: value for name, value in claim.items() if value is not None or name in Space._fields}
+        space = Space(**{name: _number(claim[name], name) for name in Space._fields if name in claim})
+        arrays: dict[str, Any] = {name: _array(claim[name], name) for name in ARRAYS if name in claim}
+        rest: dict[str, Any] = {name: _number(claim.get(name), name) for name in ("lower", "separable", "radius")}
+        between, categories = claim.get("between"), claim.get("categories", 2)
+        if type(categories) is not int or (between is not None and (type(between) is not list or len(between) != 2)):
+            raise DataError("categories of a certificate is a number, between a list of two labels.")
+        upper: Any = _number(claim.get("upper", np.inf), "upper")
+        pair = None if between is None else tuple(between)
+        return cls(space=space, upper=upper, between=pair, categories=categories, **rest, **arrays)
 
     def verify(
         self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None, exact: bool = True
@@ -189,6 +206,7 @@ class Certificate:
         return verify(self, X, y, sample_weight)
 
 
+MAX = sys.float_info.max
 ARRAYS = {
     "direction": np.float64,
     "alpha_index": np.int64,
@@ -196,6 +214,28 @@ ARRAYS = {
     "sample_weight": np.float64,
     "slack_vector": np.float64,
 }
+
+
+def _array(values: Any, name: str) -> np.ndarray:
+    if type(values) is not list:
+        raise DataError(f"{name} of a certificate is a list.")
+    whole = name == "alpha_index"
+    if whole and not all(type(v) is int and 0 <= v < 2**63 for v in values):
+        raise DataError(f"{name} of a certificate holds numbers of patterns.")
+    return np.array(values if whole else [_number(v, name, "") for v in values], dtype=ARRAYS[name])
+
+
+def _number(value: Any, name: str, switches: str = "free weighted separable") -> Any:
+    """A float that equals it, None or a truth value where these belong; anything else is refused."""
+    if value is None and name in ("lower", "separable", "radius"):
+        return None
+    if name in switches.split():
+        fine = type(value) is bool
+    else:
+        fine = type(value) in (int, float) and (value == np.inf or (abs(value) <= MAX and float(value) == value))
+    if not fine:
+        raise DataError(f"{name} of a certificate is what it cannot be, or a number that float64 cannot hold.")
+    return value if type(value) is bool else float(value)
 
 
 def _fields_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -36,10 +36,11 @@ MOST_PASSES, NOTHING_TO_GAIN = 40, 1e-7  # of Newton's steps for J where rows li
 
 def separates_exactly(patterns: Any, a: Vector) -> bool:
     """Is every a.y_k > 0? In floating point where its error bound allows, else in rationals."""
-    worst, error = patterns.extremes(a, MOST_DOUBTFUL + 1), patterns.margin_error(a)
-    if not np.all(np.isfinite(a)) or worst.minimum < -error:
+    near = np.ldexp(a, -int(np.frexp(np.abs(a).max(initial=0.0))[1]))  # entries up to 1: no product overflows
+    worst, error = patterns.extremes(near, MOST_DOUBTFUL + 1), patterns.margin_error(near)
+    if not (np.all(np.isfinite(a)) and worst.minimum >= -error and np.isfinite(error)):
         return False
-    doubtful = worst.numbers[worst.margins <= error]
+    doubtful = worst.numbers[~(worst.margins > error)]
     if len(doubtful) > (MOST_DOUBTFUL if patterns.explicit else 0):
         return False
     return all(product_sign(row, a) > 0 for i in doubtful for row in patterns.dense_rows(np.array([i])))
@@ -102,7 +103,7 @@ def _hinge_reached(patterns: Any, a: Vector, slack: float, margins: Vector | Non
     P2 = longest**2 + 2.0 * patterns.space.hinge * float(patterns.prices @ slacks)
     if not P2 < np.inf:
         return -np.inf
-    return _down(1.0 / np.sqrt(P2 * (1.0 + slack * (patterns.n + 8) * EPS)), slack, len(a)) if P2 > 0 else np.inf
+    return _down(1.0 / np.sqrt(P2 * (1.0 + slack * (patterns.n + 8) * EPS)), slack, len(a)) if P2 > 0 else -np.inf
 
 
 def _hinge_bound(patterns: Any, index: np.ndarray, alpha: Vector, slack: float) -> float:

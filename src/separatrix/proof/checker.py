@@ -9,7 +9,8 @@ its negative in block j. |a| leaves the last entry out if the bias is free. A ce
     rho (1 if absent), delta (0), free, weighted (false), categories (2), between (two labels: only their rows count)
     sample_weight   rows of weight 0 take no part. With delta > 0 each pattern has a dimension of its own, of the size
                     delta_k = delta, or delta / sqrt(weight) if weighted
-    direction       a vector a. lower: a.y_k >= lower |a| for all k; if delta > 0: some v >= 0 has the objective
+    direction       a vector a. lower: a.y_k >= lower |a| for all k, or if |a| = 0 what every unit vector reaches, minus
+                    the radius; if delta > 0: some v >= 0 has the objective
                     J = v^2 |a|^2 + sum max(0, 1 - v a.y_k)^2 / delta_k^2 <= lower^-2. separable true: all a.y_k > 0
     hinge           C > 0: plain slack of a hyperplane, c_k the weight if weighted, else 1. lower: J = |a|^2 +
                     2 C sum c_k max(0, 1 - a.y_k) <= lower^-2. upper: every vector has J >= upper^-2, since
@@ -31,6 +32,7 @@ from typing import Any
 import numpy as np
 
 INF, MAX, EPS, TINY, TOLERANCE = math.inf, sys.float_info.max, 2.0**-52, 2.0**-1018, Fraction(1, 10**12)
+SMALLEST, MOST_PATTERNS = sys.float_info.min, 2**28
 MOST_EXACT = 1_000_000  # values of a claim that may become fractions, four times as many of separable false: 10-60 s
 SETTINGS = {"rho": 1.0, "delta": 0.0, "hinge": 0.0, "free": False, "weighted": False, "between": None, "categories": 2}
 CLAIMS = ["lower", "upper", "separable", "weak", "radius"]
@@ -48,8 +50,8 @@ def _need(condition: Any, why: str, verdict: bool | None = False) -> None:
 
 def _list(values: Any, name: str, fine: Any, length: int | None = None) -> Any:
     _need(values is not None, f"it comes without {name}", None)
-    values = values.tolist() if isinstance(values, np.ndarray) else values
-    _need(isinstance(values, list) and length in (None, len(values)), f"{name} is no list of the right length")
+    values = _plain(values).tolist() if isinstance(values, np.ndarray) else values
+    _need(type(values) is list and length in (None, len(values)), f"{name} is no list of the right length")
     _need(all(map(fine, values)), f"{name} holds what does not belong there, or is not finite")
     return values
 
@@ -58,6 +60,16 @@ def _vector(values: Any, length: int, name: str, least: float = -MAX) -> np.ndar
     """Finite float64s: NaN fails the comparisons, and an integer that no float64 equals is refused as well."""
     fine = lambda v: type(v) in (int, float) and least <= v <= MAX and float(v) == v  # noqa: E731
     return np.array(_list(values, name, fine, length), dtype=np.float64)
+
+
+def _plain(values: Any) -> np.ndarray:
+    """An array as it is, or of lists whose numbers and labels all stay what they are: no mask, nothing rounded."""
+    array = np.asarray(values)
+    kept = isinstance(values, np.ndarray) or array.tolist() == np.array(values, dtype=object).tolist()
+    _need(
+        kept and not isinstance(values, np.ma.MaskedArray), "X, y or sample_weight is masked, or holds what is rounded"
+    )
+    return array
 
 
 def _scaled(v: np.ndarray) -> tuple[np.ndarray, int]:
@@ -82,32 +94,27 @@ class _Patterns:
     """Those that take part: in floats, all divided by 2^unit so that none exceeds 1, or in fractions."""
 
     def __init__(self, X: Any, y: Any, claim: Any, weight: Any):
-        _need(
-            isinstance(claim, dict) and {*claim} <= {*CLAIMS, *SETTINGS, *VECTORS}, "the certificate has unknown fields"
-        )
-        csr, y, self.claim, self.left = isinstance(X, tuple), np.asarray(y), claim, 0
-        self.values = values = np.asarray(X[0] if csr else X)
-        fits: Any = (
-            not isinstance(X, np.ma.MaskedArray)
-            and values.dtype.kind in "fiub"
-            and values.dtype.itemsize <= 8
-            and values.ndim == 2 - csr
-        )
+        _need(type(claim) is dict and {*claim} <= {*CLAIMS, *SETTINGS, *VECTORS}, "the certificate has unknown fields")
+        _need(SMALLEST * 0.5 > 0, "this processor takes subnormal numbers for 0")
+        csr, y, self.claim, self.left = isinstance(X, tuple), _plain(y), claim, 0
+        self.values = values = _plain(X[0] if csr else X)
+        fits: Any = values.dtype.kind in "fiub" and values.dtype.itemsize <= 8 and values.ndim == 2 - csr
         _need(fits, "X is no matrix of numbers of at most 64 bits")
         n, self.d = (len(X[2]) - 1, int(X[3])) if csr else values.shape
+        _need(not csr or self.d == X[3], "the number of columns is none")
         self.start, self.column = np.arange(n + 1) * self.d, None
         if csr:
-            self.column, self.start = (np.asarray(part).astype(np.int64, casting="same_kind") for part in X[1:3])
-            row = np.repeat(np.arange(n), np.maximum(np.diff(self.start), 0))
-            fits = self.start[0] == 0 and len(row) == len(self.column) == values.size == self.start[-1]
-            inside = 0 <= self.d < 2**31 > n and np.all((self.column >= 0) & (self.column < self.d))
-            fits = fits and inside and np.all(np.diff(row * self.d + self.column) > 0)
-            _need(fits, "X is no CSR matrix whose columns increase")
+            self.column, self.start = (_plain(part).astype(np.int64, casting="same_kind") for part in X[1:3])
+            fits = self.start[0] == 0 and values.shape == self.column.shape == (self.start[-1],)
+            fits = fits and np.all(np.diff(self.start) >= 0) and 0 <= self.d < 2**31 > n
+            _need(fits and np.all((self.column >= 0) & (self.column < self.d)), "X is no CSR matrix")
+            row = np.repeat(np.arange(n), np.diff(self.start))
+            _need(np.all(np.diff(row * self.d + self.column) > 0), "X is no CSR matrix whose columns increase")
         ends = np.array([values.max(), values.min()] if values.size else [0], dtype=np.float64)
         _need(np.all(np.isfinite(ends)), "X is not finite")  # NaN and inf show up in the maximum or the minimum
         fits = y.shape == (n,) and np.all(y == y) and (y.dtype.kind != "f" or np.all(np.isfinite(y)))
         _need(fits, f"y does not hold {n} labels")
-        given = claim.get("sample_weight") if weight is None else np.asarray(weight, dtype=np.float64)
+        given = claim.get("sample_weight") if weight is None else _plain(weight)
         self.weight = np.ones(n) if given is None else _vector(given, n, "sample_weight", 0.0)
         *lengths, self.free, weighted, pair, c = (claim.get(name, absent) for name, absent in SETTINGS.items())
         self.rho, self.delta, self.hinge = _vector(lengths, 3, "rho, delta or hinge", 0.0)
@@ -122,10 +129,12 @@ class _Patterns:
         kept, present = np.flatnonzero(part), np.unique(code[part])
         fits = type(c) is int and c == len(present) >= 2 and not ((self.free or self.hinge) and c > 2)
         _need(fits, f"it is about {c!r} categories, the rows that take part have {len(present)}; or a bias is free")
+        _need(len(kept) * c < MOST_PATTERNS, f"more than {MOST_PATTERNS} patterns are not gone through")
         self.code, self.rivals, self.rows = np.searchsorted(present, code), c - 1, (n, len(kept))
         self.all = (kept[:, None] * self.rivals + np.arange(self.rivals)).ravel()
         self.width, self.unit = (self.d + 1) * (c if c > 2 else 1), _scaled(np.append(ends, self.rho))[1]
         self.terms = (int(np.diff(self.start).max()) + 1) * min(self.rivals, 2)  # of a pattern
+        self.near: Any = cache(self._near)
         self.step = max(1, min(1024, 2**22 // self.terms))  # patterns that are summed before they enter a total
 
     def exactly(self, values: np.ndarray) -> np.ndarray:
@@ -184,8 +193,7 @@ class _Patterns:
     def number(self, name: str, least: float = -MAX) -> Fraction:
         return Fraction(_vector([self.claim[name]], 1, name, least)[0])
 
-    @cache  # noqa: B019 - patterns live as long as a call of `check`
-    def near(self, name: str, sign: int = 1) -> tuple[np.ndarray, Any, Fraction, np.ndarray, np.ndarray]:
+    def _near(self, name: str, sign: int = 1) -> tuple[np.ndarray, Any, Fraction, np.ndarray, np.ndarray]:
         """Patterns, a vector of the claim or none, and what `sums` says in floats after the unit in which it does."""
         patterns = self.all[:: 1 if name else self.rivals]
         a = sign * _vector(self.claim.get(name), self.width, name) if name else None
@@ -339,9 +347,15 @@ def check(X: Any, y: Any, claim: Any, sample_weight: Any = None, all_rows: bool 
     """
     found: dict[str, list[str]] = {"checked": [], "failed": [], "unchecked": [], "notes": []}
     try:
-        patterns = _Patterns(X, y, claim, sample_weight)
-    except (_StopError, TypeError, ValueError, OverflowError, LookupError) as error:
-        return {**found, "failed": [f"refused: {error.args[-1]}"]}
+        with np.errstate(all="ignore"):
+            patterns = _Patterns(X, y, claim, sample_weight)
+    except (_StopError, TypeError, ValueError, OverflowError, LookupError, MemoryError, RecursionError) as error:
+        return {
+            **found,
+            "failed": [
+                f"refused: {error.args[-1] if isinstance(error, (_StopError, ValueError)) else type(error).__name__}"
+            ],
+        }
     n, kept = patterns.rows
     if kept < n:
         note = f"{n - kept} of {n} rows have weight 0 or other labels and take no part"
@@ -354,9 +368,10 @@ def check(X: Any, y: Any, claim: Any, sample_weight: Any = None, all_rows: bool 
                     holds, why = getattr(patterns, name)(), ""
             except _StopError as stop:
                 holds, why = stop.args
-            except (OverflowError, ValueError, MemoryError):
+            except (OverflowError, ValueError, MemoryError, RecursionError):
                 holds, why = None, "its numbers are too far apart"
-            said = f"{name} ({str(claim[name])[:40]}{why and ': ' + why})"
+            what = claim[name] if type(claim[name]) in (bool, float) else type(claim[name]).__name__
+            said = f"{name} ({what}{why and ': ' + why})"
             found["unchecked" if holds is None else "checked" if holds else "failed"].append(said)
     return found
 
@@ -369,14 +384,22 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def main(data: str, certificate: str, *rows: str) -> int:
     with np.load(data) as file, open(certificate, encoding="utf-8") as text:
         parts, claims = {name: file[name] for name in file.files}, json.load(text, object_pairs_hook=_once)
-    X: Any = parts.get("X")
+    y, weight, X = parts.pop("y"), parts.pop("sample_weight", None), parts.pop("X", None)
+    csr = parts.pop("format", b"csr") == b"csr" and (X is None or not parts)
+    _need(csr and rows in ((), ("all",)), "one matrix is wanted, dense or CSR, and perhaps the word all")
     if X is None:
-        X = (parts["data"], parts["indices"], parts["indptr"], int(parts["shape"][1]))
+        shape, X = parts.pop("shape"), (parts.pop("data"), parts.pop("indices"), parts.pop("indptr"))
+        _need(shape.shape == (2,) and shape[0] == len(X[2]) - 1, "the shape is none of these rows")
+        X = (*X, shape[1])
+    _need({*parts} <= {"_is_array"}, f"the data hold what has no meaning: {', '.join(parts)}")
     claims = claims if isinstance(claims, list) else [claims]
-    found = [check(X, parts["y"], claim, parts.get("sample_weight"), "all" in rows) for claim in claims]
+    found = [check(X, y, claim, weight, bool(rows)) for claim in claims]
     print(json.dumps(found, indent=2))
     return 0 if found and all(f["checked"] and not f["failed"] and not f["unchecked"] for f in found) else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    try:
+        sys.exit(main(*sys.argv[1:]))
+    except (Exception, RecursionError) as error:
+        sys.exit(f"refused: {error.args[-1] if error.args else error!r}")

@@ -19,6 +19,7 @@ from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.clock import Clock
 from separatrix.proof.separability import separability
 from separatrix.rows.memory import MemoryRows
+from separatrix.rows.validate import check_numbers, check_structure
 from separatrix.space import Space, Vector
 
 PRICES = (1e-2, 1.0, 1e2)  # C of the soft margins whose errors are looked at, in units of 1/R^2
@@ -78,6 +79,8 @@ def rows_to_remove(X: Any, y: ArrayLike, *, fit_intercept: bool = True, max_time
     """
     from sklearn.utils import check_array, column_or_1d
 
+    check_structure(X)
+    check_numbers(X)
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
     labels = column_or_1d(y)
     classes = np.unique(labels)

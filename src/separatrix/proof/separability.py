@@ -29,7 +29,7 @@ from separatrix.rows.base import Rows
 from separatrix.rows.changed_rows import ScaledRows
 from separatrix.rows.elsewhere import home_of
 from separatrix.rows.memory import MemoryRows
-from separatrix.rows.validate import check_integers, check_structure
+from separatrix.rows.validate import check_labels, check_numbers, check_structure
 from separatrix.showing import figures_of
 from separatrix.space import Space, Vector
 
@@ -134,9 +134,9 @@ def separability(
     if home is not None:
         return ask.about_home(home)
     check_structure(X)
-    check_integers(X)
+    check_numbers(X)
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
-    y = column_or_1d(y)
+    y = column_or_1d(y) if getattr(y, "ndim", 1) > 1 else check_labels(y)
     check_consistent_length(X, y)
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)

@@ -7,6 +7,7 @@ rounding errors; the outcome says so.
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from math import lcm
 from pathlib import Path
@@ -24,20 +25,28 @@ from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof import checker
 from separatrix.proof.certificate import Certificate, Verification
 from separatrix.proof.certify import lower_bound, plain_margin, separates_exactly, slack_bound, upper_bound
+from separatrix.proof.clock import Clock, OutOfTimeError
 from separatrix.proof.exact import LARGEST_SYSTEM, vanishing_combination
 from separatrix.proof.kernel_alternative import refute
 from separatrix.rows.base import Rows
 from separatrix.rows.elsewhere import home_of
 from separatrix.rows.memory import as_rows
-from separatrix.rows.validate import check_structure
+from separatrix.rows.validate import check_labels, check_numbers, check_structure
 from separatrix.space import Vector, signs
 
 IN_FLOATS = "Claims in a kernel's space are checked in floating point, with bounds on rounding errors, not exactly"
+SEARCH = 20.0  # seconds in which exact multipliers are looked for
+NEAR, FAR = 1e-100, 1e100  # sizes of data between which error bounds of floating point hold: no square is lost
+VECTORS = ("direction", "alpha", "sample_weight", "slack_vector")
+FLOAT_MAX = sys.float_info.max
 ELSEWHERE = "Claims about rows that live elsewhere are checked in floating point, with bounds on rounding errors"
 
 
 def verify(claim: Certificate, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Verification:
     """The outcome of `Certificate.verify`."""
+    wrong = malformed(claim)
+    if wrong:
+        return Verification((), (f"refused: {wrong}",), ())
     home = home_of(X, y, sample_weight)
     if home is not None:
         return _verify_elsewhere(claim, home)
@@ -45,9 +54,12 @@ def verify(claim: Certificate, X: Any, y: ArrayLike | None, sample_weight: Array
         raise DataError("The labels are missing: call verify(X, y).")
     X, y, weight, kept = _data(claim, X, y, sample_weight)
     if claim.kernel is not None:
-        return _verify_kernel(claim, X[kept], y[kept], weight, kept)
-    found = checker.check(_plain_rows(X), y, {**claim.as_plain(), **_exact(claim, X, y, kept)}, sample_weight)
-    return _outcome(found)
+        found = _verify_kernel(claim, X[kept], y[kept], weight, kept)
+        left = len(y) - len(kept)
+        note = (f"{left} of {len(y)} rows have weight 0 or other labels and take no part",) if left else ()
+        return replace(found, notes=found.notes + note)
+    given = None if sample_weight is None else _weights(sample_weight, len(y))
+    return _outcome(checker.check(_plain_rows(X), y, {**claim.as_plain(), **_exact(claim, X, y, kept)}, given))
 
 
 def _outcome(found: dict[str, list[str]]) -> Verification:
@@ -86,16 +98,22 @@ def _data(
 ) -> tuple[Any, np.ndarray, Vector | None, np.ndarray]:
     """X as a matrix of numbers, y, the weights, and the numbers of the rows that take part."""
     check_structure(X)
-    X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
-    y = np.asarray(y)
+    check_numbers(X)
+    y = check_labels(y)
+    try:
+        if hasattr(X, "tocsr"):  # repeated places are added up, which small integers would not hold
+            X = (X.astype(np.float64) if X.dtype.kind in "iub" else X).tocsr()
+        else:
+            X = np.asarray(X)
+            wide = X.dtype.kind == "f" and X.dtype.itemsize > 8
+            X = X.astype(np.float64) if X.dtype.kind == "O" or wide else X
+    except (TypeError, ValueError) as error:
+        raise DataError(f"X is no matrix of numbers: {error}.") from error
     if X.dtype.kind not in "fiub":
-        X = X.astype(np.float64)
+        raise DataError(f"X holds {X.dtype.name}, not real numbers.")
     if X.ndim != 2 or X.shape[0] != len(y):
         raise DataError(f"X has shape {X.shape} and y has {len(y)} labels: they do not belong together.")
-    given = claim.sample_weight if sample_weight is None else sample_weight
-    weight = None if given is None else np.asarray(given, dtype=np.float64)
-    if weight is not None and weight.shape != y.shape:
-        raise DataError(f"There are {len(y)} rows and {weight.size} weights: this is not the data of the certificate.")
+    weight = _weights(claim.sample_weight if sample_weight is None else sample_weight, len(y))
     vectors = claim.categories if claim.categories > 2 else 1
     if claim.direction is not None and claim.kernel is None and np.size(claim.direction) != vectors * (X.shape[1] + 1):
         about = np.size(claim.direction) // vectors - 1
@@ -109,6 +127,61 @@ def _data(
     elif len(classes := np.unique(y[kept])) != claim.categories:
         raise DataError(f"The certificate is about {claim.categories} categories, y has {len(classes)}.")
     return X, y, None if weight is None else weight[kept], kept
+
+
+def _weights(given: Any, n: int) -> Vector | None:
+    if given is None:
+        return None
+    if isinstance(given, np.ma.MaskedArray) or np.asarray(given).dtype.kind not in "fiub":
+        raise DataError("The weights have to be real numbers, and none of them masked.")
+    weight = np.asarray(given, dtype=np.float64)
+    if weight.shape != (n,):
+        raise DataError(f"There are {n} rows and {weight.size} weights: this is not the data of the certificate.")
+    if not np.all((weight >= 0) & (weight < np.inf)):
+        raise DataError("The weights have to be finite and not negative.")
+    return weight
+
+
+def _is_number(value: Any) -> bool:
+    real = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    return real and abs(value) <= FLOAT_MAX
+
+
+def malformed(claim: Certificate) -> str:
+    """Why this is no claim, "" if it is one: numbers that are finite, vectors of them, and a space that there is."""
+    space = claim.space
+    numbers: dict[str, Any] = {"lower": claim.lower, "radius": claim.radius, **space._asdict()}
+    numbers |= {"upper": None if claim.upper == np.inf else claim.upper}
+    if claim.kernel is not None:
+        numbers |= {name: getattr(claim.kernel, name, "none") for name in ("gamma", "degree", "coef0")}
+    switches = {"free": numbers.pop("free"), "weighted": numbers.pop("weighted"), "separable": claim.separable}
+    for name, value in numbers.items():
+        if not _is_number(value) and (value is not None or name in space._fields):
+            return f"{name} is no finite number"
+    for name, switch in switches.items():
+        if not isinstance(switch, (bool, np.bool_)) and (name != "separable" or switch is not None):
+            return f"{name} is neither true nor false"
+    for name, kinds in (*((v, "fiu") for v in VECTORS), ("alpha_index", "iu")):
+        vector = getattr(claim, name)
+        if vector is None:
+            continue
+        plain = isinstance(vector, (np.ndarray, list, tuple)) and not isinstance(vector, np.ma.MaskedArray)
+        array = np.asarray(vector) if plain else np.zeros(())
+        if array.ndim != 1 or array.dtype.kind not in kinds or array.dtype.itemsize > 8 or not np.isfinite(array).all():
+            return f"{name} is no vector of finite numbers"
+    if min(space.rho, space.delta, space.hinge) < 0 or (space.hinge and space.delta):
+        return "rho, delta or hinge is negative, or slack is both plain and squared"
+    if type(claim.categories) is not int or claim.categories < 2:
+        return "the number of categories is none"
+    if (space.free or space.hinge or claim.kernel is not None) and claim.categories > 2:
+        return "a free bias, plain slack and kernels are of two categories"
+    if claim.between is not None and not (isinstance(claim.between, (tuple, list)) and len(claim.between) == 2):
+        return "between does not name two classes"
+    if claim.kernel is not None and not (callable(claim.kernel.name) or isinstance(claim.kernel.name, str)):
+        return "the kernel has no name"
+    if claim.kernel is not None and claim.kernel.name == "rbf" and claim.kernel.gamma < 0:
+        return "gamma is negative"
+    return ""
 
 
 def _plain_rows(X: Any) -> Any:
@@ -137,7 +210,10 @@ def _exact(claim: Certificate, X: Any, y: np.ndarray, kept: np.ndarray) -> dict[
     numbers, index = patterns.numbering(kept), np.asarray(claim.alpha_index)
     if index.ndim != 1 or not np.all(np.isin(index, numbers)):
         return {}
-    solution = vanishing_combination(patterns.narrow_rows(np.searchsorted(numbers, index))[0])
+    try:
+        solution = vanishing_combination(patterns.narrow_rows(np.searchsorted(numbers, index))[0], Clock(SEARCH))
+    except OutOfTimeError:
+        return {}
     if solution is None:
         return {}
     common = lcm(*(x.denominator for x in solution))
@@ -149,17 +225,17 @@ def _verify_kernel(claim: Certificate, X: Any, y: np.ndarray, weight: Vector | N
     assert claim.kernel is not None
     if claim.direction is not None and len(claim.direction) != len(kept) + 1:
         raise DataError(f"The certificate is about {len(claim.direction) - 1} rows, here {len(kept)} take part.")
-    numbers = [claim.lower, claim.radius, claim.direction, claim.alpha, claim.sample_weight, claim.space]
-    finite = all(np.all(np.isfinite(np.asarray(v, dtype=np.float64))) for v in numbers if v is not None)
-    if not finite or min(claim.space.rho, claim.space.delta, claim.space.hinge) < 0:
-        return Verification((), ("refused: a number of the certificate is not finite, or rho, delta or hinge < 0",), ())
     if claim.direction is not None and claim.direction[-1] != 0 and not claim.space.free:
         return Verification((), ("refused: the direction has a bias, which its space has not",), ())
-    if not np.all(np.isfinite(X.data if hasattr(X, "indptr") else X)):
+    values = X.data if hasattr(X, "indptr") else X
+    if not np.all(np.isfinite(values)):
         return Verification((), ("refused: X is not finite",), ())
+    if not np.all(np.abs(values) < FAR):
+        return Verification((), (), (f"every claim (X holds numbers above {FAR:g})",), (IN_FLOATS,))
     if claim.kernel.name == "precomputed" and X.shape[1] <= kept.max():
         raise DataError(f"A precomputed kernel has a column for every row; X has {X.shape[1]}, and row {kept.max()}.")
-    patterns = KernelPatterns(as_rows(X), signs(y), claim.space, claim.kernel, weight, kept)
+    price = weight if claim.space.weighted else None
+    patterns = KernelPatterns(as_rows(X), signs(y), claim.space, claim.kernel, price, kept)
     return _in_floats(claim, patterns, kept, IN_FLOATS)
 
 
@@ -169,29 +245,63 @@ def _verify_elsewhere(claim: Certificate, home: Rows) -> Verification:
         raise DataError(
             f"The certificate is about {claim.categories} categories, the rows have {len(home.classes)} classes."
         )
+    if claim.sample_weight is not None:
+        raise DataError("Rows that live elsewhere hold their weights: a certificate with its own is about other rows.")
     vectors = claim.categories if claim.categories > 2 else 1
     for vector in (claim.direction, claim.slack_vector):
         if vector is not None and np.size(vector) != vectors * (home.width + 1):
             about = np.size(vector) // vectors - 1
             raise DataError(f"The certificate is about {about} features, the rows have {home.width}.")
     patterns = passed(home, 1 if claim.categories == 2 else None, claim.space)
-    return _in_floats(claim, patterns, None, ELSEWHERE)
+    sound = claim.space.hinge == 0
+    if sound and claim.space.delta:
+        sound = all(claim.space.weighted and NEAR < low and high < FAR for low, high in _weight_ranges(home))
+    return _in_floats(claim, patterns, None, ELSEWHERE, sound)
 
 
-def _in_floats(claim: Certificate, patterns: Any, kept: np.ndarray | None, note: str) -> Verification:
-    """The claims, with bounds on rounding errors. ``kept``: the numbers of the rows that take part, None for all."""
+def _weight_ranges(home: Rows) -> Iterator[tuple[float, float]]:
+    """Of each block, if rows have weights."""
+    if home.take(np.zeros(1, dtype=np.int64)).weight is None:
+        return
+    for block in home.blocks():
+        weight: Any = block.weight
+        xp = getattr(block, "xp", np)
+        yield float(xp.min(weight)), float(xp.max(weight))
+
+
+def _in_floats(
+    claim: Certificate, patterns: Any, kept: np.ndarray | None, note: str, bounds: bool = True
+) -> Verification:
+    """The claims, with bounds on rounding errors. ``kept``: the numbers of the rows that take part, None for all.
+    Not ``bounds``: lower and upper are not known to be checked in this space."""
+    with np.errstate(all="ignore"):
+        try:
+            return _settled(claim, patterns, kept, note, bounds)
+        except ArithmeticError as error:
+            return Verification((), (), (f"every claim ({error}: its numbers are too far apart)",), (note,))
+
+
+def _settled(claim: Certificate, patterns: Any, kept: np.ndarray | None, note: str, bounds: bool) -> Verification:
     found: dict[bool | None, list[str]] = {True: [], False: [], None: []}
+    sizes = [patterns.radius, *(x for x in (claim.space.rho, claim.space.delta, claim.space.hinge) if x)]
+    if not all(NEAR < x < FAR for x in sizes):
+        return Verification((), (), (f"every claim (data or space are not between {NEAR:g} and {FAR:g})",), (note,))
 
     def settle(name: str, holds: bool | None, why: str) -> None:
         found[None if holds is None else bool(holds)].append(f"{name} ({why})")
 
     a = None if claim.direction is None else np.asarray(claim.direction, dtype=np.float64)
-    if claim.lower is not None and a is None:
+    if not bounds and (claim.lower is not None or claim.upper != np.inf):
+        settle("lower and upper", None, "not checked for plain slack, or weights that are no price, of rows elsewhere")
+    elif claim.lower is not None and a is None:
         settle("lower", None, f"{claim.lower:.6g} comes without a direction")
     elif claim.lower is not None and a is not None:
         reached = lower_bound(patterns, a, slack=1.0)
+        reached = (
+            reached if reached <= patterns.radius * (1.0 + 1e-9) or claim.space.hinge or claim.space.delta else -np.inf
+        )
         settle("lower", claim.lower <= reached, f"{claim.lower:.6g}, the direction reaches {reached:.6g}")
-    if claim.upper != np.inf:
+    if bounds and claim.upper not in (None, np.inf):
         settle("upper", *_upper_in_floats(claim, patterns, kept))
     if claim.separable is not None:
         margin = -np.inf if a is None else plain_margin(patterns, a, slack=1.0)
@@ -207,7 +317,8 @@ def _in_floats(claim: Certificate, patterns: Any, kept: np.ndarray | None, note:
             why = "False, exactly" if holds else "no combination of 0 was found"
         settle("separable", holds, why)
     R = patterns.radius
-    settle("radius", abs(claim.radius - R) <= 1e-12 * R, f"R = {R:.6g}, claimed {claim.radius:.6g}")
+    if claim.radius is not None:
+        settle("radius", abs(claim.radius - R) <= 1e-12 * R, f"R = {R:.6g}, claimed {claim.radius:.6g}")
     return Verification(tuple(found[True]), tuple(found[False]), tuple(found[None]), (note,))
 
 
@@ -217,7 +328,10 @@ def _vanishes(index: np.ndarray, patterns: Any, kept: np.ndarray | None) -> bool
         return None
     if not _take_part(index, patterns, kept):
         return False
-    return vanishing_combination(patterns.dense_rows(_places(index, kept))) is not None
+    try:
+        return vanishing_combination(patterns.dense_rows(_places(index, kept)), Clock(SEARCH)) is not None
+    except OutOfTimeError:
+        return None
 
 
 def _vanishes_in_kernel(index: np.ndarray, patterns: KernelPatterns, kept: np.ndarray | None) -> bool | None:

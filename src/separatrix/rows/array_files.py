@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from separatrix.errors import DataError
 from separatrix.rows.npy_array import NpyArray
 from separatrix.rows.row_source import Part, RowSource
+from separatrix.rows.validate import check_numbers
 
 SPARSE_MEMBERS = {"data", "indices", "indptr", "shape", "format"}
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
@@ -72,14 +73,14 @@ class ArrayFile(RowSource):
         if table.dtype.names:
             X = np.empty((len(table), self.width or 0), self.dtype)
             for place, name in enumerate(self.kept):
-                X[:, place] = table[name]
+                X[:, place] = _floats(table[name], self.dtype)
         elif len(self.kept) == table.shape[1]:
             X = table
         else:
             kept = slice(self.kept[0], self.kept[-1] + 1) if _successive(self.kept) else self.kept
             X = np.ascontiguousarray(table[:, kept])
         weight = None if self._weight is None else np.asarray(of(self._weight), dtype=np.float64)
-        return Part(X if X.dtype == self.dtype else X.astype(self.dtype), of(self._target), weight)
+        return Part(_floats(X, self.dtype), of(self._target), weight)
 
     def parts(self, step: int, first: int = 0) -> Iterator[Part]:
         for start in range(first, self.table.n, step):
@@ -148,10 +149,10 @@ class Archive(RowSource):
                     if last is not None:
                         indptr = np.concatenate([last, members[2].next(rows)])
                         count, last = int(indptr[-1] - indptr[0]), indptr[-1:]
-                        data = members[0].next(count).astype(self.dtype, copy=False)
+                        data = _floats(members[0].next(count), self.dtype)
                         X = sp.csr_matrix((data, members[1].next(count), indptr - indptr[0]), (rows, self.width))
                     else:
-                        X = members[0].next(rows).astype(self.dtype, copy=False)
+                        X = _floats(members[0].next(rows), self.dtype)
                     y, weight = (None if column is None else column(start, rows) for column in beside)
                     assert y is not None
                     if start >= first:
@@ -202,3 +203,10 @@ def _successive(columns: list[int]) -> bool:
 
 def _few(names: list[Any]) -> str:
     return ", ".join(map(str, names[:10])) + (", ..." if len(names) > 10 else "")
+
+
+def _floats(values: np.ndarray, dtype: Any) -> np.ndarray:
+    if values.dtype == dtype:
+        return values
+    check_numbers(values)
+    return values.astype(dtype)

@@ -17,6 +17,7 @@ from separatrix.rows.fetched import FetchedRows, part_of
 from separatrix.rows.inventory import joined_classes
 from separatrix.rows.memory import MemoryRows
 from separatrix.rows.row_source import Part, check_values, codes_of, joined
+from separatrix.rows.validate import check_numbers
 
 FAN_IN = 8  # summaries that are merged at a time
 GROUP = FAN_IN**2  # blocks whose summary is merged where they are; the groups' own are merged here, in their order
@@ -150,8 +151,13 @@ def _part(X: Any, y: Any, weight: Any, number: int) -> Part:
 
 
 def _numbers(X: Any) -> Any:
+    if not hasattr(X, "tocsr"):
+        check_numbers(X)
     X = sp.csr_matrix(X.tocsr()) if hasattr(X, "tocsr") else np.asarray(X)
-    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+    if X.dtype in (np.float32, np.float64):
+        return X
+    check_numbers(X)
+    return X.astype(np.float64)
 
 
 def _as_rows(X: Any, looked: _Looked, codes: np.ndarray, first: int, dtype: str) -> MemoryRows:

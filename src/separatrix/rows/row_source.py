@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from separatrix.errors import DataError
+from separatrix.rows.validate import check_numbers
 
 
 class Part(NamedTuple):
@@ -112,6 +113,7 @@ class GivenBlocks(RowSource):
                 f"Block {number} has X of shape {X.shape} and {len(y)} labels; rows and labels go together."
             )
         if X.dtype not in (np.float32, np.float64):
+            check_numbers(X)
             X = X.astype(np.float64)
         if self.width is None:
             self.width, self.dtype, self.sparse = X.shape[1], X.dtype, bool(sp.issparse(X))

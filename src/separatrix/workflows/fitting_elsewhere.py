@@ -23,7 +23,7 @@ from separatrix.rows.file_rows import FileRows
 from separatrix.rows.opening import files
 from separatrix.rows.table_files import TableFile
 from separatrix.workflows.asked import DEFAULTS, Options, Tell, begin
-from separatrix.workflows.verifying import problem_names
+from separatrix.workflows.own_claims import against_the_rest, problem_names
 from separatrix.workflows.watched_rows import GapSoFar, WatchedRows
 
 HEAD = 1000  # rows from which an encoder takes the types of columns
@@ -196,9 +196,9 @@ def _verified(separator: Any, rows: Rows, options: Options) -> dict[str, Verific
     """The claims, recomputed by reading the rows again."""
     if getattr(separator, "class_weight", None) is not None:
         rows = weighted(rows, separator.class_weight)
-    found = {}
+    found, rest = {}, against_the_rest(separator)
     for k, (name, claim) in enumerate(zip(problem_names(separator), separator.certificates_, strict=True)):
-        against = AgainstRest(rows, k) if name.endswith(" against the rest") else rows
+        against = AgainstRest(rows, k) if rest else rows
         found[name] = claim.verify(against)
     return found
 

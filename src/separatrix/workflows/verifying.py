@@ -12,6 +12,7 @@ from separatrix.io.data.table import Table
 from separatrix.io.model.apply import classifier_of, prepared, read_classifier, read_for, used
 from separatrix.proof.certificate import Certificate, Verification
 from separatrix.proof.verification import verify_apart
+from separatrix.workflows.own_claims import UNPROVED, about_what_predicts, against_the_rest, misfit, problem_names
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Verified:
     left_out: int  # rows that a certificate gives the weight 0: it says nothing of them
     claims: dict[str, Verification]
     separator: Any  # whose claims they are
+    notes: tuple[str, ...] = ()  # what a reader has to know besides
 
     @property
     def holds(self) -> bool:
@@ -50,46 +52,20 @@ def verify(model: str | Path, data: Any, independent: bool = False, **reading: A
                 f"{table.source} has no rows of the class {absent[0]}: the certificate is about all classes."
             )
         X, y = prepared(file.model, table.X), known_labels(separator.classes_, table.y)
-        claims = verified(separator, X, y, verify_apart if independent else Certificate.verify)
-        if not _about_its_own(separator):
-            claims["the model"] = Verification((), ("its hyperplane is another than that of the certificate",), ())
+        judge = verify_apart if independent else Certificate.verify
+        claims, notes = verified(separator, X, y, judge), tuple(table.notes)
+        wrong = misfit(separator)
+        own = {} if wrong else about_what_predicts(separator, X, y, judge)
+        if wrong:
+            claims["the model"] = Verification((), (wrong,), ())
+        elif own is None:
+            notes += (UNPROVED,)
+        else:
+            claims |= {f"{name}, by what predicts": found for name, found in own.items()}
         weights = [c.sample_weight for c in separator.certificates_ if c.sample_weight is not None]
         left_out = max((int(np.sum(np.asarray(w) == 0)) for w in weights), default=0)
     same = (file.provenance.get("data") or {}).get("sha256") == table.digest
-    return Verified(table, same, left_out, claims, separator)
-
-
-def _about_its_own(separator: Any) -> bool:
-    """Whether the certificates are about the vectors that a linear separator predicts with, up to their lengths."""
-    directions = [c.direction for c in separator.certificates_]
-    if "coef_" not in vars(separator) or any(a is None for a in directions):
-        return True
-    own, claimed = [], []
-    rows = iter(np.column_stack([separator.coef_, separator.intercept_]))
-    for certificate, direction in zip(separator.certificates_, directions, strict=True):
-        vectors = direction.reshape(-1, separator.coef_.shape[1] + 1)  # one, or those of a machine
-        claimed.append(_unit([np.append(*certificate.space.split(a)) for a in vectors]))
-        own.append(_unit([next(rows) for _ in vectors]))
-    return next(rows, None) is None and np.allclose(np.vstack(own), np.vstack(claimed), rtol=0.0, atol=1e-9)
-
-
-def _unit(vectors: list[np.ndarray]) -> np.ndarray:
-    return np.array(vectors) / (np.linalg.norm(vectors) or 1.0)
-
-
-def problem_names(separator: Any) -> list[str]:
-    """What each certificate is about: two classes, each class against the rest, each pair, or one machine for all."""
-    classes, certificates = separator.classes_, separator.certificates_
-    names = []
-    for k, certificate in enumerate(certificates):
-        pair = certificate.between or (classes if len(classes) == 2 else None)
-        if pair is not None:
-            names.append(f"{pair[1]} against {pair[0]}")
-        elif len(certificates) == len(classes):
-            names.append(f"{classes[k]} against the rest")
-        else:
-            names.append("all classes by one machine")
-    return names
+    return Verified(table, same, left_out, claims, separator, notes)
 
 
 def vector_names(separator: Any) -> list[str]:
@@ -99,7 +75,7 @@ def vector_names(separator: Any) -> list[str]:
     if not hasattr(separator, "certificates_"):  # several vectors for each class
         return [f"{separator.classes_[k]}, a piece of it" for k in separator.owners_]
     names = problem_names(separator)
-    pairs = len(names) == len(separator.coef_) and not names[0].endswith(" against the rest")
+    pairs = len(names) == len(separator.coef_) and not against_the_rest(separator)
     return names if pairs else [str(c) for c in separator.classes_]
 
 
@@ -130,7 +106,8 @@ def verified(
     found: dict[str, Verification] = {}
     if separator is None or not hasattr(separator, "certificates_"):
         return found
+    rest = against_the_rest(separator)
     for k, (name, certificate) in enumerate(zip(problem_names(separator), separator.certificates_, strict=True)):
-        labels = y == separator.classes_[k] if name.endswith(" against the rest") else y
+        labels = y == separator.classes_[k] if rest else y
         found[name] = judge(certificate, X, labels)
     return found

@@ -26,7 +26,7 @@ from separatrix.rows.base import Rows
 from separatrix.rows.device import DeviceRows, beside, stays_there
 from separatrix.rows.elsewhere import home_of, is_dask
 from separatrix.rows.memory import MemoryRows, take_rows
-from separatrix.rows.validate import check_integers, check_structure
+from separatrix.rows.validate import check_numbers, check_structure
 from separatrix.space import Space, Vector, norm
 
 
@@ -151,7 +151,7 @@ class LinearSeparator(LinearPredictor):
         if home is not None:
             return self._check_home(home)
         check_structure(X)  # before anything reads it
-        check_integers(X)
+        check_numbers(X)
         # whether values are finite is asked with their squares, which are needed anyway: one pass for both
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=DTYPES, order="C", reset=reset, ensure_all_finite=False

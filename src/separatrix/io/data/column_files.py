@@ -6,49 +6,29 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.errors import DataError
-from separatrix.io.data.limits import check_unpacked
 from separatrix.io.data.source import Source
-from separatrix.io.data.table import Asked, Format, Table, unreadable
-
-VALUE, TEXT = 8, 16  # bytes that a value takes in memory, at least
+from separatrix.io.data.table import Asked, Format, Table, read_natively, unreadable
 
 
 def read_parquet(source: Source, asked: Asked) -> Table:
-    import polars as pl
-
-    def frame() -> Any:
-        scan = pl.scan_parquet(source.polars, glob=False)
-        types = scan.collect_schema()
-        count = scan.select(pl.len()).collect().item()  # from the metadata: nothing is unpacked
-        width = sum(TEXT if kind in (pl.String, pl.Binary) else VALUE for kind in types.values())
-        check_unpacked(source.name, count * width, source.size)
-        # Values with parts are no features, and what they unpack to is not known: only their type is kept.
-        nested = [pl.lit(None, dtype=kind).alias(name) for name, kind in types.items() if kind.is_nested()]
-        return scan.with_columns(nested).collect(engine="streaming")
-
-    return _table(source, "parquet", frame)
+    return _table(source, "parquet", read_natively(source, "parquet", "Parquet")[0])
 
 
 def read_arrow(source: Source, asked: Asked) -> Table:
-    import polars as pl
-
-    with source.open() as file:
-        content = file.read()
-    return _table(source, "arrow", lambda: pl.read_ipc(content))
+    return _table(source, "arrow", read_natively(source, "arrow", "Arrow")[0])
 
 
 def read_ndjson(source: Source, asked: Asked) -> Table:
     import polars as pl
 
     with source.open() as file:  # not its name, in which polars would look for wildcards
-        return _table(source, "ndjson", lambda: pl.scan_ndjson(file, infer_schema_length=None).collect())
+        return _parsed(source, "ndjson", lambda: pl.scan_ndjson(file, infer_schema_length=None).collect())
 
 
 def read_json(source: Source, asked: Asked) -> Table:
     import polars as pl
 
-    return _table(source, "json", lambda: pl.read_json(source.polars))
+    return _parsed(source, "json", lambda: pl.read_json(source.polars))
 
 
 ARROW = Format("arrow", lambda source: source.head.startswith(b"ARROW1"), read_arrow, binary=True)
@@ -57,17 +37,19 @@ NDJSON = Format("ndjson", lambda source: source.lines[0].lstrip().startswith("{"
 JSON = Format("json", lambda source: bool(re.match(r"\s*\[\s*([\[{\]]|$)", source.lines[0])), read_json)
 
 
-def _table(source: Source, kind: str, read: Any) -> Table:
+def _table(source: Source, kind: str, frame: Any) -> Table:
+    lines = np.arange(1, frame.height + 1) if kind == "ndjson" else None
+    return Table(source.name, kind, source.digest, frame, lines=lines, named=True)
+
+
+def _parsed(source: Source, kind: str, read: Any) -> Table:
     import polars as pl
 
     try:
         frame = read()
-    except DataError:
-        raise
     except (Exception, pl.exceptions.PanicException) as error:  # polars does not take every damage calmly
         raise unreadable(source, kind, error, _bad_line(source) if kind == "ndjson" else "") from error
-    lines = np.arange(1, frame.height + 1) if kind == "ndjson" else None
-    return Table(source.name, kind, source.digest, frame, lines=lines, named=True)
+    return _table(source, kind, frame)
 
 
 def _bad_line(source: Source) -> str:

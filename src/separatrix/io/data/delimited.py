@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.errors import DataError
+from separatrix.io.data.limits import check_unpacked
 from separatrix.io.data.source import MARK, NOT_UTF8, Source
 from separatrix.io.data.table import Asked, Format, Table
 
@@ -21,6 +22,7 @@ DECIMAL_COMMA = re.compile(r"^\s*[-+]?\d+,\d+\s*$")
 UNNAMED = "unnamed column "
 SEP = re.compile(rb"^sep=(.)$", re.I)
 RECORD = [("line", np.int64), ("missing", np.bool_)]
+COLUMN = 5_000  # bytes of memory that a column of a table takes at least
 SURE = 10_000  # rows from which polars takes the types, before it looks at all
 
 
@@ -76,6 +78,7 @@ def _layout(source: Source, separator: str | None, header: bool | None) -> Layou
     except csv.Error as error:
         raise DataError(f"{source.name} cannot be read as CSV: {error}.") from error
     first, rest = [field.strip() for field in rows[0]], rows[1:]
+    check_unpacked(source.name, COLUMN * len(first), source.size)
     if header is None:
         header = any(first) and not any(NUMBER.match(field) or field in MISSING for field in first if field)
     if not header:

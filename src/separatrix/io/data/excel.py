@@ -1,35 +1,29 @@
 """Workbooks of Excel and LibreOffice: the first sheet, which polars reads with fastexcel."""
 
-import io
 import zipfile
 from contextlib import suppress
+from importlib.util import find_spec
 
 from separatrix.errors import DataError, MissingExtraError
 from separatrix.io.data.limits import check_unpacked
 from separatrix.io.data.source import Source
-from separatrix.io.data.table import Asked, Format, Table, unreadable
+from separatrix.io.data.table import Asked, Format, Table, read_natively
 
 OLD = b"\xd0\xcf\x11\xe0"  # how files of Excel before 2007 begin
+CELL = 8  # bytes in memory for each byte of a workbook: cells take 20 there at least, and 150 here
 SHEETS = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")  # parts of archives that are workbooks
 
 
 def read_excel(source: Source, asked: Asked) -> Table:
-    import polars as pl
-
-    try:
-        import fastexcel
-    except ImportError as error:
-        raise MissingExtraError.of("fastexcel", "excel", f"{source.name} is a workbook: to read it") from error
-    with source.open() as file:
-        content = file.read()
-    if not content.startswith(OLD):
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            check_unpacked(source.name, sum(entry.file_size for entry in archive.infolist()), source.size)
-    try:
-        names = fastexcel.read_excel(content).sheet_names
-        frame = pl.read_excel(io.BytesIO(content), sheet_name=names[0], engine="calamine", infer_schema_length=None)
-    except (Exception, pl.exceptions.PanicException) as error:  # whatever a damaged workbook leads to
-        raise unreadable(source, "a workbook", error) from error
+    if find_spec("fastexcel") is None:
+        raise MissingExtraError.of("fastexcel", "excel", f"{source.name} is a workbook: to read it")
+    size = source.size
+    if not source.head.startswith(OLD):
+        with source.open() as file, zipfile.ZipFile(file) as archive:
+            size = sum(entry.file_size for entry in archive.infolist())
+        check_unpacked(source.name, size, source.size)
+    # One cell far away makes a sheet large: its reader keeps every cell between.
+    frame, names = read_natively(source, "excel", "a workbook", CELL * size)
     others = f"{names[0]!r}, the first of {len(names)} sheets, was read." if len(names) > 1 else ""
     if frame.width == 0:
         raise DataError(f"{source.name}: the sheet {names[0]!r} is empty.")

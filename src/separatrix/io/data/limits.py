@@ -24,12 +24,16 @@ def check_extent(name: str, what: str, count: int, stored: int) -> None:
 
 def check_unpacked(name: str, size: int, packed: int) -> None:
     """Refuse content that is far larger than the compressed file it comes from."""
-    most = _most(UNPACKED, MOST_UNPACKED, packed)
+    most = most_unpacked(packed)
     if size > most:
         raise DataError(
             f"{name} has {packed:,} bytes and unpacks to more than {most:,}. If it is right, unpack it yourself, or "
             f"set the environment variable {UNPACKED} to a number of bytes."
         )
+
+
+def most_unpacked(packed: int) -> int:
+    return _most(UNPACKED, MOST_UNPACKED, packed)
 
 
 def _most(variable: str, usual: int, held: int) -> int:

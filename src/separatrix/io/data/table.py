@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from separatrix.errors import DataError
+from separatrix.io.data.limits import check_unpacked, most_unpacked
+from separatrix.io.data.native import READERS, rehearse
 from separatrix.io.data.source import Source
 
 FEW = 20  # classes that are never too many
@@ -110,6 +112,25 @@ class Format(NamedTuple):
 def unreadable(source: Source, kind: str, error: BaseException, where: str = "") -> DataError:
     words = str(error).splitlines()[0] if str(error) else type(error).__name__
     return DataError(f"{source.name}{where} cannot be read as {kind}: {words}.")
+
+
+def read_natively(source: Source, kind: str, words: str, most: int | None = None) -> Any:
+    """What one of `native.READERS` reads, after a process of its own has read it without harm.
+
+    ``most``: bytes that it may take in memory.
+    """
+    import polars as pl
+
+    said = rehearse(kind, source.polars, source.size, most_unpacked(source.size) if most is None else most)
+    if "error" in said:
+        raise unreadable(source, words, ValueError(said["error"]))
+    check_unpacked(source.name, said.get("size", 0), source.size)
+    try:
+        return READERS[kind](source.polars, lambda size: check_unpacked(source.name, size, source.size))
+    except DataError:
+        raise
+    except (Exception, pl.exceptions.PanicException) as error:  # where there was no rehearsal
+        raise unreadable(source, words, error) from error
 
 
 def with_target(table: Table, target: str | None, required: bool) -> Table:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.pipeline import Pipeline
 
 from separatrix.errors import DataError, ModelError, SeparatrixError
 from separatrix.io.data.formats import as_table
@@ -68,12 +69,12 @@ def ids_of(table: Table) -> dict[str, list[Any]]:
 
 def classifier_of(model: Any) -> Any:
     """The classifier at the end of a Pipeline, or the model itself."""
-    return model.steps[-1][1] if hasattr(model, "steps") else model
+    return model.steps[-1][1] if isinstance(model, Pipeline) else model
 
 
 def prepared(model: Any, X: Any) -> Any:
     """What the separator sees: the data after the steps before it."""
-    if not hasattr(model, "steps") or len(model.steps) == 1:
+    if not isinstance(model, Pipeline) or len(model.steps) == 1:
         return X
     return model[:-1].transform(X)
 
@@ -82,7 +83,7 @@ def weight_names(model: Any) -> Sequence[str]:
     """Names of what the separator's weights belong to."""
     separator = classifier_of(model)
     width = int(getattr(separator, "n_features_in_", 0))
-    if hasattr(model, "steps") and len(model.steps) > 1:
+    if isinstance(model, Pipeline) and len(model.steps) > 1:
         try:
             return [_readable(str(name)) for name in model[:-1].get_feature_names_out()]
         except (AttributeError, ValueError):

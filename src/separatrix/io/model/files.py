@@ -77,6 +77,12 @@ def save(model: Any, path: str | Path, provenance: dict[str, Any] | None = None)
     write_atomically(path, pack(arrays, metadata))
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise ModelError("A field stands twice in its document.")
+    return dict(pairs)
+
+
 def _check_fitted(model: Any) -> None:
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import check_is_fitted
@@ -117,7 +123,7 @@ def read_model(path: str | Path, trusted: Iterable[type] = ()) -> ModelFile:
     if metadata.get("format") != MAGIC:
         raise ModelError(f"{path} is no model of separatrix.")
     version = metadata.get("format_version", "")
-    if version.isdigit() and int(version) > FORMAT:
+    if version.isascii() and version.isdigit() and int(version) > FORMAT:
         raise ModelError(
             f"{path} was written by a newer separatrix (format {int(version)}; this version reads up to {FORMAT}). "
             "Upgrade: pip install --upgrade separatrix"
@@ -126,7 +132,7 @@ def read_model(path: str | Path, trusted: Iterable[type] = ()) -> ModelFile:
     if version not in ("1", "2") or metadata.get("digest") != _digest(document, arrays):
         raise ModelError(f"{path} is damaged: its content does not have the digest that it was written with.")
     try:
-        content = json.loads(document)
+        content = json.loads(document, object_pairs_hook=_once)
         provenance = content["provenance"]
         tables = [provenance, *(provenance.get(key) or {} for key in ("data", "versions"))]
         if not all(isinstance(part, dict) for part in tables):
