@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from separatrix.errors import DataError
+from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.online import OnlineClassifier
 from separatrix.estimators._fit.recipe import Recipe, Record
@@ -18,13 +19,14 @@ from separatrix.training.base import Training
 
 
 @estimator
-class ConfidenceClassifier(OnlineClassifier):
+class ConfidenceClassifier(ClassWeightMixin, OnlineClassifier):
     """Base of the rules with a covariance S: the mean a predicts."""
 
     covariance: str = field(default="full", kw_only=True)
 
     _parameter_constraints = {
         **OnlineClassifier._parameter_constraints,
+        **CLASS_WEIGHT,
         "covariance": [one_of("full", "diagonal")],
     }
     _refuses = {"kesler": "keeps a covariance of the weights of two classes"}
@@ -64,6 +66,7 @@ class SecondOrderPerceptron(ConfidenceClassifier):
         The multiple a of the identity in A_1. It has the unit of |y|^2.
     covariance : {"full", "diagonal"}, default="full"
         All of A, or its diagonal alone: a += (1 - a.y)/(1 + v) A^-1 y with v = y.A^-1 y before the correction.
+    {class_weight}
     {shared}
 
     Attributes
@@ -111,6 +114,7 @@ class AROW(ConfidenceClassifier):
         How far below 1 a margin may stay.
     covariance : {"full", "diagonal"}, default="full"
         All of S, or the diagonal of its inverse alone: for many features, and sparse ones.
+    {class_weight}
     {shared}
 
     Attributes
@@ -171,6 +175,7 @@ class SCW(ConfidenceClassifier):
         How far below phi sqrt(v) a margin may stay, as a fraction.
     covariance : {"full", "diagonal"}, default="full"
         All of S, or the diagonal of its inverse alone: for many features, and sparse ones.
+    {class_weight}
     {shared}
 
     Attributes

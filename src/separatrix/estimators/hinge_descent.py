@@ -2,6 +2,7 @@
 
 from dataclasses import field
 
+from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.online import AdditiveClassifier
 from separatrix.estimators._fit.recipe import Recipe, Record
@@ -10,7 +11,7 @@ from separatrix.rules.shrinking_hinge import ShrinkingHingeRule
 
 
 @estimator
-class Pegasos(AdditiveClassifier):
+class Pegasos(ClassWeightMixin, AdditiveClassifier):
     """Pegasos: stochastic gradient descent on the hinge loss with the rate 1/(penalty k).
 
     Every visit, the k-th, shrinks a by 1 - 1/k, and where ``a.y < 1`` adds ``y/(penalty k)``. It goes to the minimum of
@@ -24,6 +25,7 @@ class Pegasos(AdditiveClassifier):
     ----------
     penalty : float, default=1e-3
         The weight of |a|^2/2, the paper's lambda.
+    {class_weight}
     {shared}
     {delta}
 
@@ -48,7 +50,11 @@ class Pegasos(AdditiveClassifier):
     penalty: float = 1e-3
     max_epochs: int = field(default=20, kw_only=True)
 
-    _parameter_constraints = {**AdditiveClassifier._parameter_constraints, "penalty": [POSITIVE]}
+    _parameter_constraints = {
+        **AdditiveClassifier._parameter_constraints,
+        **CLASS_WEIGHT,
+        "penalty": [POSITIVE],
+    }
 
     _refuses = {"kesler": "shrinks its vector once a visit, where a machine corrects rivals"}
 

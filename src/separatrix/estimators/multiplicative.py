@@ -96,7 +96,7 @@ def _weights(training: Training) -> Vector:
 
 
 @estimator
-class PNormPerceptron(OnlineClassifier):
+class PNormPerceptron(ClassWeightMixin, OnlineClassifier):
     """The p-norm Perceptron: between the Perceptron (p = 2) and Winnow (p about 2 ln d).
 
     Update when ``w.y <= 0``: ``theta += y``, where ``w_j = sign(theta_j) |theta_j|^(p - 1)`` up to a positive factor.
@@ -110,6 +110,7 @@ class PNormPerceptron(OnlineClassifier):
     ----------
     p : float or "auto", default="auto"
         At least 2. "auto": 2 ln(d + 1), or 2 where that is less.
+    {class_weight}
     {shared}
 
     Attributes
@@ -135,6 +136,7 @@ class PNormPerceptron(OnlineClassifier):
 
     _parameter_constraints = {
         **OnlineClassifier._parameter_constraints,
+        **CLASS_WEIGHT,
         "p": [between(2, None, "left"), one_of("auto")],
     }
     _refuses = {"kesler": "has a steep function of the weights of two classes"}

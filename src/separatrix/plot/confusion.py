@@ -8,6 +8,9 @@ from sklearn.metrics import ConfusionMatrixDisplay
 from separatrix.plot.style import as_text, axes_for, styled
 
 MOST_WRITTEN = 12  # classes up to which a count stands in its square
+ROOM = 0.6  # of the width of a picture that its squares have at least
+DIGIT = 0.65  # the width of a digit in its size
+SMALLEST = 4.5  # points of a digit that can be read
 
 
 class ConfusionDisplay(ConfusionMatrixDisplay):
@@ -33,9 +36,13 @@ class ConfusionDisplay(ConfusionMatrixDisplay):
         with styled():
             ax = axes_for(ax, (4.6, 4.2))
             super().plot(ax=ax, **options)
-            if len(self.confusion_matrix) > MOST_WRITTEN:  # digits would overlap
-                for text in np.ravel(self.text_):
-                    text.set_visible(False)
+            texts, count = np.ravel(self.text_), len(self.confusion_matrix)
+            room = ROOM * ax.figure.get_figwidth() * 72 / count
+            size = min(10.0, room / (DIGIT * max(len(text.get_text()) for text in texts)))
+            for text in texts:
+                text.set_fontsize(size)
+                text.set_visible(count <= MOST_WRITTEN and size >= SMALLEST)
+            if count > MOST_WRITTEN:
                 ax.tick_params(axis="x", labelrotation=90)
             names = [as_text(label.get_text()) for label in ax.get_xticklabels()]
             ax.set_xticklabels(names)

@@ -1,5 +1,6 @@
 """How all pictures look: colours that everybody can tell apart, and markers and hatches for black and white."""
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,18 @@ INK = "#333333"
 FAINT = "#DDDDDD"
 MOST_POINTS = 5000  # rows that are drawn
 TEXT = ("string", "str", "object", "category", "categorical", "enum")  # kinds of columns of frames, as they are called
+
+# For letters that the first of them lacks; those that are not installed are left out.
+FONTS = ["DejaVu Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "Source Han Sans SC", "WenQuanYi Zen Hei"]
+FONTS += [
+    "PingFang SC",
+    "Microsoft YaHei",
+    "Hiragino Sans",
+    "Yu Gothic",
+    "Malgun Gothic",
+    "Arial Unicode MS",
+    "Unifont",
+]
 
 STYLE = {
     "axes.spines.top": False,
@@ -30,7 +43,6 @@ STYLE = {
     "ytick.labelsize": 9,
     "legend.frameon": False,
     "legend.fontsize": 9,
-    "font.family": "DejaVu Sans",
     "svg.hashsalt": "separatrix",
 }
 
@@ -46,7 +58,19 @@ def matplotlib() -> Any:
 
 def styled() -> Any:
     """A context in which pictures look alike; nothing is changed for other pictures."""
-    return matplotlib().rc_context(STYLE)
+    return matplotlib().rc_context({**STYLE, "font.family": _fonts()[0]})
+
+
+@cache
+def _fonts() -> tuple[list[str], frozenset[int]]:
+    """The fonts that are installed, and the letters that they have."""
+    matplotlib()
+    from matplotlib import font_manager
+
+    installed = set(font_manager.get_font_names())
+    families = [name for name in FONTS if name in installed]
+    files = [font_manager.findfont(name) for name in families]
+    return families, frozenset(code for file in files for code in font_manager.get_font(file).get_charmap())
 
 
 def axes_for(ax: Any, size: tuple[float, float] = (6.4, 4.4)) -> Any:
@@ -60,8 +84,13 @@ def axes_for(ax: Any, size: tuple[float, float] = (6.4, 4.4)) -> Any:
 
 
 def as_text(text: Any) -> str:
-    """A name or label as it is: dollar signs would begin a formula, and control characters have no picture."""
-    return "".join(c if c.isprintable() else " " for c in str(text)).replace("$", r"\$")
+    """A name or label as it is: dollar signs would begin a formula, and control characters have no picture.
+
+    A letter that no font has is told by its number: boxes are all the same.
+    """
+    known = _fonts()[1]
+    letters = (c if not c.isprintable() or ord(c) in known else f"\\u{ord(c):04x}" for c in str(text))
+    return "".join(c if c.isprintable() else " " for c in letters).replace("$", r"\$")
 
 
 def separator_in(estimator: Any) -> Any:

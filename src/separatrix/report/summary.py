@@ -57,7 +57,7 @@ def rows_of(fit: Fit) -> list[tuple[str, str]]:
         told = f"{np.sum(fit.test.truth == fit.test.predicted):,} of {len(fit.test.truth):,} rows right"
         rows.append(("held-out rows", f"{told}: {scores_line(fit.test.summary)}"))
     if fit.hard is not separator:
-        rows.append(("certificate of the model", f"{verdict(fit.verification)} (recomputed from the data)"))
+        rows.append(("certificate of the model", recomputed(fit.verification)))
     rows += work_rows(separator, fit.seconds)
     return rows
 
@@ -190,7 +190,7 @@ def hard_rows(fit: Fit) -> list[tuple[str, str]]:
         ("hard margin", f"the boundary with every row on its side and the largest margin: {where}{another}"),
         (
             "proof of the hard margin",
-            f"{bounds}{_measured(fit.hard)}; {verdict(fit.hard_verification)} (recomputed from the data)",
+            f"{bounds}{_measured(fit.hard)}; {recomputed(fit.hard_verification)}",
         ),
     ]
 
@@ -281,6 +281,10 @@ def verdict(verification: dict[str, Verification]) -> str:
         return "holds"
     failed = {name: v for name, v in verification.items() if not v}
     return "; ".join(f"{name}: {v}" for name, v in failed.items())
+
+
+def recomputed(verification: dict[str, Verification]) -> str:
+    return verdict(verification) + (" (recomputed from the data)" if verification else "")
 
 
 def support_count(separator: Any) -> int | None:
