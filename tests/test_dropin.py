@@ -139,7 +139,7 @@ def _own_kernel(a, b):
         {"kernel": "precomputed"},
         {"kernel": _own_kernel},
     ],
-    ids=str,
+    ids=["rbf", "rbf, C=100", "poly", "precomputed", "own"],
 )
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("data", [IRIS, CANCER], ids=["iris", "cancer"])
