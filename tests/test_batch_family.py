@@ -312,6 +312,8 @@ WRONG = {
     "n_jobs": [1.5, "2"],
     "eta": [0, -1, np.nan, np.inf, "2/k", None],
     "margin": [-1.0, np.nan, np.inf, "1", None],
+    "theta": [-1.0, np.nan, np.inf, "1", None],
+    "b_min": [0.0, -1.0, np.nan, np.inf, "1"],
     "tol": [-1e-9, np.nan, np.inf, "1", None],
     "criterion": ["J_p", None, 3],
     "method": ["steepest", None],

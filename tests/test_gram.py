@@ -200,8 +200,8 @@ def test_early_stopping_with_a_kernel():
 
 def test_what_a_kernel_cannot_do():
     X, y = MOONS
-    for rule in (LMS(), FuzzyPerceptron()):
-        with pytest.raises(ValueError, match="has no dual form"):
+    for rule, why in ((LMS(), "has no dual form"), (FuzzyPerceptron(), "distances from the class means")):
+        with pytest.raises(ValueError, match=why):
             KernelPerceptron(rule).fit(X, y)
     with pytest.raises(ValueError, match="rule="):
         KernelPerceptron("perceptron").fit(X, y)
@@ -324,3 +324,43 @@ def test_a_false_claim_is_refused():
     assert not replace(certificate, kernel=Kernel("rbf", 1.1 * certificate.kernel.gamma)).verify(X, y)
     with pytest.raises(DataError, match="about 80 rows"):
         certificate.verify(X[:40], y[:40])
+
+
+def budget_oracle(K, l, budget, epochs):
+    """The Perceptron on signed inner products; the random numbers are those of (seed, updates) with seed 0."""
+    alpha, updates = np.zeros(len(l)), 0
+    for _ in range(epochs):
+        for i in range(len(l)):
+            if l[i] * ((alpha * l) @ K[i]) > 0:
+                continue
+            former = np.flatnonzero(alpha)
+            alpha[i] += 1
+            updates += 1
+            if np.count_nonzero(alpha) > budget:
+                alpha[np.random.default_rng([0, updates]).choice(former)] = 0
+    return alpha, updates
+
+
+@quiet
+@pytest.mark.parametrize("budget", [1, 3, 8])
+def test_a_budget_of_rows(budget):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(40, 2))
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    l = 2.0 * y - 1
+    K = np.exp(-0.7 * ((X[:, None] - X[None]) ** 2).sum(axis=2)) + 1
+    alpha, updates = budget_oracle(K, l, budget, 6)
+    options = {"gamma": 0.7, "budget": budget, "shuffle": False}
+    model = KernelPerceptron(max_epochs=6, **options).fit(X, y)
+    assert model.n_updates_ == updates
+    np.testing.assert_array_equal(model.support_, np.flatnonzero(alpha))
+    np.testing.assert_allclose(model.dual_coef_[0], (alpha * l)[alpha > 0], rtol=1e-12)
+    assert len(model.support_) <= budget
+    assert model.certificate_.verify(X, y)
+    assert model.certificate_.theory is None
+    parts = KernelPerceptron(max_epochs=3, warm_start=True, **options).fit(X, y).fit(X, y)
+    np.testing.assert_array_equal(parts.dual_coef_, model.dual_coef_)
+    three = KernelPerceptron(max_epochs=4, budget=budget).fit(X, np.arange(40) % 3)
+    assert np.all(np.count_nonzero(three.dual_coef_, axis=1) <= budget)
+    with pytest.raises(ValueError, match="average must be False"):
+        KernelPerceptron(budget=budget, average=True).fit(X, y)

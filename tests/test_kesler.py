@@ -28,6 +28,7 @@ from separatrix import (
     LeastSquares,
     MarginFuzzyPerceptron,
     MaxMargin,
+    PassiveAggressive,
     Pegasos,
     Perceptron,
     PerceptronLike,
@@ -348,3 +349,22 @@ def test_wide_sparse_data_are_never_written_out(separable, monkeypatch):
     answer = separability(X, y if separable else np.append(y, [1, 2]))
     assert answer.separable is separable
     assert separable or separability(X, np.append(y, [1, 2]) > 0).kind == "quasi"
+
+
+@quiet
+@pytest.mark.parametrize(("variant", "C"), [("I", 0.05), ("II", 0.3), ("I", np.inf)])
+def test_multiclass_passive_aggressive(variant, C):
+    """Crammer et al. 2006, section 8, with the strongest rival; C = inf is MIRA with one constraint at a time."""
+    X, y = clouds(spread=1.0, n=30)
+    names, codes = np.unique(y, return_inverse=True)
+    W = np.zeros((len(names), X.shape[1] + 1))
+    for x, right in [(np.append(x, 1.0), k) for x, k in zip(X, codes, strict=True)] * 5:
+        scores = W @ x
+        rival = max((j for j in range(len(names)) if j != right), key=lambda j: scores[j])
+        loss, square = 1 - scores[right] + scores[rival], 2 * (x @ x)
+        if loss > 1e-3:
+            tau = min(C, loss / square) if variant == "I" else loss / (square + 1 / (2 * C))
+            W[right] += tau * x
+            W[rival] -= tau * x
+    model = PassiveAggressive(C, variant, multi_class="kesler", shuffle=False, max_epochs=5).fit(X, y)
+    np.testing.assert_allclose(np.column_stack([model.coef_, model.intercept_]), W, atol=1e-12)

@@ -1,16 +1,21 @@
 """What the sources ask for beside the rules themselves: false theorems, printed readings, quantities behind a fit."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_blobs
 
 from separatrix import (
     BalancedWinnow,
+    BatchPerceptron,
     FuzzyPerceptron,
     GreedyPerceptron,
+    HoKashyap,
     KernelPerceptron,
     LinearProgram,
     MarginFuzzyPerceptron,
+    MaxMargin,
     Perceptron,
     Pocket,
     Relaxation,
@@ -149,3 +154,74 @@ def test_theory_in_the_spaces_of_machines_and_kernels():
         assert theory.theorem == "Novikoff"
         assert theory.updates <= theory.bound
     assert Perceptron(multi_class="kesler", rivals="all").fit(X, y).certificate_.theory is None
+
+
+def test_the_batch_perceptron_stops_on_a_short_correction():
+    """Algorithm 3 with theta: the first correction eta(k) sum y that is shorter is the last."""
+    X, y = np.array([[0.0, 1.0], [1.0, 0.0], [1.1, 0.4], [2.1, 1.0]]), np.array([0, 1, 0, 1])
+    Y = np.column_stack([X, np.ones(4)]) * np.where(y == 1, 1.0, -1.0)[:, None]
+    a, k, change = np.zeros(3), 0, np.full(3, np.inf)
+    while np.linalg.norm(change) >= 0.3:
+        k += 1
+        change = Y[Y @ a <= 0].sum(axis=0) / k
+        a = a + change
+    model = BatchPerceptron(eta="1/k", theta=0.3, max_epochs=10_000).fit(X, y)
+    assert model.converged_
+    assert model.n_updates_ == k
+    np.testing.assert_allclose(np.append(model.coef_[0], model.intercept_), a, rtol=1e-12)
+    assert k > 3
+    assert BatchPerceptron(eta="1/k", max_epochs=100).fit(X, y).n_updates_ > k
+
+
+def test_ho_kashyap_goes_on_until_the_error_is_small():
+    """Algorithm 11 with b_min: |e| = |Y a - b| at the end."""
+    X, y = np.array([[0.0, 1.0], [1.0, 0.0], [1.1, 0.4], [2.0, 1.0], [4.0, 1.0]]), np.array([0, 0, 1, 1, 1])
+    Y = np.column_stack([X, np.ones(5)]) * np.where(y == 1, 1.0, -1.0)[:, None]
+    updates = {}
+    for b_min in (None, 0.1, 1e-3):
+        for variant in ("standard", "descent"):
+            model = HoKashyap(variant, b_min=b_min, max_epochs=100_000).fit(X, y)
+            assert model.outcome_ == "separable"
+            error = Y @ np.append(model.coef_[0], model.intercept_) - model.margin_vector_
+            assert b_min is None or np.linalg.norm(error) <= b_min * (1 + 1e-6)
+            updates[variant, b_min] = model.n_updates_
+    assert updates["standard", 1e-3] > updates["standard", 0.1] >= updates["standard", None]
+    assert HoKashyap(b_min=1e-3).fit(X, [0, 1, 0, 1, 0]).outcome_ == "not separable"
+
+
+def test_freund_schapire_at_its_best():
+    """Over gamma nothing is better, and one pass stays within it on data that nothing separates."""
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        X = rng.normal(size=(60, 3))
+        y = X[:, 0] + 0.5 * rng.normal(size=60) > 0
+        model = Perceptron(shuffle=False, max_epochs=1).fit(X, y)
+        Y = np.column_stack([X, np.ones(60)]) * np.where(y, 1.0, -1.0)[:, None]
+        u = np.append(1.0, np.zeros(3))
+        radius = np.linalg.norm(Y, axis=1).max()
+        best, gamma = bounds.best_freund_schapire(Y @ u, radius)
+        assert model.n_updates_ <= best
+        assert best == pytest.approx(bounds.freund_schapire(radius, gamma, bounds.deviation(Y @ u, gamma)))
+        for other in gamma * np.linspace(0.2, 5.0, 30):
+            assert best <= bounds.freund_schapire(radius, other, bounds.deviation(Y @ u, other)) * (1 + 1e-9)
+
+
+def test_the_geometric_margin_of_equation_2():
+    X, y = make_blobs(60, centers=[(0.0, 0.0), (6.0, 3.0)], random_state=1)
+    geometric = MaxMargin(float("inf"), fit_intercept="free").fit(X, y).geometric_margin_
+    for rho in (1.0, 10.0):
+        certificate = MaxMargin(float("inf"), rho=rho).fit(X, y).certificate_
+        low, high = bounds.geometric_margin(certificate.radius, rho, certificate.lower)
+        assert low <= geometric * (1 + 1e-6)
+        assert geometric <= high * (1 + 1e-6)
+
+
+@pytest.mark.parametrize(("power", "warns"), [(0.5, False), (1.0, False), (2.0, True)])
+def test_a_rate_whose_sum_is_finite_is_told(power, warns):
+    """With 1/k^2 the vector comes to rest before it separates these; with slower rates it does not (DHS eqs. 28-30)."""
+    X, y = np.array([[9.0, 1.0], [9.0, -1.0], [10.0, 1.0], [10.0, -1.0]]), np.array([1, 0, 1, 0])
+    model = Perceptron(eta=lambda k: k**-power, max_epochs=500)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, y, coef_init=[[-3.0, -3.0]])
+    assert any("eq. 29" in str(w.message) for w in caught) == warns

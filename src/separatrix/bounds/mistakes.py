@@ -61,6 +61,42 @@ def deviation(margins: ArrayLike, gamma: float) -> float:
     return float(np.linalg.norm(np.maximum(0.0, gamma - np.asarray(margins, dtype=np.float64))))
 
 
+def best_freund_schapire(margins: ArrayLike, radius: float) -> tuple[float, float]:
+    """The least of `freund_schapire` over gamma, for the margins u.y_k of a unit vector, and that gamma.
+
+    (R + D)/gamma is a convex function of 1/gamma, R s + |max(0, 1 - s u.y_k)| with s = 1/gamma, so that a search by
+    thirds finds its minimum.
+
+    >>> bound, gamma = best_freund_schapire([1.0] * 30 + [-0.2], radius=1.2)
+    >>> round(bound, 2), round(gamma, 2)
+    (5.57, 1.06)
+    >>> best_freund_schapire([0.5, 0.5], radius=2.0)[0] <= novikoff(2.0, 0.5)
+    True
+    """
+    m = np.asarray(margins, dtype=np.float64)
+
+    def size(s: float) -> float:
+        return radius * s + float(np.linalg.norm(np.maximum(0.0, 1.0 - s * m)))
+
+    low, high = 0.0, size(0.0) / radius  # beyond it the first term alone exceeds the value at s = 0
+    for _ in range(200):
+        first, second = low + (high - low) / 3.0, high - (high - low) / 3.0
+        low, high = (low, second) if size(first) <= size(second) else (first, high)
+    s = 0.5 * (low + high)
+    return size(s) ** 2, 1.0 / s if s > 0 else math.inf
+
+
+def geometric_margin(radius: float, rho: float, gamma: float) -> tuple[float, float]:
+    """The maximum geometric margin lies between gamma_d and gamma_d R/rho. CRAMMA eq. 2.
+
+    ``gamma`` is the maximum directional margin gamma_d in the space augmented by ``rho``, R its radius.
+
+    >>> geometric_margin(5.0, 4.0, 0.2)
+    (0.2, 0.25)
+    """
+    return gamma, gamma * radius / rho
+
+
 def with_margin(radius: float, gamma: float, margin: float, eta: float = 1.0) -> float:
     """The Perceptron with margin b, ``a.y <= b``: ``a += eta y``, makes at most (R^2 + 2b/eta)/gamma^2 updates.
 

@@ -31,7 +31,8 @@ class Descent:
     """One binary problem. ``rate(k)`` is eta(k), k counting updates from 1.
 
     ``step`` makes one epoch and returns "converged" if there is nothing more to do: every margin exceeds ``enough``, or
-    the step was no longer than ``tol |a|``. "stationary": patterns are violated and grad J is 0 all the same, so that
+    the step was no longer than ``tol |a|`` or shorter than ``theta``. "stationary": patterns are violated and grad J is
+    0 all the same, so that
     they combine to 0; ``alpha`` then holds this combination, which is Gordan's vector if it is so exactly.
     """
 
@@ -45,10 +46,11 @@ class Descent:
         method: str = "gradient",
         tol: float = 0.0,
         enough: float = np.inf,
+        theta: float = 0.0,
         start: Vector | None = None,
     ):
         self.patterns, self.weight, self.criterion = patterns, weight, criterion
-        self.rate, self.method, self.tol, self.enough = rate, method, tol, enough
+        self.rate, self.method, self.tol, self.enough, self.theta = rate, method, tol, enough, theta
         self.a = np.zeros(patterns.d + 1) if start is None else start.copy()
         additive = criterion.additive and method != "newton"
         self.alpha: Vector | None = np.zeros(patterns.n) if additive and patterns.here else None
@@ -80,7 +82,11 @@ class Descent:
                 self.alpha[rows] += eta * pull[rows]
         self.a += change
         self.updates += 1
-        return "converged" if self.tol > 0 and norm(change) <= self.tol * norm(self.a) else None
+        return self._ended(change)
+
+    def _ended(self, change: Vector) -> str | None:
+        length = norm(change)
+        return "converged" if (self.tol > 0 and length <= self.tol * norm(self.a)) or length < self.theta else None
 
     def _rate(self, rows: np.ndarray, m: Vector, downhill: Vector) -> float:
         if self.method == "gradient":
@@ -162,7 +168,7 @@ class PassedDescent(Descent):
             self.total += eta * found.pull
         self.a = self.a + change
         self.updates += 1
-        return "converged" if self.tol > 0 and norm(change) <= self.tol * norm(self.a) else None
+        return self._ended(change)
 
     def _slope(self, a: Vector) -> Slope:
         return self.patterns.slope(a, self.criterion, self.method != "gradient")

@@ -50,7 +50,11 @@ class BatchPerceptron(ClassWeightMixin, IterativeClassifier):
     margin : float, default=0.0
         The b of ``a.y <= b``.
     eta : float, "1/k", "k" or callable, default=1.0
-        The rate; k counts corrections. A constant one only sets the scale if ``margin`` is 0.
+        The rate; k counts corrections. A constant one only sets the scale if ``margin`` is 0. A function whose sum
+        over k is finite, as 1/k^2, may stop short of every solution (DHS eq. 29).
+    theta : float, default=0.0
+        The threshold of algorithm 3: a correction ``eta(k) sum y`` shorter than this ends the fit, also where patterns
+        are still violated; such a fit counts as converged. 0 goes on until none is.
     {class_weight}
     {batch}
     {epochs}
@@ -74,6 +78,7 @@ class BatchPerceptron(ClassWeightMixin, IterativeClassifier):
 
     margin: float = 0.0
     eta: Any = 1.0
+    theta: float = 0.0
     checkpoint: Any = field(default=None, kw_only=True)
 
     _takes_homes = True
@@ -84,6 +89,7 @@ class BatchPerceptron(ClassWeightMixin, IterativeClassifier):
         **CHECKPOINT,
         "margin": [NOT_NEGATIVE],
         "eta": [POSITIVE, one_of(*POWERS), callable],
+        "theta": [NOT_NEGATIVE],
     }
 
     def _has_multipliers(self) -> bool:
@@ -93,7 +99,7 @@ class BatchPerceptron(ClassWeightMixin, IterativeClassifier):
         criterion, rate = PerceptronCriterion(float(self.margin)), rate_function(self.eta)
         enough = criterion.margin
         return [
-            _descent(p, data.weight, criterion, rate, enough=enough, start=start)
+            _descent(p, data.weight, criterion, rate, enough=enough, theta=float(self.theta), start=start)
             for p, start in zip(patterns, starts, strict=True)
         ]
 

@@ -15,6 +15,7 @@ from separatrix.estimators._fit.recipe import Recipe, Record
 from separatrix.estimators._fit.separator import Data
 from separatrix.estimators._fit.watch import threads_for
 from separatrix.estimators.own_rule import checked_rule
+from separatrix.estimators.sklearn_api import COUNT
 from separatrix.rules.perceptron import PerceptronRule
 from separatrix.space import Vector
 from separatrix.training.base import adds_single_patterns
@@ -36,6 +37,9 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
         The rule: None is the Perceptron; ``DynamicMargin(0.1)`` or any other additive estimator lends its own, with
         the parameters of the rule (all others are given here); or a ``NamedTuple`` with formulas, as for
         `PerceptronLike`.
+    budget : int or None, default=None
+        The most rows that a vector may be a combination of, so that predictions stay cheap: before one more would come
+        in, another one, drawn at random, goes out. No theorem then bounds the updates.
     average : bool, default=False
         Predict with the mean of the vector over all visits (for rules that do not rescale the vector).
     {kernel}
@@ -65,6 +69,7 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
 
     rule: Any = None
     average: bool = False
+    budget: int | None = field(default=None, kw_only=True)
     kernel: Any = field(default="rbf", kw_only=True)
     gamma: Any = field(default="scale", kw_only=True)
     degree: float = field(default=3, kw_only=True)
@@ -77,6 +82,7 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
         **CONSTRAINTS,
         "rule": [object],
         **AVERAGE,
+        "budget": [COUNT, None],
     }
     _takes_homes = False
     _refuses = {
@@ -92,6 +98,10 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
             raise ValueError(
                 f"rule={self.rule!r} predicts with more than its last vector, which has no dual form. Use "
                 "rule=Perceptron(), and average=True of KernelPerceptron where the classes overlap."
+            )
+        if self.average and self.budget is not None:
+            raise ValueError(
+                "A budget takes rows out again, and a mean over all visits holds them: average must be False."
             )
         return with_mean(self, lent)
 
@@ -142,7 +152,8 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
 
     def _new_trainings(self, patterns: list[Any], rule: Any, weight: Vector, **options: Any) -> list[Any]:
         megabytes = float(self.cache_size) / threads_for(self.n_jobs, len(patterns))
-        return [KernelTraining(p, rule, weight, megabytes=megabytes, **options) for p in patterns]
+        budget = None if self.budget is None else int(self.budget)
+        return [KernelTraining(p, rule, weight, megabytes=megabytes, budget=budget, **options) for p in patterns]
 
     def _starts(self, data: Data, coef_init: Any, intercept_init: Any, going_on: bool) -> list[Vector | None]:
         if coef_init is not None or intercept_init is not None:

@@ -10,7 +10,7 @@ from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMix
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.online import AdditiveClassifier, OnlineClassifier
 from separatrix.estimators._fit.prediction import scores_of
-from separatrix.estimators._fit.rates import POWERS, RateTable, amplitude_and_power
+from separatrix.estimators._fit.rates import POWERS, RateTable, amplitude_and_power, sum_looks_finite
 from separatrix.estimators._fit.recipe import Recipe, Record
 from separatrix.estimators._fit.separator import Data
 from separatrix.estimators.sklearn_api import COUNT, NOT_NEGATIVE, POSITIVE, one_of
@@ -40,9 +40,10 @@ class Perceptron(ClassWeightMixin, AdditiveClassifier):
     Parameters
     ----------
     margin : float, default=0.0
-        The b of ``a.y <= b``; it counts in units of eta R^2.
+        The b of ``a.y <= b``, as it is; how much it asks for depends on b/(eta R^2).
     eta : float, "1/k", "k" or callable, default=1.0
-        The increment; k counts corrections.
+        The increment; k counts corrections. The sum of a function over k has to be infinite (DHS eq. 29): with 1/k^2
+        the vector may stop short of every solution, and a fit that did not end then warns of it.
     {average}
     {class_weight}
     {shared}
@@ -86,6 +87,15 @@ class Perceptron(ClassWeightMixin, AdditiveClassifier):
         else:
             recipe = Recipe(PerceptronRule(float(self.margin), *amplitude_and_power(self.eta)))
         return with_mean(self, recipe)
+
+    def _doubt(self, n: int) -> tuple[str, str]:
+        reason, advice = super()._doubt(n)
+        if callable(self.eta) and not self.converged_ and sum_looks_finite(self.eta, self.n_updates_):
+            advice = (
+                "The sum of eta(k) looks finite, and then the vector may stop short of every solution (Duda, Hart & "
+                'Stork, eq. 29). Use eta=1, "1/k", "k" or a function that falls no faster than 1/k.'
+            )
+        return reason, advice
 
 
 @estimator

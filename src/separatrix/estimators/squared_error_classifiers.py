@@ -278,6 +278,9 @@ class HoKashyap(ClassWeightMixin, IterativeClassifier):
         The first b, positive.
     tol : float, default=1e-9
         A bound on the margin below ``tol`` R is taken as evidence against separability, and a proof is tried.
+    b_min : float or None, default=None
+        None ends with the first a that separates. A number goes on until |e| is that small too, as algorithm 11 is
+        printed: the targets b are then nearly met.
     {class_weight}
     {batch}
     {epochs}
@@ -310,6 +313,7 @@ class HoKashyap(ClassWeightMixin, IterativeClassifier):
     R: Any = None
     margin: Any = 1.0
     tol: float = 1e-9
+    b_min: float | None = None
     checkpoint: Any = field(default=None, kw_only=True)
 
     _parameter_constraints = {
@@ -320,14 +324,17 @@ class HoKashyap(ClassWeightMixin, IterativeClassifier):
         "R": ["array-like", None],
         "margin": [POSITIVE, "array-like"],
         "tol": [NOT_NEGATIVE],
+        "b_min": [POSITIVE, None],
         **CHECKPOINT,
     }
     _takes_homes = True
 
     def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
         R, rate = self._matrix(patterns[0]), self._rate()
+        b_min = np.inf if self.b_min is None else float(self.b_min)
         options: list[dict[str, Any]] = [
-            {"tol": float(self.tol), "separates": partial(separates, p), "refuted": _Refutation(p)} for p in patterns
+            {"tol": float(self.tol), "b_min": b_min, "separates": partial(separates, p), "refuted": _Refutation(p)}
+            for p in patterns
         ]
         if not data.here:
             if self.variant != "descent" or np.ndim(self.margin):

@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -195,3 +195,83 @@ def figure_53(figure: Any) -> None:
     axes.set(xlim=(-4.5, 4.5), ylim=(-3.1, 3.1), title=f"boundaries may vary by {math.degrees(2 * psi):.1f} degrees")
     axes.set_aspect("equal")
     axes.legend(frameon=False, loc="upper right", fontsize=8)
+
+
+def figure_21(figure: Any) -> None:
+    X, y = WORKED_X, WORKED_Y
+    right = path(partial(Perceptron, **ORIGIN), X, y)[-1]
+    for ax, w, word in zip(
+        figure.subplots(1, 2), (right, np.array([3.0, 2.0])), ("separates", "does not"), strict=True
+    ):
+        points(ax, X, y)
+        boundary(ax, w)
+        normal(ax, w)
+        window(ax, X, [w], word)
+
+
+def figure_22(figure: Any) -> None:
+    w, x = np.array([-1.0, 2.0]), np.array([3.0, 1.0])  # of class +1, on the wrong side of w
+    axes = figure.subplots()
+    normal(axes, w)
+    normal(axes, w + x, color=COLOURS[2])
+    axes.annotate("", xy=tuple(w + x), xytext=tuple(w), arrowprops={"arrowstyle": "-|>", "color": COLOURS[1]})
+    for vector, style in ((w, "--"), (w + x, "-")):
+        boundary(axes, vector, linestyle=style)
+    points(axes, x[None], np.array([1]), 40)
+    window(axes, np.vstack([x, w, w + x, -w]), title="w (black) + y x (the change) = the new w")
+
+
+def figure_24(figure: Any) -> None:
+    w = np.array([0.0, 2.0])
+    for ax, x, word in zip(
+        figure.subplots(1, 2), (np.array([1.5, 1.0]), np.array([1.5, -1.0])), ("below", "above"), strict=True
+    ):
+        angle = math.degrees(math.acos(w @ x / (np.linalg.norm(w) * np.linalg.norm(x))))
+        boundary(ax, w)
+        normal(ax, w)
+        normal(ax, x, color=COLOURS[0])
+        window(ax, np.array([[-2.0, -2.0], [2.0, 2.0]]), title=f"the angle is {angle:.0f}, {word} 90 degrees")
+
+
+def losses_from(start: np.ndarray, X: np.ndarray, y: np.ndarray, eta: float) -> list[int]:
+    """Errors before the first update and after every one, each by the first point that is wrong."""
+    w, counts = start.copy(), []
+    while True:
+        wrong = np.flatnonzero(y * (X @ w) <= 0)
+        counts.append(len(wrong))
+        if not len(wrong):
+            return counts
+        w += eta * y[wrong[0]] * X[wrong[0]]
+
+
+def rates_that_differ(rates: Sequence[float]) -> list[dict[str, list[int]]]:
+    """Figure 3.2: two data sets, the first that a seed gives with rate 2 alone as the fastest, and with another one.
+
+    The start is not 0: from there a fixed rate would only rescale the path.
+    """
+    found: list[dict[str, list[int]]] = []
+    for seed in range(1000):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(60, 2)) * 3.0
+        side = X @ [1.0, -0.5]
+        keep = np.abs(side) > 0.3
+        X, y = X[keep], np.where(side[keep] > 0, 1, -1)
+        start = rng.normal(size=2) * 10.0
+        losses = {f"rate {eta:g}": losses_from(start, X, y, eta) for eta in rates}
+        lengths = {name: len(loss) for name, loss in losses.items()}
+        fastest = [name for name, length in lengths.items() if length == min(lengths.values())]
+        if len(fastest) == 1 and (fastest[0] == "rate 2") == (not found):
+            found.append(losses)
+            if len(found) == 2:
+                break
+    return found
+
+
+def figure_32(figure: Any, runs: list[dict[str, list[int]]]) -> None:
+    for ax, losses in zip(figure.subplots(1, 2), runs, strict=True):
+        for k, (name, loss) in enumerate(losses.items()):
+            ax.plot(loss, color=COLOURS[k], label=name)
+            ax.plot(len(loss) - 1, 0, "o", color=COLOURS[k])
+        fastest = min(losses, key=lambda name: len(losses[name]))
+        ax.set(xlabel="updates", ylabel="errors", title=f"{fastest} is the fastest")
+        ax.legend(frameon=False)

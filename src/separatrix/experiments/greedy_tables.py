@@ -84,14 +84,28 @@ def reproduce() -> Report:
     counts = {len(losses[name]) for name in fixed}
     report.say(
         f"{'Every fixed rate takes the same number of updates' if len(counts) == 1 else 'The fixed rates DIFFER'}: "
-        "from w = 0 a fixed rate only rescales the path. So figure 3.2, where rates differ, cannot come from w = 0. "
+        "from w = 0 a fixed rate only rescales the path. So figure 3.2, where rates differ, cannot come from w = 0; it "
+        "starts elsewhere below. "
         f"Theorem 18's bound can be improved by the factor eta_max/eta_min, to {sharp:,.0f}."
     )
     report.data["losses"] = losses
+    differing = figures.rates_that_differ(RATES)
+    report.data["losses from another start"] = differing
+    fastest = [min(run, key=lambda name: len(run[name])) for run in differing]
+    report.claims("figure 3.2: rate 2 is the fastest on one data set", fastest[0] == "rate 2")
+    report.claims("figure 3.2: and another rate on another", len(fastest) == 2 and fastest[1] != "rate 2")
     report.parts += [
         Figure("greedy-3.4", "Figure 3.4: errors after each update.", partial(figures.figure_34, losses=losses)),
         Figure("greedy-2.3", "Figure 2.3: the Perceptron, update by update, on the points (3, -1), (4, 1) of the text "
                "and four that are chosen so that the run is that of its caption.", figures.figure_23, (7.2, 5.2)),
+        Figure("greedy-2.1", "Figure 2.1: a boundary that separates the points of figure 2.3, and one that does not.",
+               figures.figure_21, (7.2, 3.7)),
+        Figure("greedy-2.2", "Figure 2.2: an update adds the misclassified point to the vector; the boundary turns.",
+               figures.figure_22, (4.6, 4.4)),
+        Figure("greedy-2.4", "Figure 2.4, theorem 6: a point of class 1 is right if its angle with w is below 90 "
+               "degrees.", figures.figure_24, (7.2, 3.7)),
+        Figure("greedy-3.2", "Figure 3.2: errors after each update for four rates, from a start other than 0, on two "
+               "generated data sets.", partial(figures.figure_32, runs=differing), (7.2, 3.7)),
         Figure("greedy-3.1", "Figure 3.1: a rate too small leaves (4, 0) misclassified, one too large misclassifies "
                "(-4, 1). These two points are those of the text, the others are not.", figures.figure_31, (7.2, 3.7)),
         Figure("greedy-3.3", "Figure 3.3: (2, 0) is misclassified; of three rates the greedy Perceptron takes the one "

@@ -43,20 +43,22 @@ class _Iteration:
         b: Vector,
         *,
         tol: float,
+        b_min: float,
         separates: Callable[[Vector], bool],
         refuted: Callable[[Vector, Any], bool],
     ):
         self.patterns, self.weight, self.b = patterns, weight, b.copy()
-        self.tol, self.separates, self.refuted = tol, separates, refuted
+        self.tol, self.b_min, self.separates, self.refuted = tol, b_min, separates, refuted
         self.a = np.zeros(patterns.d + 1)
         self.outcome = "undecided"
         self.epochs = self.updates = 0
         self.values: list[float] = []
 
     def _separates(self, smallest: float) -> bool:
-        if smallest > 0 and self.separates(self.a):
+        """Is a a solution, and |e| as small as it is to be?"""
+        if smallest > 0 and self.outcome != "separable" and self.separates(self.a):
             self.outcome = "separable"
-        return self.outcome == "separable"
+        return smallest > 0 and self.outcome == "separable" and self.values[-1] <= self.b_min**2
 
     def _refutes(self, evidence: float, multipliers: Callable[[], Any]) -> bool:
         if evidence <= self.tol * self.patterns.radius:

@@ -7,20 +7,33 @@ import numpy as np
 
 from separatrix.loops.additive import LACKING
 from separatrix.loops.dual_form import InnerProducts
-from separatrix.loops.state import FACTOR, POSITION, VISITS
+from separatrix.loops.state import EXHAUSTED, FACTOR, NORM2, POSITION, RUNNING, SPREAD, TOTAL, UPDATES, VISITS
 from separatrix.patterns.gram_rows import GramRows
 from separatrix.patterns.kernel_patterns import KernelPatterns
 from separatrix.training.base import Training
 
 
 class KernelTraining(Training):
-    """`Training` whose vector is a combination of the rows; an update needs a row of the Gram matrix."""
+    """`Training` whose vector is a combination of the rows; an update needs a row of the Gram matrix.
+
+    ``budget``: so many rows may be part of it. Where an update would bring one more, another one, drawn at random, is
+    taken out (Cavallanti, Cesa-Bianchi & Gentile 2007); multipliers stay >= 0, so that they bound the margin as before.
+    """
 
     patterns: KernelPatterns
 
-    def __init__(self, patterns: KernelPatterns, rule: Any, weight: np.ndarray, *, megabytes: float, **options: Any):
+    def __init__(
+        self,
+        patterns: KernelPatterns,
+        rule: Any,
+        weight: np.ndarray,
+        *,
+        megabytes: float,
+        budget: int | None = None,
+        **options: Any,
+    ):
         super().__init__(patterns, rule, weight, **options)
-        self.megabytes = megabytes
+        self.megabytes, self.budget = megabytes, budget
 
     @cached_property
     def gram(self) -> GramRows:
@@ -49,6 +62,34 @@ class KernelTraining(Training):
         return InnerProducts(self.gram.rows, self.gram.slot, self.patterns.labels, self.frame)
 
     def _run(self, rule: Any, visits: int, max_updates: int) -> int:
+        if self.budget is None:
+            return self._run_on(rule, visits, max_updates)
+        counts, alpha = self.state.counts, self.state.alpha
+        end = int(counts[VISITS]) + visits
+        while True:  # one update at a time
+            before, members = int(counts[UPDATES]), alpha > 0
+            status = self._run_on(rule, end - int(counts[VISITS]), min(max_updates, before + 1))
+            if counts[UPDATES] > before and np.count_nonzero(alpha) > self.budget:
+                self._forget(np.flatnonzero(members & (alpha > 0)))
+            if status == EXHAUSTED and counts[UPDATES] < max_updates:
+                status = RUNNING
+            if status != RUNNING or counts[VISITS] >= end:
+                return status
+
+    def _forget(self, former: np.ndarray) -> None:
+        """Take one of the former members out; which one depends on the seed and the number of updates alone."""
+        state, c = self.state, self.state.real[FACTOR]
+        k = int(np.random.default_rng([max(self.order.seed, 0), int(state.counts[UPDATES])]).choice(former))
+        part = state.alpha[k]
+        state.v[:-1] -= part * self.gram.row(k)
+        state.v[-1] -= part * self.patterns.labels[k] * self.frame.scale * self.frame.rho
+        state.alpha[k] = 0.0
+        state.real[TOTAL] -= part
+        state.real[SPREAD] = state.alpha @ state.alpha if self.frame.delta2 > 0 else 0.0
+        state.real[NORM2] = c * c * max(self._length2() + self.frame.delta2 * state.real[SPREAD], 0.0)
+
+    def _run_on(self, rule: Any, visits: int, max_updates: int) -> int:
+        """The compiled loop; where it lacks a row of the Gram matrix, it gets it."""
         end = int(self.state.counts[VISITS]) + visits
         while (status := super()._run(rule, end - int(self.state.counts[VISITS]), max_updates)) == LACKING:
             self.gram.fetch(self._wanted())

@@ -17,6 +17,7 @@ ELSEWHERE = {"max_iter": "max_epochs", "n_iter": "max_epochs", "eta0": "eta", "l
 FAMILIES = {  # that can be asked for by one word
     "perceptrons": ["Perceptron", "VotedPerceptron", "Pocket", "GreedyPerceptron", "FuzzyPerceptron"],
     "margins": ["ALMA", "CRAMMA", "DynamicMargin", "FixedMargin", "MarginPerceptron", "MaxMargin", "MICRA", "ROMMA"],
+    "confidence": ["AROW", "SCW", "SecondOrderPerceptron"],
     "kernels": ["KernelMaxMargin", "KernelPerceptron"],
     "batch": ["BatchPerceptron", "BatchRelaxation", "GradientDescent", "LinearProgram"],
     "squares": ["HoKashyap", "LeastSquares", "LMS", "RecursiveLeastSquares"],

@@ -44,4 +44,5 @@ class ClassWeightMixin:
         return data._replace(weight=weight, given_weight=given_weight)
 
     def _member_params(self, data: "Data") -> dict[str, Any]:
-        return {"class_weight": None}  # it is in the weights of the data
+        # it is in the weights of the data
+        return {**super()._member_params(data), "class_weight": None}  # type: ignore[misc]

@@ -361,6 +361,8 @@ def theory_at_work(training: Training, record: Record, certificate: Certificate)
     """What theory says of a run: from the rule's own start, on patterns of weight 1."""
     if getattr(training, "every", False):  # all rivals at once are no single patterns
         return None
+    if getattr(training, "budget", None) is not None:  # what was added is taken out again
+        return None
     if not (training.from_zero and np.all(training.weight == 1.0)):
         return None
     setting = Setting(training.patterns.radius, record.peak, record.d + (record.space.rho > 0))

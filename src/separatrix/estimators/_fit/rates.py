@@ -36,3 +36,8 @@ def rate_function(eta: Any) -> Callable[[int], float]:
         return lambda k: float(table(k, 1)[0])
     amplitude, power = amplitude_and_power(eta)
     return lambda k: amplitude * float(k) ** power
+
+
+def sum_looks_finite(eta: Callable[[int], float], k: int) -> bool:
+    """Did k eta(k) fall from k/16 to k as that of k^-1.5 or faster? That of 1/k stays, and its sum is infinite."""
+    return k >= 64 and k * eta(k) <= 0.3 * (k // 16) * eta(k // 16)

@@ -1,4 +1,4 @@
-"""Duda, Hart & Stork, chapter 5: computer exercises 1-12, examples 1 and 2, problems 11, 13, 25, 29 and 32.
+"""Duda, Hart & Stork, chapter 5: computer exercises 1-12, examples 1 and 2, section 5.7, and eleven problems.
 
 Claim: the procedures of the chapter do on its own data what the text says, and the exercises have these answers. Where
 the text leaves something open (a criterion, a rate, blanks), the report says what was taken. Misprints are corrected.
@@ -24,9 +24,16 @@ WHERE = {
     "10": "squared_error_problems.exercise_10",
     "11": "svm.exercise_11",
     "12": "multicategory.exercise_12",
+    "section 5.7": "small_problems.section_5_7",
+    "problem 2": "small_problems.problem_2",
+    "problem 4": "small_problems.problem_4",
     "problem 11": "svm.problem_11",
     "problem 13": "squared_error_problems.problem_13",
+    "problem 15": "small_problems.problem_15",
+    "problem 16": "small_problems.problem_16",
+    "problem 23": "small_problems.problem_23",
     "problem 25": "squared_error_problems.problem_25",
+    "problem 28": "small_problems.problem_28",
     "problem 29": "svm.problem_29",
     "problem 32": "squared_error_problems.problem_32",
 }
@@ -42,8 +49,9 @@ def reproduce(exercise: int | None = None) -> Report:
     report = Report(
         "dhs",
         "Duda, Hart & Stork, chapter 5",
-        "Computer exercises 1-12 on the table of the book, examples 1 and 2, and problems 11, 13, 25, 29 and 32. The "
-        "answers are computed; where the text leaves something open, it is said what was taken.",
+        "Computer exercises 1-12 on the table of the book, examples 1 and 2, section 5.7, and problems 2, 4, 11, 13, "
+        "15, 16, 23, 25, 28, 29 and 32. The answers are computed; where the text leaves something open, it is said "
+        "what was taken.",
     )
     for name in WHERE if exercise is None else [str(exercise)]:
         part(name)(report)
