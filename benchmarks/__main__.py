@@ -24,6 +24,7 @@ GOALS = {
     "hard_margin": "Hard margin, dense",
     "soft_margin": "Soft margin",
     "hinge": "Soft margin with plain slack (hinge loss), linear and with a kernel",
+    "dropin": "The drop-in classes and scikit-learn's",
     "separability": "Separability, decided and proved",
     "ho_kashyap": "Ho-Kashyap",
     "multiclass": "Many categories",

@@ -265,6 +265,16 @@ RULES = [
         {"C": 0.3, "variant": "II"},
         lambda Y, s, **how: oracle.passive_aggressive(Y, 0.3, "II", **how),
     ),
+    Case(
+        PassiveAggressive,
+        {"C": 0.05, "average": True},
+        lambda Y, s, **how: oracle.averaged(oracle.passive_aggressive(Y, 0.05, **how)),
+    ),
+    Case(
+        FuzzyPerceptron,
+        {"m": 2.0, "fuzz": 0.05, "c": 1.0, "average": True},
+        lambda Y, s, **how: oracle.averaged(oracle.fuzzy(Y, s.X, s.y, 1.0, 2.0, 0.05, 1.0, **how)),
+    ),
     Case(ROMMA, {"aggressive": False}, lambda Y, s, **how: oracle.romma(Y, **how)),
     Case(ROMMA, {"aggressive": True, "tol": 0.01}, lambda Y, s, **how: oracle.romma(Y, True, 0.01, **how)),
     Case(GreedyPerceptron, {}, lambda Y, s, **how: oracle.greedy(Y, **how)),

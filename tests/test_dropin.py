@@ -15,6 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 
 from separatrix import dropin
+from separatrix.dropin import duels
+from separatrix.optimum import gram_pairs
 
 IRIS, WINE = load_iris(return_X_y=True), load_wine(return_X_y=True)
 CANCER = (scale(load_breast_cancer().data), load_breast_cancer().target)
@@ -121,6 +123,69 @@ def test_svc_with_a_linear_kernel_is_the_same_model(data, params, sparse):
     clear = abs(scores).min(axis=-1) > 0.02 if scores.ndim > 1 else abs(scores) > 0.02
     np.testing.assert_array_equal(ours.predict(X)[clear], theirs.predict(X)[clear])
     assert max(c.gap for c in ours.certificates_) < 1e-4
+    assert all(c.verify(X, y) for c in ours.certificates_)
+
+
+def _own_kernel(a, b):
+    return (np.asarray(a) @ np.asarray(b).T + 1.0) ** 2
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"C": 100.0, "class_weight": "balanced", "decision_function_shape": "ovo"},
+        {"kernel": "poly", "coef0": 1.0, "gamma": 0.1},
+        {"kernel": "precomputed"},
+        {"kernel": _own_kernel},
+    ],
+    ids=["rbf", "rbf, C=100", "poly", "precomputed", "own"],
+)
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("data", [IRIS, CANCER], ids=["iris", "cancer"])
+def test_svc_with_a_kernel_is_the_same_model(data, sparse, params):
+    X, y = data
+    if params.get("kernel") == "precomputed":
+        X = _own_kernel(X, X)
+    elif sparse and not callable(params.get("kernel")):
+        X = sp.csr_matrix(X)
+    weight = np.random.RandomState(0).rand(len(y)) + 0.5
+    theirs, ours = theirs_and_ours("SVC", **params)
+    theirs.fit(X, y, weight)
+    ours.fit(X, y, weight)
+    assert ours.solver_ == "separatrix: pairs of multipliers"
+    np.testing.assert_array_equal(ours.support_, theirs.support_)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=0.03)
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+    for name in ("support_", "n_support_", "n_iter_", "dual_coef_", "intercept_", "support_vectors_"):
+        a, b = getattr(ours, name), getattr(theirs, name)
+        assert (a.shape, a.dtype, type(a)) == (b.shape, b.dtype, type(b)), name
+    assert all(c.verify(X, y) for c in ours.certificates_)
+    assert 0 <= ours.dual_gap_ == max(c.value - c.bound for c in ours.certificates_)
+
+
+def test_svc_with_more_rows_goes_by_working_sets(monkeypatch):
+    X, y = make_classification(400, 10, flip_y=0.1, random_state=0)
+    monkeypatch.setattr(duels, "WHOLE", 100)
+    theirs, ours = theirs_and_ours("SVC", C=10.0)
+    theirs.fit(X, y)
+    ours.fit(X, y)
+    assert ours.solver_ == "separatrix: working sets of rows"
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=0.01)
+    assert ours.certificate_.verify(X, y)
+    assert ours.certificate_.gap < 1e-2
+
+
+def test_the_steps_of_pairs_leave_rows_out_and_take_them_back(monkeypatch):
+    """Shrinking as soon and as often as can be: the same minimum."""
+    X, y = make_classification(300, 10, flip_y=0.1, random_state=0)
+    plain = dropin.SVC(C=100.0, tol=1e-6).fit(X, y)
+    monkeypatch.setattr(gram_pairs, "PIECE", 20)
+    monkeypatch.setattr(gram_pairs, "WORTH", 0.99)
+    shrunk = dropin.SVC(C=100.0, tol=1e-6).fit(X, y)
+    np.testing.assert_array_equal(shrunk.support_, plain.support_)
+    np.testing.assert_allclose(shrunk.decision_function(X), plain.decision_function(X), atol=1e-4)
+    assert shrunk.certificate_.gap < 1e-5
 
 
 def test_linear_svc_says_when_it_did_not_converge():
@@ -137,9 +202,12 @@ def test_linear_svc_says_when_it_did_not_converge():
     [
         (dropin.LinearSVC(penalty="l1"), 'penalty="l1"'),
         (dropin.LinearSVC(multi_class="crammer_singer"), 'multi_class="crammer_singer"'),
-        (dropin.SVC(), 'kernel="rbf"'),
+        (dropin.SVC(kernel="sigmoid"), "a kernel that is not positive semi-definite on these data"),
         (dropin.SVC(kernel="linear", max_iter=5), "max_iter=5"),
-        (dropin.SVC(kernel=lambda a, b: a @ b.T), "a kernel of one's own"),
+        (
+            dropin.SVC(kernel=lambda a, b: -np.tanh(a @ b.T)),
+            "a kernel that is not positive semi-definite on these data",
+        ),
         (dropin.Perceptron(penalty="l2"), 'penalty="l2"'),
         (dropin.Perceptron(early_stopping=True), "early_stopping=True"),
     ],

@@ -18,10 +18,12 @@ from cases import (
     weights,
 )
 from fits import vector
+from sklearn.datasets import load_breast_cancer
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 
 from separatrix import DataError, HoKashyap, LeastSquares, UnavailableError, separability
+from separatrix.estimators.squared_error_classifiers import as_probabilities
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.space import Space
 from separatrix.squared_error import factor
@@ -132,7 +134,23 @@ def test_probabilities():
     model = LeastSquares().fit(X, y)
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], posterior, atol=0.03)
     far = model.predict_proba([[50.0, 0.0], [-50.0, 0.0]])
-    np.testing.assert_array_equal(far, [[0.0, 1.0], [1.0, 0.0]])
+    np.testing.assert_allclose(far, [[0.0, 1.0], [1.0, 0.0]], atol=1e-4)
+    np.testing.assert_array_equal(model.predict_log_proba(X[:9]), np.log(model.predict_proba(X[:9])))
+
+
+def test_probabilities_keep_the_order_of_scores():
+    """A curve over thresholds is the same from probabilities and from scores: nothing is cut off at 0 and 1."""
+    X, y = load_breast_cancer(return_X_y=True)
+    model = LeastSquares().fit(X, y)
+    scores, P = model.decision_function(X), model.predict_proba(X)
+    order = np.argsort(scores, kind="stable")
+    assert np.all(np.diff(P[order, 1]) >= 0)
+    assert len(np.unique(P[:, 1])) == len(np.unique(scores))
+    assert np.any(np.abs(scores) > 1)
+    assert 0 < P.min() < P.max() < 1
+    np.testing.assert_allclose(P.sum(axis=1), 1.0, rtol=1e-15)
+    far = as_probabilities(np.array([[-1e9, 0.5, 1e9], [-1e9, -1e8, 0.0]]))
+    assert np.all(np.diff(far, axis=1) > 0)
 
 
 def test_probabilities_of_several_classes():
@@ -142,7 +160,7 @@ def test_probabilities_of_several_classes():
     np.testing.assert_allclose(P.sum(axis=1), 1.0, rtol=1e-12)
     assert np.all(P >= 0)
     np.testing.assert_array_equal(model.classes_[P.argmax(axis=1)], model.predict(X))
-    inside = np.all(np.abs(model.decision_function(X)) <= 1, axis=1)  # (1 + g)/2 add up to 1 as they are
+    inside = np.all(np.abs(model.decision_function(X)) <= 0.98, axis=1)  # (1 + g)/2 add up to 1 as they are
     assert inside.any()
     np.testing.assert_allclose(P[inside], (1 + model.decision_function(X[inside])) / 2, atol=1e-12)
 

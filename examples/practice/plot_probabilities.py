@@ -21,7 +21,7 @@ X, new_X, y, new_y = train_test_split(X, y, test_size=0.5, random_state=0)
 models = {
     "MaxMargin, sigmoid": CalibratedClassifierCV(MaxMargin(C=0.1), cv=5),
     "MaxMargin, isotonic": CalibratedClassifierCV(MaxMargin(C=0.1), cv=5, method="isotonic"),
-    "LeastSquares, clipped": LeastSquares(),
+    "LeastSquares, bent at 0 and 1": LeastSquares(),
 }
 figure, ax = plt.subplots(figsize=(5.6, 5))
 for (name, model), mark in zip(models.items(), "os^", strict=True):

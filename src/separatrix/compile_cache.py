@@ -68,15 +68,22 @@ def one_per_rule(make: Callable[[str], Callable]) -> Callable[[type], Any]:
     return get
 
 
-def compiled(function: Callable, cacheable: bool = True, any_order: bool = False, allocates: bool = True) -> Any:
+def compiled(
+    function: Callable,
+    cacheable: bool = True,
+    any_order: bool = False,
+    allocates: bool = True,
+    extremes: bool = False,
+) -> Any:
     """``njit`` with the options of all kernels; where no cache folder can be written, without a cache.
 
-    ``any_order``: sums may be taken in any order, which lets them run in vector registers. A kernel that makes no array
+    ``any_order``: sums may be taken in any order, which lets them run in vector registers; ``extremes``: maxima too,
+    because no value is nan and the sign of 0 does not matter. A kernel that makes no array
     (``allocates=False``) need not count references, which costs more than a correction does.
     """
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": allocates}
     if any_order:
-        options["fastmath"] = {"reassoc", "contract"}
+        options["fastmath"] = {"reassoc", "contract"} | ({"nnan", "nsz"} if extremes else set())
     if cacheable:
         try:
             kernel = njit(cache=True, **options)(function)

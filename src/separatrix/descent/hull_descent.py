@@ -37,6 +37,7 @@ class HullDescent:
         self.alpha[int(np.argmin(patterns.norms2))] = 1.0
         self.v = self._sum()
         self.a, self.best = self.v, (np.inf, np.inf)  # the best iterate: fewest errors, then largest margin
+        self.errors: list[float] = []  # the fewest so far, by weight
         self.next = 0  # where kozinec goes on
 
     def _sum(self) -> Vector:
@@ -56,6 +57,7 @@ class HullDescent:
         quality = (float(self.weight[m <= 0].sum()), -float(m.min()) / max(np.sqrt(square), np.finfo(np.float64).tiny))
         if quality < self.best:
             self.a, self.best = v, quality
+        self.errors.append(self.best[0])
         if square <= (NOTHING * self.patterns.radius) ** 2:
             return "stationary"
         worst = int(np.argmin(m))

@@ -12,8 +12,11 @@ from sklearn.utils.validation import validate_data
 
 from separatrix.dropin.handover import BeyondError, HandoverMixin
 from separatrix.errors import SeparatrixError
+from separatrix.estimators._fit.separator import Data
 from separatrix.estimators.max_margin import MaxMargin
 from separatrix.estimators.sklearn_api import check_sample_weight, validated
+from separatrix.patterns.plain_patterns import squares_of
+from separatrix.rows.memory import MemoryRows
 
 CLOSER = 1e-6  # a gap of tol leaves an error of about sqrt(tol) in the coefficients
 NOT_CONVERGED = "Liblinear failed to converge, increase the number of iterations."  # scikit-learn's words
@@ -146,6 +149,17 @@ class QuietMargin(MaxMargin):
         problem = super()._problem(patterns, data, threads)
         problem.tol = max(problem.tol, CLOSER * float(self.tol)) if self.loss == "hinge" else problem.tol
         return problem
+
+    def _check_training_data(self, X: Any, y: Any, sample_weight: Any, **options: Any) -> Data:
+        """The drop-in class has looked at X, y holds the numbers of classes, and weights are none or not negative."""
+        if not (sample_weight > 0).all():
+            return super()._check_training_data(X, y, sample_weight, **options)
+        self.n_features_in_ = X.shape[1]
+        classes, everyone, rows = np.unique(y), np.arange(len(y)), MemoryRows(X)
+        codes = np.searchsorted(classes, y)
+        return Data(
+            rows.storage, codes, classes, sample_weight, everyone, len(y), X.shape[1], sample_weight, squares_of(rows)
+        )  # fmt: skip
 
     def _warn_not_converged(self, n: int) -> None:
         pass

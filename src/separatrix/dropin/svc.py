@@ -1,41 +1,49 @@
-"""scikit-learn's SVC: a linear kernel by `MaxMargin`'s solvers for the plain hinge, to a certified gap."""
+"""scikit-learn's SVC: plain slack and a free intercept for each pair of classes, with a certificate."""
 
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import sklearn.svm
 
+from separatrix.dropin.duels import Duel, DuelSettings, gap, kernel_duel, linear_duel
 from separatrix.dropin.handover import BeyondError, HandoverMixin
-from separatrix.dropin.linear_svc import QuietMargin
-from separatrix.errors import SeparatrixError
 from separatrix.estimators.sklearn_api import validated
 from separatrix.patterns.binary_problems import pairs
+from separatrix.patterns.kernel_functions import Kernel
+from separatrix.space import Vector
 
 
 class SVC(HandoverMixin, sklearn.svm.SVC):
-    """scikit-learn's ``SVC`` with the same parameters and attributes; a linear kernel is solved to a certified gap.
+    """scikit-learn's ``SVC`` with the same parameters and attributes, and a certified gap.
 
-    ``kernel="linear"`` is solved by separatrix, for each pair of classes |w|^2/2 + C sum xi_k with a free intercept.
-    Other kernels, ``probability``, ``verbose``, a limit ``max_iter`` and weights of 0 are left to scikit-learn.
+    For each pair of classes |w|^2/2 + C sum xi_k with a free intercept is solved by separatrix, with linear,
+    polynomial, Gaussian, precomputed and own kernels. ``probability``, ``verbose``, a limit ``max_iter``, weights of 0
+    and kernels that are not positive semi-definite are left to scikit-learn. Whether a precomputed, sigmoid or own
+    kernel is, is looked at up to 1,000 rows in a pair.
 
-    Parameters are those of ``sklearn.svm.SVC``. ``tol`` is the certified relative gap ``(P - D)/P`` at which the fit
-    may stop; ``shrinking``, ``cache_size`` and ``random_state`` change nothing where separatrix solves.
+    Parameters are those of ``sklearn.svm.SVC``. Of a linear kernel ``tol`` is the certified relative gap ``(P - D)/P``
+    at which the fit may stop; of others it is the largest violation of the optimality conditions, as in LIBSVM, and
+    where the gap is larger than ``tol`` these are met up to a hundred times closer. ``dual_gap_`` tells the gap.
+    ``shrinking`` and ``random_state`` change nothing where separatrix solves.
 
     Attributes
     ----------
     support_, support_vectors_, n_support_, dual_coef_, coef_, intercept_, classes_, n_iter_ : as in scikit-learn
         The fitted model; the support vectors are in the order of their classes. ``n_iter_`` holds the passes over the
-        data that each pair of classes took.
+        data that each pair of classes took, or with a kernel the steps.
     solver_ : str
         Who solved the problem: "separatrix: ..." or "scikit-learn: ..." with the reason.
     certificate_, certificates_ : Certificate, list of Certificate
-        Bounds on the best margin, of all pairs and of each; only where separatrix solved them.
+        Bounds on the best objective, of all pairs and of each; only where separatrix solved them. Of several classes
+        ``certificates_[k].verify(X, y)`` checks a pair by all data.
     dual_gap_ : float
         P - D, certified: the objective of a pair is at most so far above the best; the largest of all pairs.
 
     See Also
     --------
-    separatrix.KernelMaxMargin : Kernels with squared slack, with a certificate.
+    separatrix.KernelMaxMargin : Kernels with squared or plain slack, solved exactly where they are small.
+    separatrix.dropin.LinearSVC : Without a kernel, one problem per class.
 
     Examples
     --------
@@ -46,7 +54,9 @@ class SVC(HandoverMixin, sklearn.svm.SVC):
     >>> model.dual_gap_ < 1e-3, model.n_support_.tolist()
     (True, [3, 12, 12])
     >>> SVC().fit(X, y).solver_
-    'scikit-learn: kernel="rbf"'
+    'separatrix: pairs of multipliers'
+    >>> SVC(kernel="sigmoid").fit(X, y).solver_
+    'scikit-learn: a kernel that is not positive semi-definite on these data'
     """
 
     @validated
@@ -80,14 +90,16 @@ class SVC(HandoverMixin, sklearn.svm.SVC):
         """The step of scikit-learn's fit that calls LIBSVM."""
         try:
             self._check_settings()
-            self._take(X, y.astype(np.int64), self._duels(X, y.astype(np.int64), sample_weight))
+            codes = y.astype(np.int64)
+            if callable(self.kernel):
+                self._BaseLibSVM__Xfit = X  # what scikit-learn's predict compares with
+            rows = self._compute_kernel(X) if callable(self.kernel) else X
+            self._take(rows, codes, self._duels(rows, codes, sample_weight))
         except BeyondError as why:
             solver_type, kernel, seed = options
             self._leave(lambda: theirs(X, y, sample_weight, solver_type, kernel, random_seed=seed), why)
 
     def _check_settings(self) -> None:
-        if self.kernel != "linear":
-            raise BeyondError(f'kernel="{self.kernel}"' if isinstance(self.kernel, str) else "a kernel of one's own")
         if self._effective_probability:
             raise BeyondError("probability=True")
         if self.verbose:
@@ -95,26 +107,33 @@ class SVC(HandoverMixin, sklearn.svm.SVC):
         if self.max_iter != -1:
             raise BeyondError(f"max_iter={self.max_iter}")
 
-    def _duels(self, X: Any, codes: np.ndarray, sample_weight: np.ndarray) -> list["Duel"]:
+    def _duels(self, X: Any, codes: np.ndarray, sample_weight: np.ndarray) -> list[Duel]:
         weight = np.ones(len(codes)) if not len(sample_weight) else sample_weight
         weight = weight * self.class_weight_[codes]
         if not (np.isfinite(weight) & (weight > 0)).all():
             raise BeyondError("a weight that is not positive")
-        duels = []
-        for i, j in pairs(len(self.classes_)):
-            rows = np.flatnonzero((codes == i) | (codes == j))
-            model = QuietMargin(self.C, loss="hinge", fit_intercept="free", tol=self.tol)
-            try:
-                model.fit(X[rows], codes[rows] == i, weight[rows])
-            except SeparatrixError as why:
-                raise BeyondError(str(why)) from why
-            if not model.converged_:
-                raise BeyondError(f"a gap of {model.certificate_.gap:.1e}")
-            duels.append(Duel(i, j, rows[model.support_], model.dual_coef_[0], model))
-        return duels
+        if X.shape[0] != len(codes) or (self._explicit_products and X.shape[1] != len(codes)):
+            raise BeyondError("a matrix of inner products that is not square")  # its error is scikit-learn's
+        return [self._duel(X, codes, weight, i, j) for i, j in pairs(len(self.classes_))]
 
-    def _take(self, X: Any, codes: np.ndarray, duels: list["Duel"]) -> None:
-        """LIBSVM's attributes: support vectors by class, and for each the multiples in its duels with the others."""
+    @property
+    def _explicit_products(self) -> bool:
+        """Is X a matrix of inner products?"""
+        return self.kernel == "precomputed" or callable(self.kernel)
+
+    def _duel(self, X: Any, codes: np.ndarray, weight: Vector, i: int, j: int) -> Duel:
+        rows = np.flatnonzero((codes == i) | (codes == j))
+        of_pair = linear_duel if self.kernel == "linear" else kernel_duel
+        kernel = Kernel(self.kernel, float(self._gamma), float(self.degree), float(self.coef0))
+        settings = DuelSettings(kernel, float(self.C), float(self.tol), float(self.cache_size))
+        found = of_pair(X, np.where(codes[rows] == j, 1.0, -1.0), rows, weight, settings)
+        names = self.classes_.tolist()
+        between = None if len(names) == 2 else (names[i], names[j])
+        return found._replace(i=i, j=j, certificate=replace(found.certificate, between=between))
+
+    def _take(self, X: Any, codes: np.ndarray, duels: list[Duel]) -> None:
+        """LIBSVM's attributes: support vectors by class, and for each the multiples in its duels with the others, which
+        are positive for the first class."""
         support = np.unique(np.concatenate([duel.support for duel in duels]))
         support = support[np.argsort(codes[support], kind="stable")]
         place = np.full(len(codes), -1)
@@ -122,28 +141,18 @@ class SVC(HandoverMixin, sklearn.svm.SVC):
         table = np.zeros((len(self.classes_) - 1, len(support)))
         for duel in duels:
             line = np.where(codes[duel.support] == duel.i, duel.j - 1, duel.i)
-            table[line, place[duel.support]] = duel.dual
+            table[line, place[duel.support]] = -duel.dual
         self.support_ = support.astype(np.int32)
-        self.support_vectors_ = X[support]
+        self.support_vectors_ = np.empty((0, 0)) if self._explicit_products else X[support]
         self._n_support = np.bincount(codes[support], minlength=len(self.classes_)).astype(np.int32)
         self.dual_coef_ = table
         if self._sparse:  # every value is listed, zeros too, as LIBSVM has them
             columns = np.tile(np.arange(len(support)), len(table))
             ends = np.arange(len(table) + 1) * len(support)
             self.dual_coef_ = type(X)((table.ravel(), columns, ends), shape=table.shape)
-        self.intercept_ = np.array([float(duel.model.intercept_[0]) for duel in duels])
+        self.intercept_ = np.array([-duel.intercept for duel in duels])
         self._probA = self._probB = np.empty(0)
         self.fit_status_ = 0
-        self._num_iter = np.array([duel.model.n_iter_ for duel in duels], dtype=np.int32)
-        self._prove([duel.model.certificate_ for duel in duels], duels[0].model.solver_)
-        self.dual_gap_ = float(max(np.max(duel.model.dual_gap_) for duel in duels))
-
-
-class Duel(NamedTuple):
-    """Two classes: the rows that support their border, with multiples that are positive for class i."""
-
-    i: int
-    j: int
-    support: np.ndarray
-    dual: np.ndarray
-    model: QuietMargin
+        self._num_iter = np.array([duel.steps for duel in duels], dtype=np.int32)
+        self._prove([duel.certificate for duel in duels], duels[0].solver)
+        self.dual_gap_ = float(max(gap(duel.certificate) for duel in duels))

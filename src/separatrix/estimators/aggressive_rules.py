@@ -1,9 +1,11 @@
 """Rules whose corrections are as large as the error asks for."""
 
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
+from separatrix.estimators._fit.averages import AVERAGE, with_mean
 from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.online import AdditiveClassifier
@@ -33,6 +35,7 @@ class Relaxation(AdditiveClassifier):
     tol : float, default=1e-3
         How far below the margin a pattern may stay, as a fraction: with eta <= 1 the margin itself would be approached
         for ever.
+    {average}
     {shared}
     {delta}
 
@@ -54,16 +57,18 @@ class Relaxation(AdditiveClassifier):
     margin: float = 1.0
     eta: float = 1.0
     tol: float = 1e-3
+    average: bool = field(default=False, kw_only=True)
 
     _parameter_constraints = {
         **AdditiveClassifier._parameter_constraints,
         "margin": [NOT_NEGATIVE],
         "eta": [between(0, 2, "neither")],
         "tol": [between(0, 1, "left")],
+        **AVERAGE,
     }
 
     def _recipe(self, record: Record) -> Recipe:
-        return Recipe(RelaxationRule(float(self.margin), float(self.eta), float(self.tol)))
+        return with_mean(self, Recipe(RelaxationRule(float(self.margin), float(self.eta), float(self.tol))))
 
     def _starts(self, data: Any, coef_init: Any, intercept_init: Any, going_on: bool) -> Any:
         starts = super()._starts(data, coef_init, intercept_init, going_on)
@@ -89,6 +94,7 @@ class PassiveAggressive(ClassWeightMixin, AdditiveClassifier):
         A cap on the step, or a softer step.
     tol : float, default=1e-3
         How far below 1 a margin may stay.
+    {average}
     {class_weight}
     {shared}
     {delta}
@@ -111,6 +117,7 @@ class PassiveAggressive(ClassWeightMixin, AdditiveClassifier):
     C: float = 0.1
     variant: str = "I"
     tol: float = 1e-3
+    average: bool = field(default=False, kw_only=True)
 
     _parameter_constraints = {
         **AdditiveClassifier._parameter_constraints,
@@ -118,12 +125,12 @@ class PassiveAggressive(ClassWeightMixin, AdditiveClassifier):
         "C": [POSITIVE_OR_INF],
         "variant": [one_of("I", "II")],
         "tol": [between(0, 1, "left")],
+        **AVERAGE,
     }
 
     def _recipe(self, record: Record) -> Recipe:
-        if self.variant == "I":
-            return Recipe(PassiveAggressiveRule(float(self.C), 0.0, float(self.tol)))
-        return Recipe(PassiveAggressiveRule(np.inf, 0.5 / float(self.C), float(self.tol)))
+        cap, softness = (float(self.C), 0.0) if self.variant == "I" else (np.inf, 0.5 / float(self.C))
+        return with_mean(self, Recipe(PassiveAggressiveRule(cap, softness, float(self.tol))))
 
 
 @estimator

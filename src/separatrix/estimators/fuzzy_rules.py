@@ -1,10 +1,12 @@
 """Fuzzy rules: patterns that are hard to tell apart count less, or are left alone."""
 
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from separatrix.errors import DataError
+from separatrix.estimators._fit.averages import AVERAGE, with_mean
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.online import AdditiveClassifier
 from separatrix.estimators._fit.recipe import Recipe, Record
@@ -38,6 +40,7 @@ class FuzzyPerceptron(AdditiveClassifier):
         Patterns with a membership this close to 0.5 are ignored.
     c : float, default=1.0
         How sharply membership falls with distance.
+    {average}
     {shared}
     {delta}
 
@@ -66,6 +69,7 @@ class FuzzyPerceptron(AdditiveClassifier):
     m: float = 2.0
     fuzz: float = 0.1
     c: float = 1.0
+    average: bool = field(default=False, kw_only=True)
 
     _parameter_constraints = {
         **AdditiveClassifier._parameter_constraints,
@@ -73,11 +77,12 @@ class FuzzyPerceptron(AdditiveClassifier):
         "m": [NOT_NEGATIVE],
         "fuzz": [between(0, 0.5, "left")],
         "c": [between(0, 300, "right")],
+        **AVERAGE,
     }
     _refuses = {"kesler": "compares the means of two classes"}
 
     def _recipe(self, record: Record) -> Recipe:
-        return Recipe(FuzzyRule(float(self.eta)), weight=self._fuzzy_weight)
+        return with_mean(self, Recipe(FuzzyRule(float(self.eta)), weight=self._fuzzy_weight))
 
     def _fit_data(self, *args: Any, **options: Any) -> None:
         super()._fit_data(*args, **options)

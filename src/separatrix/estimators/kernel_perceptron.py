@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.errors import DataError, UnavailableError
+from separatrix.estimators._fit.averages import AVERAGE, with_mean
 from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.kernel_separator import CONSTRAINTS, KernelMixin
@@ -14,7 +15,6 @@ from separatrix.estimators._fit.recipe import Recipe, Record
 from separatrix.estimators._fit.separator import Data
 from separatrix.estimators._fit.watch import threads_for
 from separatrix.estimators.own_rule import checked_rule
-from separatrix.estimators.perceptrons import averaged, room_for_the_mean
 from separatrix.estimators.sklearn_api import COUNT
 from separatrix.rules.perceptron import PerceptronRule
 from separatrix.space import Vector
@@ -81,7 +81,7 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
         **CLASS_WEIGHT,
         **CONSTRAINTS,
         "rule": [object],
-        "average": ["boolean"],
+        **AVERAGE,
         "budget": [COUNT, None],
     }
     _takes_homes = False
@@ -94,8 +94,6 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
         lent = self._lent(record)
         if not adds_single_patterns(lent.rule):
             raise self._has_no_dual_form()
-        if self.average and (hasattr(lent.rule, "keep") or hasattr(lent.rule, "shrink")):
-            raise ValueError(f"rule={self.rule!r} rescales the vector, which has no mean then: average must be False.")
         if lent.memory is not None:
             raise ValueError(
                 f"rule={self.rule!r} predicts with more than its last vector, which has no dual form. Use "
@@ -105,7 +103,7 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
             raise ValueError(
                 "A budget takes rows out again, and a mean over all visits holds them: average must be False."
             )
-        return lent._replace(memory=room_for_the_mean, predicting=averaged) if self.average else lent
+        return with_mean(self, lent)
 
     def _lent(self, record: Record) -> Recipe:
         """What the rule's estimator would do; it lends its rule, its rates and its limit of updates."""

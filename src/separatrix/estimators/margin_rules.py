@@ -1,9 +1,11 @@
 """Rules that aim at a margin."""
 
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
+from separatrix.estimators._fit.averages import AVERAGE, with_mean
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.online import AdditiveClassifier
 from separatrix.estimators._fit.recipe import Recipe, Record
@@ -41,6 +43,7 @@ class DynamicMargin(AdditiveClassifier):
     ----------
     epsilon : float, default=0.5
         How much of the margin may be missing. The number of updates grows like 1/epsilon.
+    {average}
     {shared}
     {delta}
 
@@ -62,14 +65,16 @@ class DynamicMargin(AdditiveClassifier):
     """
 
     epsilon: float = 0.5
+    average: bool = field(default=False, kw_only=True)
 
     _parameter_constraints = {
         **AdditiveClassifier._parameter_constraints,
         "epsilon": [between(0, 1, "right")],
+        **AVERAGE,
     }
 
     def _recipe(self, record: Record) -> Recipe:
-        return Recipe(DynamicMarginRule(float(self.epsilon)))
+        return with_mean(self, Recipe(DynamicMarginRule(float(self.epsilon))))
 
 
 @estimator

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from separatrix.descent.hull_descent import METHODS, HullDescent, SmoothPerceptron
-from separatrix.estimators._fit.batch import IterativeClassifier
+from separatrix.estimators._fit.batch import IterativeClassifier, settled
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.separator import Data
 from separatrix.estimators.sklearn_api import between, one_of
 from separatrix.patterns.plain_patterns import Patterns
+from separatrix.proof.certificate import Certificate
 from separatrix.space import Vector
 
 
@@ -72,6 +73,11 @@ class NearestPoint(IterativeClassifier):
 
     def _has_multipliers(self) -> bool:
         return True
+
+    def _has_settled(self, solver: Any, certificate: Certificate) -> bool:
+        """Where 0 is in the hull, v goes there at a steady rate; the iterate with the fewest errors predicts, and their
+        number tells whether more epochs help."""
+        return super()._has_settled(solver, certificate) or settled(getattr(solver, "errors", []))
 
     def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
         if any(start is not None for start in starts):

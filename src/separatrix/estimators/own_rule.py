@@ -1,9 +1,11 @@
 """A rule of one's own."""
 
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
+from separatrix.estimators._fit.averages import AVERAGE, with_mean
 from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.online import AdditiveClassifier
@@ -23,6 +25,8 @@ class PerceptronLike(ClassWeightMixin, AdditiveClassifier):
     ----------
     rule : NamedTuple or None, default=None
         The rule; None is the plain Perceptron.
+    {average}
+        A rule with ``keep`` or ``shrink``, which rescale the vector, has no mean.
     {class_weight}
     {shared}
     {delta}
@@ -47,10 +51,12 @@ class PerceptronLike(ClassWeightMixin, AdditiveClassifier):
     """
 
     rule: Any = None
+    average: bool = field(default=False, kw_only=True)
 
     _parameter_constraints = {
         **AdditiveClassifier._parameter_constraints,
         **CLASS_WEIGHT,
+        **AVERAGE,
         "rule": [object],
     }
 
@@ -58,7 +64,7 @@ class PerceptronLike(ClassWeightMixin, AdditiveClassifier):
         rule = PerceptronRule() if self.rule is None else checked_rule(self.rule)
         if self.delta > 0 and not attribute(rule, "additive"):
             raise ValueError(f"{type(rule).__name__} is not additive, so there is no soft margin: delta must be 0.")
-        return Recipe(rule)
+        return with_mean(self, Recipe(rule))
 
 
 def checked_rule(rule: Any) -> Any:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.errors import DataError
+from separatrix.estimators._fit.averages import AVERAGE, with_mean
 from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.online import AdditiveClassifier, OnlineClassifier
@@ -13,8 +14,8 @@ from separatrix.estimators._fit.rates import POWERS, RateTable, amplitude_and_po
 from separatrix.estimators._fit.recipe import Recipe, Record
 from separatrix.estimators._fit.separator import Data
 from separatrix.estimators.sklearn_api import COUNT, NOT_NEGATIVE, POSITIVE, one_of
-from separatrix.loops.averaging import Mean, Voters, average
 from separatrix.loops.averaging import Pocket as PocketMemory
+from separatrix.loops.averaging import Voters
 from separatrix.loops.greedy_loop import Margins
 from separatrix.loops.state import FACTOR, POSITION, RUN, VISITS
 from separatrix.rules.greedy import GreedyRule
@@ -43,8 +44,7 @@ class Perceptron(ClassWeightMixin, AdditiveClassifier):
     eta : float, "1/k", "k" or callable, default=1.0
         The increment; k counts corrections. The sum of a function over k has to be infinite (DHS eq. 29): with 1/k^2
         the vector may stop short of every solution, and a fit that did not end then warns of it.
-    average : bool, default=False
-        Predict with the mean of the vector over all visits instead of the last one.
+    {average}
     {class_weight}
     {shared}
     {delta}
@@ -77,7 +77,7 @@ class Perceptron(ClassWeightMixin, AdditiveClassifier):
         **CLASS_WEIGHT,
         "margin": [NOT_NEGATIVE],
         "eta": [POSITIVE, one_of(*POWERS), callable],
-        "average": ["boolean"],
+        **AVERAGE,
     }
 
     def _recipe(self, record: Record) -> Recipe:
@@ -86,7 +86,7 @@ class Perceptron(ClassWeightMixin, AdditiveClassifier):
             recipe = Recipe(rule, rates=RateTable(self.eta))
         else:
             recipe = Recipe(PerceptronRule(float(self.margin), *amplitude_and_power(self.eta)))
-        return recipe._replace(memory=room_for_the_mean, predicting=averaged) if self.average else recipe
+        return with_mean(self, recipe)
 
     def _doubt(self, n: int) -> tuple[str, str]:
         reason, advice = super()._doubt(n)
@@ -96,15 +96,6 @@ class Perceptron(ClassWeightMixin, AdditiveClassifier):
                 'Stork, eq. 29). Use eta=1, "1/k", "k" or a function that falls no faster than 1/k.'
             )
         return reason, advice
-
-
-def room_for_the_mean(training: Training) -> Mean:
-    return Mean(np.zeros(training.patterns.d + 1))
-
-
-def averaged(training: Training) -> Vector:
-    """The mean of the vector over all visits."""
-    return average(training.state.memory.late, training.vector, int(training.state.counts[VISITS]))
 
 
 @estimator

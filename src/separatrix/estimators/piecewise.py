@@ -18,6 +18,8 @@ from separatrix.loops.kesler_loop import all_scores
 from separatrix.loops.order import NO_SHUFFLE, Order, permutation
 from separatrix.patterns.plain_patterns import Patterns
 
+MANY_STARTS = 5
+
 
 @dataclass
 class Best:
@@ -132,8 +134,10 @@ class PiecewiseLinearMachine(LinearSeparator):
         return "kesler"
 
     def _doubt(self, n: int) -> tuple[str, str]:
-        """More starts may help where the last one did."""
-        wanted = self.n_errors_ > 0 and self.stop_reason_ != "callback" and self._last_start_helped_
+        """More starts may help where the last of few did: that one more beats all n before it has a chance of
+        1/(n + 1), whatever the data."""
+        few = self._last_start_helped_ and int(self.n_init) < MANY_STARTS
+        wanted = self.n_errors_ > 0 and self.stop_reason_ != "callback" and few
         advice = "More pieces, more starts (n_init) or more epochs may help; noisy data keep some."
         return f"{self.n_init} starts with {self.n_errors_} errors left", advice if wanted else ""
 

@@ -29,6 +29,7 @@ from separatrix.squared_error.factor import PseudoInverse
 from separatrix.squared_error.moments import MomentSquares
 from separatrix.squared_error.normal_equations import NormalEquations
 
+TAIL = 0.01  # of a probability: so near to 0 and 1 a linear function is bent
 MOST_COLUMNS = 5000  # of a matrix of moments
 
 
@@ -194,9 +195,10 @@ class LeastSquares(ClassWeightMixin, DirectClassifier):
     @available_if(_offers_probabilities)
     @blockwise
     def predict_proba(self, X):
-        """Posterior probabilities, moved to the nearest probabilities; for two classes that is clipping to [0, 1].
+        """Posterior probabilities: ``(1 + g)/2`` for ``target="ones"``, and g itself for "indicator".
 
-        They are ``(1 + g)/2`` for ``target="ones"``, and g itself for "indicator".
+        Below 0.01 and above 0.99, where a linear function leaves [0, 1], they are bent so that they stay between 0 and
+        1 in the order of the scores. Several classes are divided by their sum, which is 1 where nothing was bent.
 
         Parameters
         ----------
@@ -211,20 +213,37 @@ class LeastSquares(ClassWeightMixin, DirectClassifier):
         if self.loss is not None:
             X = self._checked(X)
             coef, intercept = (np.array(part) for part in zip(*self._posterior_planes_, strict=True))
-            return nearest_probabilities(scores_of(X, coef, intercept))
+            return as_probabilities(scores_of(X, coef, intercept))
         scores = self.decision_function(X)
         if scores.ndim == 1:
-            positive = np.clip((1.0 + scores) / 2.0, 0.0, 1.0)
-            return np.column_stack([1.0 - positive, positive])
-        return nearest_probabilities(scores if self.target == "indicator" else (1.0 + scores) / 2.0)
+            return as_probabilities((1.0 + np.column_stack([-scores, scores])) / 2.0)
+        return as_probabilities(scores if self.target == "indicator" else (1.0 + scores) / 2.0)
+
+    @available_if(_offers_probabilities)
+    @blockwise
+    def predict_log_proba(self, X):
+        """Logarithms of `predict_proba`.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d), or a home of rows
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n, c)
+            A column for each of ``classes_``.
+        """
+        return np.log(self.predict_proba(X))
 
 
-def nearest_probabilities(P: np.ndarray) -> np.ndarray:
-    """Each row moved to the nearest point with entries >= 0 and sum 1; the largest entry stays the largest."""
-    falling = -np.sort(-P, axis=1)
-    surplus = (np.cumsum(falling, axis=1) - 1.0) / np.arange(1, P.shape[1] + 1)
-    last = np.sum(falling > surplus, axis=1) - 1
-    return np.maximum(P - surplus[np.arange(len(P)), last][:, None], 0.0)
+def as_probabilities(P: np.ndarray) -> np.ndarray:
+    """Rows of numbers above 0 with sum 1, in the order of P: beyond `TAIL` of 0 and 1 they follow a hyperbola, which
+    goes on with the slope of the straight line and ends at 0 or 1."""
+    low = TAIL / (1.0 + (TAIL - np.minimum(P, TAIL)) / TAIL)
+    high = 1.0 - TAIL / (1.0 + (np.maximum(P, 1.0 - TAIL) - (1.0 - TAIL)) / TAIL)
+    bent = np.where(P < TAIL, low, np.where(P > 1.0 - TAIL, high, P))
+    return bent / bent.sum(axis=1, keepdims=True)
 
 
 @estimator

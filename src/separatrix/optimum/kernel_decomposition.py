@@ -40,17 +40,17 @@ def solve(problem: KernelProblem) -> None:
         if n <= AT_ONCE:
             _by_features(problem)
         if not problem.done():
-            _descend(problem, problem.tol, problem.alpha)
+            descend(problem, problem.tol, problem.alpha)
         return
     if n <= AT_ONCE:
         _exactly(problem, np.arange(n), np.zeros(n))
         return
-    alpha = _descend(problem, max(ROUGH_HARD if problem.hard else ROUGH, problem.tol), np.zeros(n))
+    alpha = descend(problem, max(ROUGH_HARD if problem.hard else ROUGH, problem.tol), np.zeros(n))
     support = np.flatnonzero(alpha)
     if not problem.done() and len(support) <= LARGEST_FACE:
         _exactly(problem, support, alpha)
     if not problem.done():
-        _descend(problem, problem.tol, alpha)
+        descend(problem, problem.tol, alpha)
 
 
 def _by_features(problem: KernelHingeProblem) -> None:
@@ -89,18 +89,18 @@ def _factor(K: NDArray[np.float64]) -> NDArray[np.float64]:
     return out
 
 
-def _descend(problem: KernelProblem, tol: float, alpha: Vector) -> Vector:
-    """Decomposition until the gap is at most ``tol``."""
+def descend(problem: KernelProblem, tol: float, alpha: Vector, enough: float = NOTHING) -> Vector:
+    """Decomposition until the gap is at most ``tol``, or no reason to move a multiplier is larger than ``enough``."""
     p, gram = problem.patterns, GramRows(problem.patterns, problem.megabytes)
     alpha = alpha.copy()
     f = np.zeros(p.n) if not alpha.any() else p.labels * p._products(alpha * p.labels)
-    run, add = gram_descent.descend_pairs() if p.space.free else gram_descent.descend(), gram_descent.add_rows()
+    add = gram_descent.add_rows()
     size = max(2, min(WORKING, p.n, len(gram.owner) // 2))
     working, chosen = np.zeros(0, np.int64), np.zeros(p.n, dtype=bool)
     while True:
         violators, violation, bias = _violators(problem, alpha, f + problem.diagonal * alpha - 1.0, size)
         problem.enter(alpha, f, bias)
-        if problem.done() or problem.gap <= tol or violation <= NOTHING:
+        if problem.done() or problem.gap <= tol or violation <= enough:
             return alpha
         chosen[violators] = True
         working = np.concatenate([violators, working[~chosen[working]]])[:size]
@@ -110,15 +110,28 @@ def _descend(problem: KernelProblem, tol: float, alpha: Vector) -> Vector:
         Q = np.array([gram.rows[slot].take(working) for slot in slots.tolist()])
         part = alpha[working]
         gradient = f[working] + problem.diagonal[working] * part - 1.0
-        problem.steps += run(
-            Q, p.labels[working], problem.diagonal[working], problem.cap[working], part, gradient,
-            INNER * violation, STEPS,
-        )  # fmt: skip
+        problem.steps += _within(problem, working, Q, part, gradient, INNER * violation)
         change = part - alpha[working]
         moved = np.flatnonzero(change)
         add(gram.rows, slots[moved], change[moved], f)
         alpha[working] = part
         working = working[np.argsort(change == 0, kind="stable")]
+
+
+def _within(
+    problem: KernelProblem, working: np.ndarray, Q: NDArray[np.float64], alpha: Vector, gradient: Vector, enough: float
+) -> int:
+    """Steps among the rows of a working set; they change ``alpha``."""
+    labels, diagonal, cap = problem.patterns.labels[working], problem.diagonal[working], problem.cap[working]
+    if not problem.patterns.space.free:
+        return int(gram_descent.descend()(Q, diagonal, cap, alpha, gradient, enough, STEPS))
+    Q *= labels[:, None]
+    Q *= labels
+    beta = alpha * labels
+    low, high = np.where(labels > 0, 0.0, -cap), np.where(labels > 0, cap, 0.0)
+    steps = gram_descent.descend_pairs()(Q, diagonal, low, high, beta, -labels * gradient, enough, STEPS)
+    np.abs(beta, out=alpha)
+    return int(steps)
 
 
 def _violators(

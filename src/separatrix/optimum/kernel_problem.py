@@ -119,7 +119,7 @@ class KernelHingeProblem(KernelProblem):
         b = 0.0 if not p.space.free else self.bias(f) if bias is None else bias
         value = 0.5 * square + float(self.cap @ np.maximum(0.0, 1.0 - f - p.labels * b))
         if 0 < value < np.inf and (2.0 * value) ** -0.5 > self.lower:
-            self.lower, self.a = (2.0 * value) ** -0.5, np.append(alpha * p.labels, b)
+            self.lower, self.a = (2.0 * value) ** -0.5, np.append(alpha * p.labels + 0.0, b)  # 0.0, not -0.0
 
     def bias(self, f: Vector) -> float:
         """The minimiser of sum cap_k max(0, 1 - f_k - l_k b): its slope rises by cap_k at every l_k (1 - f_k). Where

@@ -95,6 +95,7 @@ class KernelPatterns(Patterns):
         self._centres = centres  # None: these patterns themselves, which do not hold on to themselves
         self._like: KernelPatterns | None = None  # patterns of the same rows
         self._recent: dict[tuple[bytes, bytes | None], Vector] = {}  # the last few combinations of the rows
+        self._measured: tuple[bytes, float, float] = (b"", 0.0, 0.0)  # the last of them whose length was asked for
 
     def in_space(self, space: Space) -> "KernelPatterns":
         other = self._again(self.labels, space)
@@ -161,9 +162,10 @@ class KernelPatterns(Patterns):
     def value_error(self) -> float:
         """What is uncertain about a value of the kernel."""
         longest = max(float(p._row_squares.max(initial=0.0)) for p in (self, self.centres))
-        return self.kernel.rounding(longest, self.features, self.peak()) + self.centres.definiteness.skew
+        return self.kernel.rounding(longest, self.features, self._peak) + self.centres.definiteness.skew
 
-    def peak(self) -> float:
+    @cached_property
+    def _peak(self) -> float:
         return max(float(np.abs(self.squares).max(initial=0.0)), float(np.abs(self.centres.squares).max(initial=0.0)))
 
     def gram(self, index: np.ndarray, among: np.ndarray | None = None) -> NDArray[np.float64]:
@@ -194,10 +196,17 @@ class KernelPatterns(Patterns):
             for first in range(0, len(support), step):
                 part = support[first : first + step]
                 out += beta[part] @ self.gram(part, among)
-            for former in list(self._recent)[: 1 - RECENT]:
-                del self._recent[former]
-            self._recent[key] = out
+            self._remember(key, out)
         return out + self._rho2 * float(beta.sum())
+
+    def _remember(self, key: tuple[bytes, bytes | None], products: Vector) -> None:
+        for former in list(self._recent)[: 1 - RECENT]:
+            del self._recent[former]
+        self._recent[key] = products
+
+    def remember(self, beta: Vector, products: Vector) -> None:
+        """``products``: sum_k beta_k K(x_k, x_i), from a solver that had the whole Gram matrix at hand."""
+        self._remember((beta.tobytes(), None), products)
 
     @property
     def _rho2(self) -> float:
@@ -212,17 +221,21 @@ class KernelPatterns(Patterns):
     def margin_error(self, a: Vector) -> float:
         size, terms = float(np.abs(a[:-1]).sum()), np.count_nonzero(a) + 8
         shifted = self.centres.definiteness.shift * float(np.abs(a[:-1]).max(initial=0.0))
-        return size * (self.value_error + terms * EPS * (self.peak() + self._rho2)) + 4.0 * EPS * abs(a[-1]) + shifted
+        return size * (self.value_error + terms * EPS * (self._peak + self._rho2)) + 4.0 * EPS * abs(a[-1]) + shifted
 
     def length(self, a: Vector) -> float:
         return self.length_range(a)[1]
 
     def length_range(self, a: Vector, slack: float = 1.0) -> tuple[float, float]:
         """By what is uncertain about the quadratic form; ``slack``: so many times."""
-        centres, beta = self.centres, a[:-1]
-        support = np.flatnonzero(beta)
-        square = float(beta[support] @ centres._products(beta, support))
-        error = float(np.abs(beta).sum()) * self.margin_error(np.append(beta, 0.0))  # >= shift sum beta_k^2
+        beta = a[:-1]
+        key = beta.tobytes()
+        if self._measured[0] != key:  # several bounds ask for the same in turn
+            support = np.flatnonzero(beta)
+            square = float(beta[support] @ self.centres._products(beta, support))
+            error = float(np.abs(beta).sum()) * self.margin_error(np.append(beta, 0.0))  # >= shift sum beta_k^2
+            self._measured = key, square, error
+        _, square, error = self._measured
         if square < -4.0 * error:
             raise indefinite(f"a combination of rows has the squared length {square:.3g}")
         return float(np.sqrt(max(square - slack * error, 0.0))), float(np.sqrt(max(square + slack * error, 0.0)))

@@ -21,7 +21,7 @@ from separatrix.studio.separator_forms import Forms
 from separatrix.studio.session import Session, Shown, epoch_of
 from separatrix.view.canvas import FOLLOW_THEME
 
-PERIOD = 40  # milliseconds between two looks while it plays
+PERIOD = 80  # milliseconds between two looks while it plays
 SPEEDS = {"1 a second": 1, "2 a second": 2, "5 a second": 5, "10 a second": 10, "50 a second": 50, "500 a second": 500}
 END = 10**7  # a step that every fit has ended before
 

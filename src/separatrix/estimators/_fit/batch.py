@@ -88,7 +88,7 @@ class BatchClassifier(LinearSeparator):
     # The steps of a fit.
 
     def _doubt(self, n: int) -> tuple[str, str]:
-        """More epochs help where the criterion was still falling."""
+        """More epochs help where the criterion was still falling, and nothing was found yet."""
         quiet = self.stop_reason_ == "callback" or (self.stop_reason_ == "max_epochs" and self._settled_)
         return self.stop_reason_, "" if quiet else self._advice()
 
@@ -157,10 +157,18 @@ class BatchClassifier(LinearSeparator):
         self.n_epochs_ = self.n_iter_ = int(max(o.solver.epochs for o in outcomes))
         values = [np.array(o.solver.values) for o in outcomes]
         self.criterion_values_: Any = values[0] if len(values) == 1 else values
-        self._settled_ = all(o.reason != "max_epochs" or settled(o.solver.values) for o in outcomes)
+        self._settled_ = all(
+            o.reason != "max_epochs" or self._has_settled(o.solver, c)
+            for o, c in zip(outcomes, certificates, strict=True)
+        )
         self._set_ends([self._ended(o.reason, c) for o, c in zip(outcomes, self.certificates_, strict=True)])
         if late is not None:
             raise late
+
+    def _has_settled(self, solver: Any, certificate: Certificate) -> bool:
+        """Would more epochs change little? So it is if the criterion no longer fell, or a vector that separates was
+        made better for some epochs."""
+        return settled(solver.values) or (certificate.separable is True and solver.epochs > WINDOW)
 
     def _set_ends(self, reasons: list[str]) -> None:
         self.converged_: bool = all(r == "converged" for r in reasons)

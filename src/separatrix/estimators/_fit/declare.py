@@ -47,6 +47,9 @@ SHARED = """fit_intercept : bool, default=True
         A file in which a fit to rows that live elsewhere is kept while it runs. A fit that was killed goes on from
         there when the same call is made again, and ends with the same bits."""
 
+AVERAGE = """average : bool, default=False
+        Predict with the mean of the vector over all visits instead of the last one."""
+
 DELTA = """delta : float, default=0.0
         Soft margin: the extension of the space by ``delta`` per pattern, which makes all data separable there
         (``LinearSVC(loss="squared_hinge")`` has C = 1/(2 delta^2)). 0 is the hard margin."""
@@ -136,6 +139,7 @@ _MARKS = {
     "{support}": SUPPORT,
     "{shared}": SHARED,
     "{delta}": DELTA,
+    "{average}": AVERAGE,
     "{attributes}": ATTRIBUTES,
     "{batch}": BATCH,
     "{epochs}": EPOCHS,

@@ -1,0 +1,134 @@
+"""Two classes with plain slack and a free intercept, as LIBSVM's: a linear kernel by `MaxMargin`, others by pairs of
+multipliers or working sets of rows, each with a certificate."""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from separatrix.dropin.handover import BeyondError
+from separatrix.dropin.linear_svc import QuietMargin
+from separatrix.errors import SeparatrixError
+from separatrix.optimum import gram_pairs, kernel_decomposition
+from separatrix.optimum.kernel_problem import KernelHingeProblem
+from separatrix.patterns.kernel_functions import Kernel
+from separatrix.patterns.kernel_patterns import KernelPatterns
+from separatrix.patterns.plain_patterns import Patterns
+from separatrix.proof.certificate import Certificate
+from separatrix.proof.certify import certify
+from separatrix.rows.memory import as_rows
+from separatrix.space import Space, Vector
+
+WHOLE = 2500  # rows up to which the Gram matrix is computed as a whole
+FEW = 1000  # rows up to which a linear kernel is tried by pairs of multipliers,
+FIRST_STEPS, STEPS_OF_ROW = 2000, 15  # with at most so many steps, in all and for each row
+CLOSE = 1e-9  # a gap that is as good as 0
+CHECKED = 1000  # rows up to which looking whether a kernel is definite takes less time than the fit
+
+
+class Duel(NamedTuple):
+    """Two classes: the rows that support their border, with multiples that are positive for class j."""
+
+    support: np.ndarray
+    dual: Vector
+    intercept: float
+    certificate: Certificate
+    steps: int
+    solver: str
+    i: int = 0
+    j: int = 1
+
+
+class DuelSettings(NamedTuple):
+    """What all duels of a fit share; ``kernel`` is the user's, which certificates name."""
+
+    kernel: Kernel
+    C: float
+    tol: float
+    megabytes: float
+
+
+def linear_duel(X: Any, labels: Vector, rows: np.ndarray, weight: Vector, given: DuelSettings) -> Duel:
+    """These rows of X with labels -1 and +1; ``weight`` is that of all rows. Few rows are done by pairs of multipliers
+    unless these take too many steps, as with a large C they do."""
+    small = len(rows) <= FEW and np.isfinite(given.C)
+    found = _small_linear_duel(X[rows], labels, rows, weight, given) if small else None
+    return _newton_duel(X, labels, rows, weight, given) if found is None else found
+
+
+def _small_linear_duel(X: Any, labels: Vector, rows: np.ndarray, weight: Vector, given: DuelSettings) -> Duel | None:
+    space = Space(1.0, 0.0, True, weighted=True, hinge=given.C)
+    try:
+        patterns = KernelPatterns(as_rows(X), labels, space, given.kernel, weight[rows])
+        _check(patterns)
+        problem = KernelHingeProblem(patterns, given.C, weight[rows], tol=0.0, megabytes=given.megabytes)
+        if not gram_pairs.solve(problem, given.tol, FIRST_STEPS + STEPS_OF_ROW * len(rows)):
+            return None
+        explicit = Patterns(patterns.home, labels, space, weight[rows])
+        beta, intercept = problem.a[:-1], float(problem.a[-1])
+        a = np.append(np.asarray(X.T @ beta).ravel(), intercept)
+        found = certify(explicit, a, problem.alpha, kept=rows, sample_weight=weight)
+    except SeparatrixError as why:
+        raise BeyondError(str(why)) from why
+    if not found.gap or not found.gap <= max(given.tol, CLOSE):
+        return None
+    support = np.flatnonzero(beta)
+    return Duel(rows[support], beta[support], intercept, found, problem.steps, "pairs of multipliers")
+
+
+def _newton_duel(X: Any, labels: Vector, rows: np.ndarray, weight: Vector, given: DuelSettings) -> Duel:
+    model = QuietMargin(given.C, loss="hinge", fit_intercept="free", tol=given.tol)
+    try:
+        model.fit(X[rows], labels, weight[rows])
+    except SeparatrixError as why:
+        raise BeyondError(str(why)) from why
+    if not model.converged_:
+        raise BeyondError(f"a gap of {model.certificate_.gap:.1e}")
+    found = model.certificate_
+    index = None if found.alpha_index is None else rows[found.alpha_index]
+    found = replace(found, alpha_index=index, sample_weight=weight)
+    return Duel(
+        rows[model.support_], model.dual_coef_[0], float(model.intercept_[0]), found, model.n_iter_, model.solver_
+    )
+
+
+def kernel_duel(X: Any, labels: Vector, rows: np.ndarray, weight: Vector, given: DuelSettings) -> Duel:
+    """The same with another kernel; X is a matrix of inner products where that is a function or precomputed."""
+    if np.isinf(given.C):
+        raise BeyondError("a hard margin with a kernel")
+    known = Kernel("precomputed") if callable(given.kernel.name) else given.kernel
+    space = Space(1.0, 0.0, True, weighted=True, hinge=given.C)
+    try:
+        patterns = KernelPatterns(as_rows(X[rows]), labels, space, known, weight[rows], rows)
+        _check(patterns)
+        problem = KernelHingeProblem(patterns, given.C, weight[rows], tol=0.0, megabytes=given.megabytes)
+        if patterns.n <= WHOLE:
+            gram_pairs.solve(problem, given.tol)
+        else:
+            kernel_decomposition.descend(problem, 0.0, np.zeros(patterns.n), given.tol)
+        found = certify(patterns, problem.a, problem.alpha, kept=rows, sample_weight=weight)
+    except SeparatrixError as why:
+        raise BeyondError(str(why)) from why
+    if not np.isfinite(gap(found)):
+        raise BeyondError("numbers beyond what a certificate can bound")
+    solver = "pairs of multipliers" if patterns.n <= WHOLE else "working sets of rows"
+    beta, intercept = problem.a[:-1], float(problem.a[-1])
+    support = np.flatnonzero(beta)
+    found = replace(found, kernel=given.kernel)
+    return Duel(rows[support], beta[support], intercept, found, problem.steps, solver)
+
+
+def gap(certificate: Certificate) -> float:
+    """P - D, certified."""
+    return np.inf if certificate.value is None else certificate.value - certificate.bound
+
+
+def _check(patterns: KernelPatterns) -> None:
+    if not np.isfinite(patterns.squares).all():
+        raise BeyondError("a kernel with values that are not finite")
+    if patterns.kernel.mercer:
+        return
+    if patterns.n > CHECKED:
+        raise BeyondError(f"more than {CHECKED} rows of a kernel that is not known to be positive semi-definite")
+    if not patterns.definite:
+        raise BeyondError("a kernel that is not positive semi-definite on these data")
