@@ -375,10 +375,13 @@ def recursive_least_squares(Y, ridge, weight=None, max_epochs=1):
 
 
 def max_margin(Y):
-    """The maximum directional margin gamma_d and a vector that has it; (0, None) if the patterns are not separable.
+    """The maximum directional margin gamma_d and a vector that has it; (0, None) if the patterns are not separable, or
+    so short that their squares vanish.
 
     min |w|^2/2, Y w >= 1. The margin is measured on w, so it is reached whatever the solver's accuracy.
     """
+    if radius(Y) == 0:
+        return 0.0, None
     solved = least_norm(Y / radius(Y), np.ones(len(Y)))
     return (0.0, None) if solved is None else (float((Y @ solved[0]).min() / norm(solved[0])), solved[0])
 

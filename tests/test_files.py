@@ -463,14 +463,3 @@ def test_columns_of_text_are_encoded(tmp_path):
     pl.DataFrame({"colour": ["red", None], "size": [1.0, 2.0], "y": ["a", "b"]}).write_parquet(tmp_path / "3.parquet")
     with pytest.raises(DataError, match=r"3.parquet: column 'colour' has missing values"):
         separatrix.rows.files(tmp_path / "*.parquet", target="y", encode=True)
-
-
-def test_a_file_with_other_content_and_its_old_time_is_read_again(tmp_path):
-    path, options = tmp_path / "data.npz", {"target": "y", "cache": tmp_path / "cache"}
-    X = np.array([[0.0], [1.0], [3.0], [4.0]])
-    np.savez(path, X=X, y=[0, 0, 1, 1])
-    times = path.stat()
-    assert separatrix.separability(separatrix.rows.files(path, **options)).separable is True
-    np.savez(path, X=X, y=[0, 1, 0, 1])
-    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-    assert separatrix.separability(separatrix.rows.files(path, **options)).separable is False
