@@ -190,12 +190,17 @@ def test_ctrl_c(case):
     assert best_of_three(late) <= SOON
 
 
+def now():
+    """The time of the clock and of this process; threads of BLAS that wait for each other make the second larger."""
+    return np.array([time.perf_counter(), time.process_time()])
+
+
 def run_for(model, X, y):
     """The smaller of the seconds that passed and those that this process used."""
-    wall, own = time.perf_counter(), time.process_time()
+    before = now()
     with suppress(separatrix.NotSeparableError):
         model.fit(X, y)
-    return min(time.perf_counter() - wall, time.process_time() - own)
+    return min(now() - before)
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if hasattr(c.model, "max_time")], ids=str)
@@ -217,7 +222,7 @@ class Stop:
     """A callback that asks to stop, and when it did."""
 
     def __init__(self):
-        self.first = time.process_time()
+        self.first = now()
         self.asked = None
 
     def setup(self, estimator, context): ...
@@ -227,9 +232,9 @@ class Stop:
     def on_fit_task_begin(self, estimator, context, **kwargs): ...
 
     def on_fit_task_end(self, estimator, context, **kwargs):
-        if time.process_time() - self.first < AFTER:
+        if min(now() - self.first) < AFTER:
             return False
-        self.asked = self.asked or time.process_time()
+        self.asked = now() if self.asked is None else self.asked
         return True
 
 
@@ -243,6 +248,6 @@ def test_a_callback_that_stops(case):
         stop = Stop()
         clone(case.model).set_callbacks(stop).fit(X, y)
         assert stop.asked is not None
-        return max(stop.asked - stop.first - AFTER, time.process_time() - stop.asked)
+        return max(min(stop.asked - stop.first) - AFTER, min(now() - stop.asked))
 
     assert best_of_three(late) <= SOON
