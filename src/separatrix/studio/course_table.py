@@ -51,6 +51,10 @@ def _state(frame: Frame) -> str:
     return "at its end" if frame.done else "running" if frame.model is not None else ""
 
 
+def _points(count: int) -> str:
+    return f"{count} point{'s' if count > 1 else ''}"
+
+
 def verdict_words(shown: Shown) -> str:
     """Whether a line separates, and why not."""
     if shown.answer is None:
@@ -65,7 +69,7 @@ def verdict_words(shown: Shown) -> str:
     negative = len(shown.meeting.rows) - positive
     return (
         f'<p class="answer"><b>No line separates {first} from {second}.</b> Their convex hulls meet at '
-        f'<span style="color:{COLOURS[5]}">★</span> ({x:.4g}, {y:.4g}): a weighted mean of {positive} points of '
-        f"{second} is exactly one of {negative} points of {first}. Perceptrons never come to rest on "
+        f'<span style="color:{COLOURS[5]}">★</span> ({x:.4g}, {y:.4g}): a weighted mean of {_points(positive)} of '
+        f"{second} is exactly one of {_points(negative)} of {first}. Perceptrons never come to rest on "
         f"such points.</p>{doubt}"
     )
