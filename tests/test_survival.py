@@ -102,9 +102,10 @@ def killed(script, folder, news, seed):
 def test_a_fit_survives_being_killed(folder, model, kills):
     home = rows(folder)
     expected = eval(f"separatrix.{model}").fit(home)  # the same words here and there
-    script, count = FIT.format(model=model), 0
+    script, count, tries = FIT.format(model=model), 0, 0
     while count < kills:
-        if killed(script, folder, 3 + count % 17, count):
+        tries += 1
+        if killed(script, folder, 2 + tries % 17, tries):
             count += 1
         else:  # it was done: the next run begins anew
             (folder / "run.checkpoint").unlink()
