@@ -178,6 +178,7 @@ def best_of_three(late):
     return seconds
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # one that meets the collector
 @each
 def test_ctrl_c(case):
     X, y = warmed_up(case)
