@@ -85,11 +85,12 @@ def compare(
     asked = Options(scale=scaled, encode=encode, impute=impute, folds=cv, max_time=max_time)
     if len(files) > 1:
         check_ranks(files, asked, algorithms or ())
-    comparisons = []
+    comparisons: list[Any] = []
+    sources: list[str | None] = [*files] or [None]  # None: the example
     with Progress(quiet=json) as tell:
         seen = None if tell is None else partial(_line, tell)
         reading = options.reading(target, format, header, separator, encoding, drop)
-        for file in files or [None]:
+        for file in sources:
             found = run(file, asked, tell, seen, wanted=algorithms or (), jobs=jobs, **reading)
             comparisons.append(found)
             if found.left:
