@@ -394,7 +394,9 @@ def named(tmp_path, names):
     return path
 
 
-@pytest.mark.parametrize("shift", range(len(NAMES)))
+@pytest.mark.parametrize(
+    "shift", [0, *(pytest.param(k, marks=[pytest.mark.slow] if k % 3 else []) for k in range(1, len(NAMES)))]
+)
 def test_names_and_labels_of_any_kind(tmp_path, shift):
     names = NAMES[shift:] + NAMES[:shift]
     path, model = named(tmp_path, names), tmp_path / "m.sx"
