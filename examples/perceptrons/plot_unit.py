@@ -2,7 +2,7 @@
 A linear classifier as a unit
 =============================
 
-You learn what a fitted separator computes, from a picture of it as a neuron: every feature is multiplied by its weight, a
+You learn what a fitted separator computes, drawn as a neuron: every feature is multiplied by its weight, a
 constant input by the bias, the products are summed, and the sign of the sum decides (Duda, Hart and Stork, figure 5.1).
 
 The numbers are those of a Perceptron that tells one kind of iris from the others, and of the first flower.
