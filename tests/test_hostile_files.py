@@ -446,6 +446,8 @@ def test_a_format_that_is_asked_for_and_not_there(tmp_path):
     for format in FORMATS:
         with pytest.raises(DataError, match="words"):
             read_table(path, format=format)
+    with pytest.raises(DataError, match="begins with neither"):
+        read_table(path, format="json")
 
 
 def test_what_does_not_fit_into_memory(tmp_path, monkeypatch):
