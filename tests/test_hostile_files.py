@@ -26,6 +26,7 @@ from separatrix.io.data.formats import FORMATS
 from separatrix.io.model.encoding import encode
 from separatrix.io.model.files import _digest
 from separatrix.io.output import write_atomically
+from separatrix.rows import files
 
 matplotlib.use("Agg")
 LINE = "x,z,label\n" + "".join(f"{x},{x % 3},{'high' if x > 4 else 'low'}\n" for x in range(10))
@@ -449,6 +450,16 @@ def test_a_format_that_is_asked_for_and_not_there(tmp_path, content):
     for format in FORMATS:
         with pytest.raises(DataError, match="words"):
             read_table(path, format=format)
+
+
+def test_labels_beyond_64_bits(tmp_path):
+    """They are told apart as texts: numpy has no such integers."""
+    path = tmp_path / "huge.json"
+    rows = [{"a": k, "y": 2**100 + k % 2} for k in range(6)]
+    path.write_text(json.dumps(rows))
+    assert read_table(path, "y").y.tolist() == [str(row["y"]) for row in rows]
+    pl.DataFrame(rows, schema={"a": pl.Int64, "y": pl.Int128}).write_parquet(tmp_path / "huge.parquet")
+    assert files(tmp_path / "huge.parquet", target="y").classes.tolist() == [str(2**100), str(2**100 + 1)]
 
 
 def test_what_does_not_fit_into_memory(tmp_path, monkeypatch):
