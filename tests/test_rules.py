@@ -206,7 +206,7 @@ def test_a_rule_that_makes_arrays():
         (Perceptron(), oracle.perceptron),
         (GreedyPerceptron(), oracle.greedy),
         (DynamicMargin(epsilon=0.4), lambda Y, **how: oracle.dynamic_margin(Y, 0.4, **how)),
-        (Relaxation(tol=0.01), lambda Y, **how: oracle.relaxation(Y, tol=0.01, **how)),
+        (Relaxation(margin_tol=0.01), lambda Y, **how: oracle.relaxation(Y, tol=0.01, **how)),
         (PassiveAggressive(C=1.0), lambda Y, **how: oracle.passive_aggressive(Y, 1.0, **how)),
     ],
 )

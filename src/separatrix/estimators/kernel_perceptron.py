@@ -54,6 +54,12 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
         What the fit proves, in the space of the kernel.
     classes_, converged_, n_updates_, n_visits_, n_epochs_, directional_margin_, geometric_margin_ : as for `Perceptron`
 
+    See Also
+    --------
+    Perceptron : Without a kernel.
+    KernelMaxMargin : The maximum margin with a kernel.
+    VotedPerceptron : Predicts by a vote of all vectors.
+
     References
     ----------
     Aizerman, Braverman & Rozonoer (1964); Freund & Schapire (1999); Duda, Hart & Stork, section 5.11.
