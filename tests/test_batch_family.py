@@ -319,6 +319,7 @@ WRONG = {
     "step_tol": [-1e-9, np.nan, np.inf, "1", None],
     "bound_tol": [-1e-9, np.nan, np.inf, "1", None],
     "criterion": ["J_p", None, 3],
+    "C": [0, -1, np.nan, np.inf, "1", None],
     "method": ["steepest", None],
     "variant": ["III", None],
     "target": ["two", None, 1.0],
