@@ -111,6 +111,24 @@ def fixed_margin(Y, beta, eta, **how):
     return cycle(Y, lambda u, y, t, c: unit(u + eta * c * y / R) if u @ y <= beta else None, start=unit(Y[0]), **how)
 
 
+def fixed_margin_search(Y, factor, eta, **how):
+    """Guesses g = R, factor R, ...: u.y <= factor g, afresh when eq. 9 says that a gamma_d >= g would have ended."""
+    R, guess, spent = radius(Y), 1.0, 0
+
+    def correct(u, y, t, c):
+        nonlocal guess, spent
+        rate = min(eta, guess * (1 - factor) / 3)
+        if norm(u) > 0 and u @ y > factor * guess * R:
+            return None
+        spent += 1
+        u = unit(u + (rate if norm(u) > 0 else 1.0) * c * y / R)
+        if spent == np.ceil(1 / (rate * (guess - (1 + rate) * (rate / 2 + factor * guess)))) + 1:
+            guess, spent, u = factor * guess, 0, np.zeros_like(u)
+        return u
+
+    return cycle(Y, correct, start=unit(Y[0]), **how)
+
+
 def unit(a):
     return a / norm(a)
 
@@ -342,8 +360,15 @@ def p_norm(Y, p="auto", **how):
 # Squared error
 
 
-def lms(Y, eta=1.0, rate=None, tol=1e-3, weight=None, max_epochs=20):
-    """DHS alg. 10: a += eta(k) (1 - a.y) y, k counts presentations; a weight c repeats the step c times."""
+def fisher_targets(y, weight=None):
+    """n/n_i for the rows of each class, counted with their weights."""
+    l, weight = labels(y), np.ones(len(y)) if weight is None else weight
+    return weight.sum() / np.array([weight[l == sign].sum() for sign in l])
+
+
+def lms(Y, eta=1.0, rate=None, tol=1e-3, target=None, weight=None, max_epochs=20):
+    """DHS alg. 10: a += eta(k) (b - a.y) y, k counts presentations; a weight c repeats the step c times."""
+    target = np.ones(len(Y)) if target is None else target
     if rate is None:
         n, R2 = len(Y), radius(Y) ** 2
 
@@ -354,10 +379,10 @@ def lms(Y, eta=1.0, rate=None, tol=1e-3, weight=None, max_epochs=20):
     a, k = np.zeros(Y.shape[1]), 0
     for _ in range(max_epochs):
         matters = False
-        for y, c in zip(Y, weight, strict=True):
+        for y, c, b in zip(Y, weight, target, strict=True):
             k, before = k + 1, a
             for _ in range(int(c)):
-                a = a + rate(k) * (1 - a @ y) * y
+                a = a + rate(k) * (b - a @ y) * y
             matters |= norm(a - before) > tol * norm(before)
         if not matters:
             return Run(a, k, True, [])

@@ -59,7 +59,11 @@ PARAMETERS = {
         "eta0": st.sampled_from([0.01, 0.1]),
         "decay": st.sampled_from([0.0, 0.4]),
     },
-    FixedMargin: {"beta": st.sampled_from([0.0, 0.1, 0.5]), "eta": st.sampled_from([0.01, 0.1])},
+    FixedMargin: {
+        "beta": st.sampled_from([0.0, 0.1, 0.5, "search"]),
+        "eta": st.sampled_from([0.01, 0.1]),
+        "factor": st.sampled_from([0.5, 0.8]),
+    },
     MarginPerceptron: {"gamma_guess": st.sampled_from([None, 0.1, 0.5])},
     Relaxation: {"eta": st.sampled_from([0.3, 1.0, 1.8]), "margin_tol": st.sampled_from([0.01, 0.3])},
     PassiveAggressive: {
@@ -164,6 +168,10 @@ def test_freund_schapire(Xy, how, seed, gamma):
     for direction in (u, -u, Y.sum(axis=0) / max(np.linalg.norm(Y.sum(axis=0)), 1e-300)):
         D = bounds.deviation(Y @ direction, gamma)
         assert model.n_updates_ <= bounds.freund_schapire(oracle.radius(Y), gamma, D) * ROUNDING
+        least = bounds.least_freund_schapire(Y)
+        assert least.bound <= bounds.freund_schapire(oracle.radius(Y), gamma, D) * (1 + 1e-5)
+        assert model.n_updates_ <= least.bound * ROUNDING
+        assert model.n_updates_ <= model.certificate_.theory.bound * ROUNDING
 
 
 @many
@@ -189,20 +197,18 @@ def test_any_start(Xy, how, seed, factor):
 @many
 @given(data(separable=True), st.sampled_from([(0.5, 1.0, 2.0, 4.0), (0.1, 3.0)]))
 def test_greedy_increments(Xy, etas):
-    """GREEDY 15-17, from the increments that were used: sum alpha grows by one of them with every update."""
+    """GREEDY 15-17, from the increments that were used: sum alpha is their sum."""
     X, y = Xy
     Y = oracle.patterns(X, y)
     gamma, w = oracle.max_margin(Y)
     assume(w is not None and gamma > 0.02 * oracle.radius(Y))
-    whole = GreedyPerceptron(etas, shuffle=False).fit(X, y)
-    k = min(whole.n_updates_, 30)
-    totals = [GreedyPerceptron(etas, shuffle=False, max_updates=j).fit(X, y).certificate_.alpha.sum() for j in
-              range(1, k + 1)]  # fmt: skip
-    used = np.diff([0.0, *totals])
-    assert np.all(np.abs(used[:, None] - np.array(etas)).min(axis=1) < 1e-9)
-    effective = bounds.greedy_effective_updates(used)
+    model = GreedyPerceptron(etas, shuffle=False).fit(X, y)
+    assert model.eta_counts_.sum() == model.n_updates_
+    assert model.eta_counts_ @ etas == pytest.approx(model.certificate_.alpha.sum())
+    effective = bounds.greedy_effective_updates(etas, model.eta_counts_)
+    assert effective == pytest.approx(bounds.greedy_effective_updates(np.repeat(etas, model.eta_counts_)))
     assert effective <= bounds.novikoff(oracle.radius(Y), gamma) * ROUNDING * (1 + 1e-6)
-    assert k * (min(etas) / max(etas)) ** 2 <= effective * ROUNDING
+    assert model.n_updates_ * (min(etas) / max(etas)) ** 2 <= effective * ROUNDING
     sharp = bounds.bounded_increments(oracle.radius(Y), gamma, min(etas), max(etas))
     assert sharp <= bounds.greedy(oracle.radius(Y), gamma, min(etas), max(etas)) * ROUNDING
 
@@ -321,6 +327,11 @@ def test_the_corrected_bound_of_the_fuzzy_perceptron(Xy, how, m, fuzz, c):
     gamma, w = oracle.max_margin(weighted / oracle.radius(weighted))
     assume(w is not None and gamma > 1e-3)
     assert model.n_updates_ <= bounds.fuzzy(1.0, gamma) * (1 + 1e-5)
+    theory = model.certificate_.theory
+    assert model.n_updates_ <= theory.bound * ROUNDING
+    assert theory.least_bound <= bounds.fuzzy(1.0, gamma) * (1 + 1e-5)
+    if theory.gamma[0] > 0:
+        assert bounds.fuzzy(1.0, gamma) <= theory.bound * (1 + 1e-5)
 
 
 def test_theorem_22_forgets_the_weights():

@@ -6,7 +6,7 @@ import numpy as np
 import oracle
 import pytest
 import scipy.sparse as sp
-from cases import ADDITIVE
+from cases import ADDITIVE, HAVE_KERNELS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
@@ -21,6 +21,7 @@ from separatrix import (
     DataError,
     DynamicMargin,
     FuzzyPerceptron,
+    GreedyPerceptron,
     KernelMaxMargin,
     KernelPerceptron,
     MaxMargin,
@@ -66,14 +67,13 @@ def test_values_of_the_kernels(sparse):
 
 
 QUICK = (Perceptron, DynamicMargin, CRAMMA, ROMMA)  # each other rule compiles a loop of its own, and so does a table
+DUAL = [*ADDITIVE, *(case for case in HAVE_KERNELS if "average" not in case.parameters)]
 COSTLY = [case for case in ADDITIVE if case.estimator not in QUICK or case.table]
 
 
 @quiet
 @pytest.mark.nojit
-@pytest.mark.parametrize(
-    "case", [pytest.param(c, marks=pytest.mark.slow) if c in COSTLY else c for c in ADDITIVE], ids=str
-)
+@pytest.mark.parametrize("case", [pytest.param(c, marks=pytest.mark.slow) if c in COSTLY else c for c in DUAL], ids=str)
 @pytest.mark.parametrize("delta", [0.0, 0.6])
 def test_a_rule_in_dual_form_is_the_rule(case, delta):
     rule = case.estimator(**case.parameters)
@@ -98,6 +98,20 @@ def test_averages_in_dual_form():
     direct = Perceptron(average=True, max_epochs=5).fit(X, y)
     dual = KernelPerceptron(average=True, kernel="linear", max_epochs=5).fit(X, y)
     np.testing.assert_allclose(dual.decision_function(X), direct.decision_function(X), atol=1e-10)
+
+
+@quiet
+@pytest.mark.parametrize("rule", [GreedyPerceptron(), FuzzyPerceptron(fuzz=0.01)], ids=str)
+def test_greedy_and_fuzzy_rules_in_the_space_of_a_kernel(rule):
+    """Losses, class means and distances are those of the mapped rows."""
+    X, y = make_moons(60, noise=0.2, random_state=1)
+    direct = clone(rule).set_params(max_epochs=10).fit(phi(X), y)
+    dual = KernelPerceptron(rule, max_epochs=10, **SQUARE).fit(X, y)
+    assert dual.n_updates_ == direct.n_updates_
+    np.testing.assert_allclose(dual.decision_function(X), direct.decision_function(phi(X)), rtol=1e-8, atol=1e-8)
+    theories = [m.certificate_.theory for m in (dual, direct)]
+    assert theories[0].theorem == theories[1].theorem
+    assert theories[0].least_bound == pytest.approx(theories[1].least_bound, rel=1e-6)
 
 
 def test_a_kernel_is_its_map():
@@ -200,9 +214,12 @@ def test_early_stopping_with_a_kernel():
 
 def test_what_a_kernel_cannot_do():
     X, y = MOONS
-    for rule, why in ((LMS(), "has no dual form"), (FuzzyPerceptron(), "distances from the class means")):
+    for model, why in (
+        (KernelPerceptron(LMS()), "has no dual form"),
+        (KernelPerceptron(GreedyPerceptron(), average=True), "no mean"),
+    ):
         with pytest.raises(ValueError, match=why):
-            KernelPerceptron(rule).fit(X, y)
+            model.fit(X, y)
     with pytest.raises(ValueError, match="rule="):
         KernelPerceptron("perceptron").fit(X, y)
     with pytest.raises(ValueError, match="no coef_init"):

@@ -22,6 +22,7 @@ from separatrix import DataError, MaxMargin, ModelError, load, save
 from separatrix.cli import app
 from separatrix.io import read_table
 from separatrix.io.data import limits, native
+from separatrix.io.data.formats import FORMATS
 from separatrix.io.model.encoding import encode
 from separatrix.io.model.files import _digest
 from separatrix.io.output import write_atomically
@@ -394,7 +395,9 @@ def named(tmp_path, names):
     return path
 
 
-@pytest.mark.parametrize("shift", range(len(NAMES)))
+@pytest.mark.parametrize(
+    "shift", [0, *(pytest.param(k, marks=[pytest.mark.slow] if k % 3 else []) for k in range(1, len(NAMES)))]
+)
 def test_names_and_labels_of_any_kind(tmp_path, shift):
     names = NAMES[shift:] + NAMES[:shift]
     path, model = named(tmp_path, names), tmp_path / "m.sx"
@@ -435,3 +438,24 @@ def test_names_of_files_are_no_wildcards(tmp_path, kind):
         getattr(frame, f"write_{kind}")(tmp_path / name)
         frame = frame.with_columns(pl.lit(7.0).alias("[a]"))
     assert read_table(tmp_path / "data[1]*?.txt", "y").X["[a]"].to_list() == [1.0, 2.0]
+
+
+def test_a_format_that_is_asked_for_and_not_there(tmp_path):
+    path = tmp_path / "words"
+    path.write_bytes(b"PK\x03\x04 and then nothing of an archive")
+    for format in FORMATS:
+        with pytest.raises(DataError, match="words"):
+            read_table(path, format=format)
+
+
+def test_what_does_not_fit_into_memory(tmp_path, monkeypatch):
+    """Where Python cannot have the memory of a file that is unpacked."""
+    path = tmp_path / "large.csv.gz"
+    path.write_bytes(gzip.compress(b"a,y\n1,u\n2,v\n"))
+
+    def refused(*given):
+        raise MemoryError
+
+    monkeypatch.setattr("separatrix.io.data.source.check_unpacked", refused)
+    with pytest.raises(DataError, match=r"large\.csv\.gz does not fit into memory"):
+        read_table(path, "y")

@@ -15,6 +15,7 @@ from separatrix.bounds.constant_rate import (
     cramma_half,
     extended_floor,
     extended_margin,
+    fixed_margin_search,
 )
 from separatrix.bounds.generalised import (
     arow,
@@ -30,12 +31,9 @@ from separatrix.bounds.generalised import (
 from separatrix.bounds.mistakes import (
     alma,
     any_start,
-    best_freund_schapire,
     bounded_increments,
-    deviation,
     dynamic_margin,
     fixed_directional_margin,
-    freund_schapire,
     fuzzy,
     fuzzy_angle,
     geometric_margin,
@@ -56,9 +54,17 @@ from separatrix.bounds.mistakes import (
     with_margin,
     with_margin_fraction,
 )
+from separatrix.bounds.unrealisable import (
+    LeastBound,
+    best_freund_schapire,
+    deviation,
+    freund_schapire,
+    least_freund_schapire,
+)
 
 __all__ = [
     "CrammaBound",
+    "LeastBound",
     "alma",
     "any_start",
     "arow",
@@ -73,6 +79,7 @@ __all__ = [
     "extended_floor",
     "extended_margin",
     "fixed_directional_margin",
+    "fixed_margin_search",
     "freund_schapire",
     "fuzzy",
     "fuzzy_angle",
@@ -80,6 +87,7 @@ __all__ = [
     "greedy",
     "greedy_effective_updates",
     "incremental_margin_perceptron",
+    "least_freund_schapire",
     "leave_one_out",
     "margin_fuzzy_angle",
     "margin_perceptron",

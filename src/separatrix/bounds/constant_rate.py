@@ -4,6 +4,7 @@ import math
 from typing import NamedTuple
 
 from separatrix.bounds.mistakes import bisect
+from separatrix.rules.fixed_margin import search_stages
 
 
 class CrammaBound(NamedTuple):
@@ -71,6 +72,21 @@ def _cramma_terms(radius: float, gamma: float, eta: float) -> tuple[float, float
     """gamma/R, chi and omega of CRAMMA eq. 11."""
     g = gamma / radius
     return g, 1.0 - 0.5 * eta * (1.0 + eta) / g, eta * (1.0 + eta) * g
+
+
+def fixed_margin_search(radius: float, gamma: float, factor: float, eta: float) -> float:
+    """The search over beta of `separatrix.FixedMargin` makes at most so many updates; its margin: factor^2 gamma.
+
+    Derived here: the stage with the first guess g <= gamma ends by itself, by `fixed_directional_margin` with beta =
+    factor g, which decreases with gamma; and g > factor gamma.
+
+    >>> fixed_margin_search(2.0, 0.5, factor=0.5, eta=0.01)
+    1464.0
+    """
+    if not gamma > 0:
+        return math.inf
+    stages = max(0, math.ceil(math.log(gamma / radius) / math.log(factor) - 1e-12))
+    return float(search_stages(factor, eta, factor**stages)[-1][-1])
 
 
 def extended_floor(delta: float, n: int) -> float:

@@ -16,9 +16,11 @@ from separatrix.estimators._fit.separator import Data
 from separatrix.estimators._fit.watch import threads_for
 from separatrix.estimators.own_rule import checked_rule
 from separatrix.estimators.sklearn_api import COUNT
+from separatrix.loops.greedy_loop import Margins
+from separatrix.rules.greedy import GreedyRule
 from separatrix.rules.perceptron import PerceptronRule
 from separatrix.space import Vector
-from separatrix.training.base import adds_single_patterns
+from separatrix.training.base import Training, adds_single_patterns
 from separatrix.training.kernel_training import KernelTraining
 
 
@@ -98,6 +100,10 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
 
     def _recipe(self, record: Record) -> Recipe:
         lent = self._lent(record)
+        if isinstance(lent.rule, GreedyRule):
+            if self.average:
+                raise ValueError("The greedy rule keeps no mean of its vectors: average must be False.")
+            return lent._replace(memory=self._products_at_hand)
         if not adds_single_patterns(lent.rule):
             raise self._has_no_dual_form()
         if lent.memory is not None:
@@ -119,17 +125,16 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
         lender._validate_params()
         self._refuse_dropped(lender)
         recipe = lender._recipe(record)
-        if recipe.weight is not None:
-            raise ValueError(
-                f"rule={lender!r} weighs rows by their distances from the class means among the features, not in the "
-                "space of a kernel. Use rule=None and give such weights as sample_weight."
-            )
         return recipe._replace(limit=lender._update_limit(recipe))
+
+    def _products_at_hand(self, training: Training) -> Margins:
+        n = training.patterns.n
+        return Margins(np.zeros(n), np.zeros(n), np.zeros(0), np.zeros(len(training.rule.etas), np.int64))
 
     def _has_no_dual_form(self) -> ValueError:
         return ValueError(
-            f"rule={self.rule!r} has no dual form here: a kernel needs a rule that the additive loop runs, with "
-            "corrections by multiples >= 0 of the pattern at hand, decided by a.y and lengths alone."
+            f"rule={self.rule!r} has no dual form here: a kernel needs corrections by multiples >= 0 of the pattern at "
+            "hand, decided by a.y and lengths alone."
         )
 
     def _refuse_dropped(self, lender: OnlineClassifier) -> None:

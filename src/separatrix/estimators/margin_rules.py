@@ -14,7 +14,7 @@ from separatrix.loops.state import UPDATES
 from separatrix.rules.alma import AlmaRule
 from separatrix.rules.cramma import CrammaRule
 from separatrix.rules.dynamic_margin import DynamicMarginRule
-from separatrix.rules.fixed_margin import FixedMarginRule
+from separatrix.rules.fixed_margin import FixedMarginRule, FixedMarginSearchRule, search_stages
 from separatrix.rules.margin_perceptron import (
     IncrementalMarginRule,
     MarginPerceptronRule,
@@ -22,6 +22,7 @@ from separatrix.rules.margin_perceptron import (
     updates_of_stages,
 )
 from separatrix.rules.micra import MicraRule
+from separatrix.training.base import UNLIMITED
 
 
 def counter_of_the_paper(model: Any) -> int:
@@ -43,7 +44,8 @@ class DynamicMargin(AdditiveClassifier):
     Parameters
     ----------
     epsilon : float, default=0.5
-        How much of the margin may be missing. The number of updates grows like 1/epsilon.
+        How much of the margin may be missing. On many data updates grow like 1/epsilon, on some faster; what is
+        certain is `separatrix.bounds.dynamic_margin`.
     {average}
     {shared}
     {delta}
@@ -276,17 +278,24 @@ class ALMA(AdditiveClassifier):
 class FixedMargin(AdditiveClassifier):
     """A fixed directional margin: it ends only if ``beta`` < gamma_d, and then with a margin above ``beta``.
 
-    Update when ``u.y <= beta``: ``u <- (u + eta y/R) / |.|``; u starts on the first pattern.
+    Update when ``u.y <= beta``: ``u <- (u + eta y/R) / |.|``; u starts on the first pattern. Where gamma_d is unknown,
+    ``beta="search"`` goes through guesses g = R, factor R, factor^2 R, ..., asks for factor g and starts afresh with
+    the next when a bound says that a gamma_d >= g would have ended by now (`separatrix.bounds.fixed_margin_search`): it
+    ends with at least factor^2 of gamma_d.
 
     Sample weights, divided by their mean, multiply the step; that shifts the boundary only weakly. `partial_fit` takes
     them as they are.
 
     Parameters
     ----------
-    beta : float, default=0.01
+    beta : float or "search", default=0.01
         The directional margin that is asked for, in the units of the data.
     eta : float, default=0.01
-        The effective rate.
+        The effective rate; a search takes smaller ones where its guess needs them.
+    factor : float, default=0.5
+        Between two guesses of a search: nearer to 1, it ends with more of the margin and takes longer.
+    min_beta : float, default=1e-6
+        A search gives up below this guess, as a fraction of R.
     {shared}
     {delta}
 
@@ -309,18 +318,30 @@ class FixedMargin(AdditiveClassifier):
     >>> model = FixedMargin(beta=0.3).fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
     >>> model.directional_margin_ > 0.3
     True
+    >>> searched = FixedMargin("search", factor=0.8).fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
+    >>> round(searched.certificate_.theory.fraction, 9)  # of the largest margin, at least
+    0.64
     """
 
-    beta: float = 0.01
+    beta: Any = 0.01
     eta: float = 0.01
+    factor: float = field(default=0.5, kw_only=True)
+    min_beta: float = field(default=1e-6, kw_only=True)
 
     _parameter_constraints = {
         **AdditiveClassifier._parameter_constraints,
-        "beta": [NOT_NEGATIVE],
+        "beta": [NOT_NEGATIVE, one_of("search")],
         "eta": [POSITIVE],
+        "factor": [between(0, 1, "neither")],
+        "min_beta": [between(0, 1, "neither")],
     }
 
     def _recipe(self, record: Record) -> Recipe:
+        if self.beta == "search":
+            tables = search_stages(float(self.factor), float(self.eta), float(self.min_beta))
+            # One less than all stages take, as of MarginPerceptron.
+            limit = int(min(tables[-1][-1], UNLIMITED)) - 1
+            return Recipe(FixedMarginSearchRule(*tables), relative=True, limit=limit)
         rule = FixedMarginRule(float(self.beta) / float(np.sqrt(record.radius2)), float(self.eta))
         return Recipe(rule, relative=True)
 

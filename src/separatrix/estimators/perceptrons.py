@@ -331,6 +331,8 @@ class GreedyPerceptron(AdditiveClassifier):
     Attributes
     ----------
     {attributes}
+    eta_counts_ : ndarray of shape (len(etas),), or a list of them for several problems
+        How often each increment was taken: what `separatrix.bounds.greedy_effective_updates` needs.
 
     See Also
     --------
@@ -350,6 +352,9 @@ class GreedyPerceptron(AdditiveClassifier):
     49
     >>> GreedyPerceptron((4.0, 2.0, 1.0, 0.5), fit_intercept=False, shuffle=False).fit(X, y).n_updates_
     4
+    >>> model = GreedyPerceptron(shuffle=False).fit(X, y)
+    >>> model.eta_counts_.sum() == model.n_updates_
+    True
     """
 
     etas: Any = (0.5, 1.0, 2.0, 4.0)
@@ -369,7 +374,16 @@ class GreedyPerceptron(AdditiveClassifier):
             raise ValueError(f"etas={self.etas!r} must be one or more positive numbers.")
         return Recipe(GreedyRule(etas), memory=_margins_at_hand)
 
+    def _fitted(self, trainings: list[Any], recipe: Recipe, data: Any) -> dict[str, Any]:
+        used = [t.state.memory.used.copy() for t in trainings]
+        return {**super()._fitted(trainings, recipe, data), "eta_counts_": used[0] if len(used) == 1 else used}
+
+    def _gather(self, members: list[Any]) -> None:
+        super()._gather(members)
+        self.eta_counts_: Any = [m.eta_counts_ for m in members]
+
 
 def _margins_at_hand(training: Training) -> Margins:
     patterns = training.patterns
-    return Margins(patterns.margins(training.state.v), np.zeros(patterns.n), np.zeros(patterns.d))
+    used = np.zeros(len(training.rule.etas), np.int64)
+    return Margins(patterns.margins(training.state.v), np.zeros(patterns.n), np.zeros(patterns.d), used)

@@ -14,7 +14,8 @@ from separatrix.rules.arow import ArowRule
 from separatrix.rules.ballseptron import BallseptronRule
 from separatrix.rules.cramma import CrammaRule
 from separatrix.rules.dynamic_margin import DynamicMarginRule
-from separatrix.rules.fixed_margin import FixedMarginRule
+from separatrix.rules.fixed_margin import FixedMarginRule, FixedMarginSearchRule
+from separatrix.rules.fuzzy import FuzzyRule
 from separatrix.rules.greedy import GreedyRule
 from separatrix.rules.margin_fuzzy import MarginFuzzyPrintedRule, MarginFuzzyRule
 from separatrix.rules.margin_perceptron import IncrementalMarginRule, MarginPerceptronRule
@@ -26,6 +27,8 @@ from separatrix.rules.romma import RommaRule
 from separatrix.rules.weight_shrinking import WeightShrinkingRule
 from separatrix.rules.winnow import WinnowRule
 
+ONE_PASS = "Freund-Schapire"
+
 
 @dataclass(frozen=True)
 class Theory:
@@ -35,6 +38,8 @@ class Theory:
     with the lower end of it, so it certainly holds; inf where the theorem's condition is not certain. ``least_bound``:
     with the upper end; the theorem's own value lies between the two. ``fraction``: a run that converged has at least
     this part of the lower end, and for all rules but CRAMMA of gamma_d itself; None where nothing is promised.
+    Of "Freund-Schapire", the theorem for one pass over data without a certified margin, ``gamma`` is what minimises its
+    bound for the vector of the fit; `separatrix.bounds.least_freund_schapire` minimises over the vector as well.
     """
 
     theorem: str
@@ -100,6 +105,32 @@ def theory_of(
         _updates(theorem, upper),
         fraction,
     )
+
+
+def weighted_theory(
+    rule: Any, patterns: Any, weight: np.ndarray, a: np.ndarray, upper: float, alpha: np.ndarray | None, updates: int
+) -> Theory | None:
+    """The theorem of a rule that adds ``weight`` times a pattern: it runs on the patterns c y with c > 0.
+
+    The vector ``a`` reaches min c u.y; and the ``upper`` bound |a|/sum alpha is one on |a|/sum (alpha/c) with c y.
+    """
+    shown, u = weight > 0, patterns.unit(a)
+    if patterns.space.delta > 0 or alpha is None or not np.any(alpha > 0):
+        return None
+    c = weight[shown]
+    lower = float(np.min(c * (patterns.margins(u)[shown] - patterns.margin_error(u))))
+    radius = float(np.max(c * np.sqrt(patterns.norms2[shown])))
+    of_weighted = upper * float(alpha.sum()) / float(np.sum(alpha[shown] / c))
+    return theory_of(rule, Setting(radius, 0.0, 0), lower, of_weighted, u, updates)
+
+
+def theory_of_one_pass(rule: Any, patterns: Any, direction: np.ndarray, updates: int) -> Theory | None:
+    """Freund and Schapire's theorem for a Perceptron that saw each pattern at most once; ``direction``: the unit vector
+    with which (R + D)/gamma is minimised over gamma."""
+    if not (isinstance(rule, PerceptronRule) and rule.margin == 0 and rule.power == 0):
+        return None
+    bound, gamma = bounds.best_freund_schapire(patterns.margins(direction), patterns.radius)
+    return Theory(ONE_PASS, "((R + D)/gamma)^2 in one pass", updates, (gamma, gamma), bound, bound)
 
 
 def _updates(theorem: Theorem, gamma: float) -> float:
@@ -190,6 +221,26 @@ def _(rule: FixedMarginRule, setting: Setting) -> Theorem:
         "fixed directional margin",
         "1/(eta [gamma/R - (1 + eta)(eta/2 + beta/R)])",
         lambda gamma: bounds.fixed_directional_margin(R, gamma, rule.beta * R, rule.eta),
+    )
+
+
+@theorem_of.register
+def _(rule: FixedMarginSearchRule, setting: Setting) -> Theorem:
+    factor, eta = float(rule.betas[0]), float(rule.etas[0])
+    return Theorem(
+        "search for a fixed margin",
+        "all stages up to the first guess of at most gamma",
+        lambda gamma: bounds.fixed_margin_search(setting.radius, gamma, factor, eta),
+        _constant(factor**2),
+    )
+
+
+@theorem_of.register
+def _(rule: FuzzyRule, setting: Setting) -> Theorem:
+    return Theorem(
+        "fuzzy Perceptron",
+        "(max c|y|/gamma)^2, gamma of the patterns c y that are not fuzzy",
+        lambda gamma: bounds.fuzzy(setting.radius, gamma),
     )
 
 

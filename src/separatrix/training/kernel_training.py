@@ -5,11 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.loops import kernel
 from separatrix.loops.additive import LACKING
 from separatrix.loops.dual_form import InnerProducts
+from separatrix.loops.greedy_loop import greedy_dual_kernel
 from separatrix.loops.state import EXHAUSTED, FACTOR, NORM2, POSITION, RUNNING, SPREAD, TOTAL, UPDATES, VISITS
 from separatrix.patterns.gram_rows import GramRows
 from separatrix.patterns.kernel_patterns import KernelPatterns
+from separatrix.rules.base import attribute
 from separatrix.training.base import Training
 
 
@@ -91,9 +94,13 @@ class KernelTraining(Training):
     def _run_on(self, rule: Any, visits: int, max_updates: int) -> int:
         """The compiled loop; where it lacks a row of the Gram matrix, it gets it."""
         end = int(self.state.counts[VISITS]) + visits
-        while (status := super()._run(rule, end - int(self.state.counts[VISITS]), max_updates)) == LACKING:
+        run = greedy_dual_kernel() if attribute(rule, "loop") == "greedy" else kernel(rule)
+        while True:
+            left = end - int(self.state.counts[VISITS])
+            parts = rule, self._stored(), self.order, self.weight, self.norms2, self.frame, self.state
+            if (status := int(run(*parts, left, max_updates))) != LACKING:
+                return status
             self.gram.fetch(self._wanted())
-        return status
 
     def _wanted(self) -> np.ndarray:
         """The row at hand, and those behind it in the order that are no better off: they will be asked for next."""

@@ -26,7 +26,8 @@ from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import certify, lower_bound
-from separatrix.proof.theory import Setting, Theory, theory_of
+from separatrix.proof.theory import Setting, Theory, theory_of, theory_of_one_pass, weighted_theory
+from separatrix.rules.fuzzy import FuzzyRule
 from separatrix.space import Vector
 from separatrix.training.base import UNLIMITED, Training, adds_single_patterns
 from separatrix.training.kesler_training import MachineTraining
@@ -366,11 +367,21 @@ def theory_at_work(training: Training, record: Record, certificate: Certificate)
         return None
     if getattr(training, "budget", None) is not None:  # what was added is taken out again
         return None
-    if not (training.from_zero and np.all(training.weight == 1.0)):
+    rule, updates = training.rule, int(training.state.counts[UPDATES])
+    if not training.from_zero:
         return None
+    if isinstance(rule, FuzzyRule):
+        return weighted_theory(
+            rule, training.patterns, training.weight, training.vector, certificate.upper, training.alpha, updates
+        )
+    if not np.all(training.weight == 1.0):
+        return None
+    if training.state.counts[VISITS] <= training.rows and not (certificate.lower or 0.0) > 0:
+        once = theory_of_one_pass(rule, training.patterns, training.patterns.unit(training.vector), updates)
+        if once is not None:
+            return once
     setting = Setting(training.patterns.radius, record.peak, record.d + (record.space.rho > 0))
-    updates = int(training.state.counts[UPDATES])
-    return theory_of(training.rule, setting, certificate.lower, certificate.upper, certificate.direction, updates)
+    return theory_of(rule, setting, certificate.lower, certificate.upper, certificate.direction, updates)
 
 
 def _spread(alpha: Vector, rows: np.ndarray, n: int) -> Vector:
