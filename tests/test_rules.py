@@ -32,8 +32,11 @@ from cases import (
 )
 
 from separatrix import (
+    ALMA,
     CRAMMA,
     LMS,
+    MICRA,
+    ROMMA,
     BalancedWinnow,
     DynamicMargin,
     FixedMargin,
@@ -62,6 +65,9 @@ def test_every_estimator_has_a_case():
     assert {case.estimator for case in RULES} | {VotedPerceptron, PerceptronLike} == set(ONLINE)
 
 
+RELATIVE = (ALMA, CRAMMA, MICRA, FixedMargin, ROMMA, BalancedWinnow)  # weights count by what they are of their mean
+
+
 @cache
 def expected(index, problem, dtype="float64", rho=1.0, delta=0.0, weighted=False, max_epochs=EPOCHS):
     X, y = problem()
@@ -69,6 +75,8 @@ def expected(index, problem, dtype="float64", rho=1.0, delta=0.0, weighted=False
     weight = weights(y, least=0) if weighted else None
     if weighted:
         X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
+        if RULES[index].estimator in RELATIVE:
+            weight = weight / weight.mean()
     Y = oracle.patterns(X, y, rho, delta)
     return RULES[index].oracle(Y, Setting(X, y, delta), weight=weight, max_epochs=max_epochs)
 
