@@ -440,9 +440,12 @@ def test_names_of_files_are_no_wildcards(tmp_path, kind):
     assert read_table(tmp_path / "data[1]*?.txt", "y").X["[a]"].to_list() == [1.0, 2.0]
 
 
-def test_a_format_that_is_asked_for_and_not_there(tmp_path):
+@pytest.mark.parametrize(
+    "content", [b"PK\x03\x04 and then nothing of an archive", b"ARROW1 and then nothing", b"no table"]
+)
+def test_a_format_that_is_asked_for_and_not_there(tmp_path, content):
     path = tmp_path / "words"
-    path.write_bytes(b"PK\x03\x04 and then nothing of an archive")
+    path.write_bytes(content)
     for format in FORMATS:
         with pytest.raises(DataError, match="words"):
             read_table(path, format=format)

@@ -8,6 +8,7 @@ is inf, a fraction 0. Bounds decrease with gamma: a lower bound on gamma_d gives
 "Derived here" marks what the sources do not state; the derivation stands in the docstring.
 """
 
+from separatrix.bounds.budgets import forgetron, forgetron_run, projectron
 from separatrix.bounds.constant_rate import (
     CrammaBound,
     cramma,
@@ -80,6 +81,8 @@ __all__ = [
     "extended_margin",
     "fixed_directional_margin",
     "fixed_margin_search",
+    "forgetron",
+    "forgetron_run",
     "freund_schapire",
     "fuzzy",
     "fuzzy_angle",
@@ -98,6 +101,7 @@ __all__ = [
     "passive_aggressive",
     "pegasos",
     "power_increments",
+    "projectron",
     "relaxation",
     "romma",
     "second_order_perceptron",

@@ -88,7 +88,31 @@ def theory_of(
     rule: Any, setting: Setting, lower: float | None, upper: float, direction: np.ndarray | None, updates: int
 ) -> Theory | None:
     """The theorem of a rule at work, None where none applies. ``direction``: the unit vector that reaches ``lower``."""
-    theorem = theorem_of(rule, setting)
+    return _told(theorem_of(rule, setting), lower, upper, direction, updates)
+
+
+def theory_of_budget(
+    policy: str, budget: int, error: float, radius: float, lower: float | None, upper: float, updates: int
+) -> Theory | None:
+    """The theorem of a Perceptron within a budget of rows; ``error``: the largest of the Projectron's projections."""
+    theorems = {
+        "forgetron": Theorem(
+            "Forgetron",
+            f"2 (R/gamma)^2 for R/gamma <= ((B + 1)/ln(B + 1))^(1/2)/4, B = {budget}",
+            lambda gamma: bounds.forgetron(radius / gamma, budget),
+        ),
+        "projectron": Theorem(
+            "Projectron",
+            f"(R/gamma)^2/(1 - 2 eta R/gamma), eta = {error:.3g}",
+            lambda gamma: bounds.projectron(radius / gamma, error),
+        ),
+    }
+    return _told(theorems.get(policy), lower, upper, None, updates)
+
+
+def _told(
+    theorem: Theorem | None, lower: float | None, upper: float, direction: np.ndarray | None, updates: int
+) -> Theory | None:
     if theorem is None or (theorem.norm == 1 and direction is None):
         return None
     certain = max(lower or 0.0, 0.0)

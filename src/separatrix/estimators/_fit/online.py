@@ -21,12 +21,13 @@ from separatrix.estimators._fit.starts import starting_planes
 from separatrix.estimators._fit.watch import Watch
 from separatrix.estimators.sklearn_api import COUNT, INTERCEPT, NOT_NEGATIVE, ORDER, between, fit_method, one_of
 from separatrix.loops.averaging import Nothing
+from separatrix.loops.budget_ledger import ERROR
 from separatrix.loops.state import EPOCHS, UPDATES, VISITS
 from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import certify, lower_bound
-from separatrix.proof.theory import Setting, Theory, theory_of, theory_of_one_pass, weighted_theory
+from separatrix.proof.theory import Setting, Theory, theory_of, theory_of_budget, theory_of_one_pass, weighted_theory
 from separatrix.rules.fuzzy import FuzzyRule
 from separatrix.space import Vector
 from separatrix.training.base import UNLIMITED, Training, adds_single_patterns
@@ -365,11 +366,11 @@ def theory_at_work(training: Training, record: Record, certificate: Certificate)
     """What theory says of a run: from the rule's own start, on patterns of weight 1."""
     if getattr(training, "every", False):  # all rivals at once are no single patterns
         return None
-    if getattr(training, "budget", None) is not None:  # what was added is taken out again
-        return None
     rule, updates = training.rule, int(training.state.counts[UPDATES])
     if not training.from_zero:
         return None
+    if getattr(training, "budgeted", False):  # what was added is taken out again
+        return _theory_within_budget(training, certificate, updates)
     if isinstance(rule, FuzzyRule):
         return weighted_theory(
             rule, training.patterns, training.weight, training.vector, certificate.upper, training.alpha, updates
@@ -382,6 +383,15 @@ def theory_at_work(training: Training, record: Record, certificate: Certificate)
             return once
     setting = Setting(training.patterns.radius, record.peak, record.d + (record.space.rho > 0))
     return theory_of(rule, setting, certificate.lower, certificate.upper, certificate.direction, updates)
+
+
+def _theory_within_budget(training: Any, certificate: Certificate, updates: int) -> Theory | None:
+    if not np.all(training.weight == 1.0) or training.policy == "random":
+        return None
+    error, radius = float(training.state.memory.sums[ERROR]), training.patterns.radius
+    return theory_of_budget(
+        training.policy, training.budget or 0, error, radius, certificate.lower, certificate.upper, updates
+    )
 
 
 def _spread(alpha: Vector, rows: np.ndarray, n: int) -> Vector:
