@@ -26,7 +26,7 @@ class BalancedWinnow(ClassWeightMixin, OnlineClassifier):
     Computed as ``theta += y``, ``w = 2 sinh(ln(alpha) theta)`` with shifted exponents, which never overflow; ``coef_``
     is w up to a positive factor, and |theta| / (number of updates) is the upper bound on the margin.
 
-    Sample weights multiply y in the exponent.
+    Sample weights, divided by their mean, multiply y in the exponent. `partial_fit` takes them as they are.
 
     Parameters
     ----------
@@ -41,6 +41,11 @@ class BalancedWinnow(ClassWeightMixin, OnlineClassifier):
     {attributes}
     log_weights_ : ndarray of shape (1 or c, d + 1)
         ln a+ of the two vectors of each problem, the bias last; ln a- is its negative. Their own values may overflow.
+
+    See Also
+    --------
+    PNormPerceptron : Between Winnow and the Perceptron.
+    Perceptron : Adds where Winnow multiplies.
 
     References
     ----------
@@ -72,7 +77,7 @@ class BalancedWinnow(ClassWeightMixin, OnlineClassifier):
             rule = WinnowRule(float(np.log(float(self.alpha))))
         else:
             rule = WinnowRule(1.0 / record.peak, float(np.ceil(2.0 * np.log(2.0 * (record.d + 1)))))
-        return Recipe(rule, memory=_exponents, predicting=_weights)
+        return Recipe(rule, memory=_exponents, relative=True, predicting=_weights)
 
     def _fitted(self, trainings: list[Any], recipe: Recipe, data: Any) -> dict[str, Any]:
         logs = np.array([t.rule.rate * t.state.v for t in trainings])
@@ -104,7 +109,7 @@ class PNormPerceptron(ClassWeightMixin, OnlineClassifier):
     large p the number of features enters by its logarithm alone. ``coef_`` is w with its largest entry +-1, and
     |theta| / (number of updates) is the upper bound on the margin.
 
-    Sample weights multiply y.
+    Sample weights multiply y; a common factor of all weights makes no difference.
 
     Parameters
     ----------
@@ -116,6 +121,11 @@ class PNormPerceptron(ClassWeightMixin, OnlineClassifier):
     Attributes
     ----------
     {attributes}
+
+    See Also
+    --------
+    Perceptron : The case p = 2.
+    BalancedWinnow : Near the case of a large p.
 
     References
     ----------
