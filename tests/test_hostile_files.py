@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import matplotlib
@@ -450,6 +451,15 @@ def test_a_format_that_is_asked_for_and_not_there(tmp_path, content):
     for format in FORMATS:
         with pytest.raises(DataError, match="words"):
             read_table(path, format=format)
+
+
+def test_an_archive_with_an_entry_that_is_no_array(tmp_path):
+    path = tmp_path / "some.npz"
+    np.savez(path, X=np.eye(2))
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("y.npy", b"no array")
+    with pytest.raises(DataError, match=r"some\.npz: y is no array"):
+        read_table(path)
 
 
 def test_labels_beyond_64_bits(tmp_path):
