@@ -125,7 +125,7 @@ class Meaning:
         exact = {p: self.weight[p] * max(0, 1 - m[p]) for p in m}
         # any multipliers prove a bound: before a huge rho those that floats make equal cancel, exact ones do not
         rounded = {p: Fraction(float(v)) if v < sys.float_info.max else v for p, v in exact.items()}
-        return self.proves(rounded, bound) or self.proves(exact, bound)
+        return (not self.free and self.proves(rounded, bound)) or self.proves(exact, bound)
 
     def proves(self, alpha, bound):
         if self.free and sum(alpha[p] * self.l[p] for p in alpha) != 0:
