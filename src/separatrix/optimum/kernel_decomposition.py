@@ -1,9 +1,10 @@
 """The maximum margin with a kernel: solver (4).
 
 Small problems are solved at once: squared slack on the Gram matrix, plain slack by pairs of multipliers with an exact
-end, or, where that is slow, on the rows of the matrix's factor K = L L^t, which are features. Large ones go by working sets of rows (decomposition, after Joachims 1999): the rows that violate
-their conditions most, and those that were moved last, are solved for among themselves; then their Gram rows, which a
-cache keeps, bring all gradients up to date. Where few rows support a vector with squared slack, the end is exact.
+end, or, where that is slow, on the rows of the matrix's factor K = L L^t, which are features. Large ones go by working
+sets of rows (decomposition, after Joachims 1999): the rows that violate their conditions most, and those that were
+moved last, are solved for among themselves; then their Gram rows, which a cache keeps, bring all gradients up to date.
+Where few rows support a vector with squared slack, the end is exact.
 """
 
 import numpy as np
