@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -85,3 +86,21 @@ def test_the_page_is_what_the_numbers_say(of_benchmarks):
     assert len(told["sets"]) >= 25
     assert set(told["short_list"]) <= set(told["names"])
     assert np.array(told["accuracy"]).shape == (len(told["sets"]), len(told["names"]))
+
+
+def test_choosing_quotes_the_study(of_benchmarks):
+    """Percentages with a decimal stand on the page of the study, and names that are told apart are those of its test."""
+    report = of_benchmarks("study_report")
+    page, quoted = report.PAGE.read_text(), (ROOT / "docs" / "start" / "choosing.md").read_text()
+    values = re.findall(r"(\d+\.\d)(?:%| points)", quoted)
+    assert len(values) >= 5
+    assert [value for value in values if not re.search(rf"(?<![\d.]){value}(?!\d)", page)] == []
+    told = json.loads(report.NUMBERS.read_text())
+    assert f"{len(told['names'])} classifiers on {len(told['sets'])} data sets" in quoted
+    found = report.ranking(told)
+    worse = found.ranks >= found.ranks.min() + found.critical_difference
+    apart = {found.names[j] for j in np.flatnonzero(worse) if not found.names[j].startswith("sklearn")}
+    (listed,) = re.findall(r"told apart from the best average rank, with a worse one: (.*)\.\n", quoted)
+    assert set(re.findall(r"`(\w+)`", listed)) == apart
+    first = found.ranks[found.names.index("MaxMargin")] - found.ranks.min()
+    assert first < found.critical_difference  # "none was found to predict better"
