@@ -146,6 +146,7 @@ def _remarks(told: dict[str, Any]) -> str:
             count=len(told["sets"]),
             averaging=f"{100 * np.mean(accuracy[:, averaged] - accuracy[:, plain]):.1f}",
             same=int(np.sum(accuracy[:, ours] == accuracy[:, theirs])),
+            generated=sum(about["kind"] == "generated" for about in told["sets"]),
             rows=MOST,
             names=k,
             pairs=k * (k - 1) // 2,

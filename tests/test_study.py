@@ -89,7 +89,7 @@ def test_the_page_is_what_the_numbers_say(of_benchmarks):
 
 
 def test_choosing_quotes_the_study(of_benchmarks):
-    """Percentages with a decimal stand on the page of the study, and names that are told apart are those of its test."""
+    """Percentages stand on the page of the study, and the names that are told apart are those of its test."""
     report = of_benchmarks("study_report")
     page, quoted = report.PAGE.read_text(), (ROOT / "docs" / "start" / "choosing.md").read_text()
     values = re.findall(r"(\d+\.\d)(?:%| points)", quoted)
