@@ -84,6 +84,9 @@ class PassiveAggressive(ClassWeightMixin, AdditiveClassifier):
     Update when ``a.y < 1 - tol``: ``a += tau y`` with tau = min(C, (1 - a.y)/|y|^2) (I) or
     (1 - a.y)/(|y|^2 + 1/(2C)) (II).
 
+    With ``multi_class="kesler"`` the pattern is a row and its strongest rival, the multiclass form of the paper; with
+    ``rivals="together"`` all rivals of a row are given their margin at once, by the smallest change that does it: MIRA.
+
     A sample weight multiplies C.
 
     Parameters
@@ -105,7 +108,8 @@ class PassiveAggressive(ClassWeightMixin, AdditiveClassifier):
 
     References
     ----------
-    Crammer, Dekel, Keshet, Shalev-Shwartz & Singer, Online Passive-Aggressive Algorithms, JMLR 7 (2006).
+    Crammer, Dekel, Keshet, Shalev-Shwartz & Singer, Online Passive-Aggressive Algorithms, JMLR 7 (2006); Crammer &
+    Singer, Ultraconservative Online Algorithms for Multiclass Problems, JMLR 3 (2003).
 
     Examples
     --------
@@ -126,6 +130,7 @@ class PassiveAggressive(ClassWeightMixin, AdditiveClassifier):
         "variant": [one_of("I", "II")],
         "tol": [between(0, 1, "left")],
         **AVERAGE,
+        "rivals": [one_of("strongest", "all", "together")],
     }
 
     def _recipe(self, record: Record) -> Recipe:
