@@ -76,13 +76,13 @@ PARAMETERS = {
         "factor": st.sampled_from([0.5, 0.8]),
     },
     MarginPerceptron: {"gamma_guess": st.sampled_from([None, 0.1, 0.5])},
-    Relaxation: {"eta": st.sampled_from([0.3, 1.0, 1.8]), "tol": st.sampled_from([0.01, 0.3])},
+    Relaxation: {"eta": st.sampled_from([0.3, 1.0, 1.8]), "margin_tol": st.sampled_from([0.01, 0.3])},
     PassiveAggressive: {
         "C": st.sampled_from([0.01, 1.0, math.inf]),
         "variant": st.sampled_from(["I", "II"]),
-        "tol": st.sampled_from([0.01, 0.3]),
+        "margin_tol": st.sampled_from([0.01, 0.3]),
     },
-    ROMMA: {"aggressive": st.booleans(), "tol": st.sampled_from([0.05, 0.3])},
+    ROMMA: {"aggressive": st.booleans(), "margin_tol": st.sampled_from([0.05, 0.3])},
     BalancedWinnow: {"alpha": st.sampled_from(["auto", 1.01, 1.1, 2.0])},
 }
 

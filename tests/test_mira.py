@@ -88,7 +88,7 @@ def test_the_theorem_holds_for_all_rivals_at_once(C, variant):
     X, y = clouds(c=4, n=40, spread=0.4)
     Y = oracle_kesler.patterns(X, y)
     gamma, _ = oracle.max_margin(Y)
-    model = PassiveAggressive(C, variant, tol=0.1, **{**HOW, "max_epochs": 5000}).fit(X, y)
+    model = PassiveAggressive(C, variant, margin_tol=0.1, **{**HOW, "max_epochs": 5000}).fit(X, y)
     assert model.converged_
     bound = bounds.passive_aggressive(oracle.radius(Y), gamma / (1 + 1e-6), C, variant, 0.1)
     assert model.n_updates_ <= bound
@@ -102,7 +102,7 @@ def test_a_step_that_is_too_small_breaks_the_theorem():
     X, y = clouds(c=4, n=40, spread=0.4)
     Y = oracle_kesler.patterns(X, y)
     allowed = bounds.passive_aggressive(oracle.radius(Y), oracle.max_margin(Y)[0], math.inf, "I", 1.0)
-    timid = PassiveAggressive(1e-5, tol=1e-3, **{**HOW, "max_epochs": 2000}).fit(X, y)
+    timid = PassiveAggressive(1e-5, margin_tol=1e-3, **{**HOW, "max_epochs": 2000}).fit(X, y)
     assert timid.n_updates_ > allowed
 
 

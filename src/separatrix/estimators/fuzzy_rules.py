@@ -52,6 +52,11 @@ class FuzzyPerceptron(AdditiveClassifier):
     fuzzy_rows_ : ndarray of bool, likewise
         The rows that are too doubtful to be learnt from.
 
+    See Also
+    --------
+    MarginFuzzyPerceptron : Fuzzy by the margin instead of by class means.
+    Pocket : Keeps the best vector where the classes overlap.
+
     References
     ----------
     Keller & Hunt, IEEE PAMI 7 (1985); Steiner (2023), algorithm 3.
@@ -157,6 +162,11 @@ class MarginFuzzyPerceptron(AdditiveClassifier):
     Attributes
     ----------
     {attributes}
+
+    See Also
+    --------
+    FuzzyPerceptron : Fuzzy by class means instead of by the margin.
+    Pocket : Keeps the best vector where the classes overlap.
 
     References
     ----------

@@ -68,6 +68,12 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
     projection_error_ : float
         Of "projectron": how far a projection was from its pattern at most, as a part of R.
 
+    See Also
+    --------
+    Perceptron : Without a kernel.
+    KernelMaxMargin : The maximum margin with a kernel.
+    VotedPerceptron : Predicts by a vote of all vectors.
+
     References
     ----------
     Aizerman, Braverman & Rozonoer (1964); Freund & Schapire (1999); Duda, Hart & Stork, section 5.11. Budgets:

@@ -38,7 +38,8 @@ class DynamicMargin(AdditiveClassifier):
     from above, a run that ends has a certificate with ratio >= 1 - epsilon. The online rule of choice where the margin
     matters and the data are separable, or with ``delta`` > 0.
 
-    Sample weights multiply the step; that shifts the boundary only weakly.
+    Sample weights multiply the step; that shifts the boundary only weakly. A common factor of all
+    weights makes no difference.
 
     Parameters
     ----------
@@ -52,6 +53,12 @@ class DynamicMargin(AdditiveClassifier):
     Attributes
     ----------
     {attributes}
+
+    See Also
+    --------
+    Perceptron : Without a margin.
+    MarginPerceptron : A quarter of the maximum margin in a bounded number of updates.
+    MaxMargin : The largest margin itself.
 
     References
     ----------
@@ -87,7 +94,8 @@ class CRAMMA(AdditiveClassifier):
     effective rate ``eta_eff = eta0 (beta/R)^-decay``; u starts on the first pattern, t at 1. It converges if
     eta_eff < (sqrt(1 + 8 gamma_d/R) - 1)/2, and its margin tends to the maximum as beta grows (0 < eps decay < 1).
 
-    Sample weights multiply the step; that shifts the boundary only weakly.
+    Sample weights, divided by their mean, multiply the step; that shifts the boundary only weakly. `partial_fit` takes
+    them as they are.
 
     Parameters
     ----------
@@ -107,6 +115,12 @@ class CRAMMA(AdditiveClassifier):
     t_ : int
         The paper's counter, 1 + n_updates_.
     {attributes}
+
+    See Also
+    --------
+    MICRA : A rate that falls with the number of mistakes.
+    ALMA : The same goal with a falling rate and a projection.
+    MaxMargin : The largest margin itself.
 
     References
     ----------
@@ -148,7 +162,7 @@ class CRAMMA(AdditiveClassifier):
             rate = np.inf
         if not 0 < rate < np.inf:
             raise ValueError(f"beta={self.beta} and decay={self.decay} give an effective rate of {rate}.")
-        return Recipe(CrammaRule(float(self.beta), float(self.power), rate))
+        return Recipe(CrammaRule(float(self.beta), float(self.power), rate), relative=True)
 
 
 @estimator
@@ -157,7 +171,8 @@ class MICRA(CRAMMA):
 
     Update when ``u.y <= (beta/R) / t^eps``: ``u <- (u + eta0 t^-zeta y) / |.|``, patterns divided by R.
 
-    Sample weights multiply the step; that shifts the boundary only weakly.
+    Sample weights, divided by their mean, multiply the step; that shifts the boundary only weakly. `partial_fit` takes
+    them as they are.
 
     Parameters
     ----------
@@ -178,6 +193,12 @@ class MICRA(CRAMMA):
         The paper's counter, 1 + n_updates_.
     {attributes}
 
+    See Also
+    --------
+    CRAMMA : A constant effective rate.
+    ALMA : A falling rate and a projection.
+    MaxMargin : The largest margin itself.
+
     References
     ----------
     Tsampouka & Shawe-Taylor, Approximate Maximum Margin Algorithms with Rules Controlled by the Number of Mistakes
@@ -196,7 +217,7 @@ class MICRA(CRAMMA):
 
     def _recipe(self, record: Record) -> Recipe:
         eta = 1.0 if self.eta0 == "auto" else float(self.eta0)
-        return Recipe(MicraRule(float(self.beta), float(self.power), eta, float(self.decay)))
+        return Recipe(MicraRule(float(self.beta), float(self.power), eta, float(self.decay)), relative=True)
 
 
 @estimator
@@ -206,7 +227,8 @@ class ALMA(AdditiveClassifier):
     Patterns are divided by R. Update when ``w.y <= (1 - alpha) B/sqrt(k)``: ``w += C/sqrt(k) y``, then w is projected
     on the unit ball; B = sqrt(8)/alpha, C = sqrt(2), k starts at 1.
 
-    Sample weights multiply the step; that shifts the boundary only weakly.
+    Sample weights, divided by their mean, multiply the step; that shifts the boundary only weakly. `partial_fit` takes
+    them as they are.
 
     Parameters
     ----------
@@ -220,6 +242,12 @@ class ALMA(AdditiveClassifier):
     t_ : int
         k of the paper, 1 + n_updates_.
     {attributes}
+
+    See Also
+    --------
+    CRAMMA : The same goal with a constant effective rate.
+    DynamicMargin : A margin without a guess and without projections.
+    MaxMargin : The largest margin itself.
 
     References
     ----------
@@ -243,7 +271,7 @@ class ALMA(AdditiveClassifier):
     t_ = property(counter_of_the_paper)
 
     def _recipe(self, record: Record) -> Recipe:
-        return Recipe(AlmaRule(float(self.alpha)))
+        return Recipe(AlmaRule(float(self.alpha)), relative=True)
 
 
 @estimator
@@ -255,7 +283,8 @@ class FixedMargin(AdditiveClassifier):
     the next when a bound says that a gamma_d >= g would have ended by now (`separatrix.bounds.fixed_margin_search`): it
     ends with at least factor^2 of gamma_d.
 
-    Sample weights multiply the step; that shifts the boundary only weakly.
+    Sample weights, divided by their mean, multiply the step; that shifts the boundary only weakly. `partial_fit` takes
+    them as they are.
 
     Parameters
     ----------
@@ -273,6 +302,11 @@ class FixedMargin(AdditiveClassifier):
     Attributes
     ----------
     {attributes}
+
+    See Also
+    --------
+    DynamicMargin : A margin that need not be known.
+    MaxMargin : The largest margin itself.
 
     References
     ----------
@@ -306,8 +340,10 @@ class FixedMargin(AdditiveClassifier):
         if self.beta == "search":
             tables = search_stages(float(self.factor), float(self.eta), float(self.min_beta))
             # One less than all stages take, as of MarginPerceptron.
-            return Recipe(FixedMarginSearchRule(*tables), limit=int(min(tables[-1][-1], UNLIMITED)) - 1)
-        return Recipe(FixedMarginRule(float(self.beta) / float(np.sqrt(record.radius2)), float(self.eta)))
+            limit = int(min(tables[-1][-1], UNLIMITED)) - 1
+            return Recipe(FixedMarginSearchRule(*tables), relative=True, limit=limit)
+        rule = FixedMarginRule(float(self.beta) / float(np.sqrt(record.radius2)), float(self.eta))
+        return Recipe(rule, relative=True)
 
 
 @estimator
@@ -318,7 +354,7 @@ class MarginPerceptron(AdditiveClassifier):
     12 R^2/gamma_d^2 updates. Without a guess it starts with g = R and, whenever 12 R^2/g^2 updates pass without an end,
     halves g and starts afresh, which ends with a margin of at least gamma_d/4.
 
-    Sample weights multiply the increment.
+    Sample weights multiply the increment; a common factor of all weights makes no difference.
 
     Parameters
     ----------
@@ -332,6 +368,11 @@ class MarginPerceptron(AdditiveClassifier):
     Attributes
     ----------
     {attributes}
+
+    See Also
+    --------
+    DynamicMargin : Any share of the maximum margin.
+    MaxMargin : The largest margin itself.
 
     References
     ----------

@@ -35,7 +35,7 @@ class BalancedWinnow(ClassWeightMixin, Peaked):
     Computed as ``theta += y``, ``w = 2 sinh(ln(alpha) theta)`` with shifted exponents, which never overflow; ``coef_``
     is w up to a positive factor, and |theta| / (number of updates) is the upper bound on the margin.
 
-    Sample weights multiply y in the exponent.
+    Sample weights, divided by their mean, multiply y in the exponent. `partial_fit` takes them as they are.
 
     Parameters
     ----------
@@ -50,6 +50,11 @@ class BalancedWinnow(ClassWeightMixin, Peaked):
     {attributes}
     log_weights_ : ndarray of shape (1 or c, d + 1)
         ln a+ of the two vectors of each problem, the bias last; ln a- is its negative. Their own values may overflow.
+
+    See Also
+    --------
+    PNormPerceptron : Between Winnow and the Perceptron.
+    Perceptron : Adds where Winnow multiplies.
 
     References
     ----------
@@ -76,7 +81,7 @@ class BalancedWinnow(ClassWeightMixin, Peaked):
             rule = WinnowRule(float(np.log(float(self.alpha))))
         else:
             rule = WinnowRule(1.0 / record.peak, float(np.ceil(2.0 * np.log(2.0 * (record.d + 1)))))
-        return Recipe(rule, memory=_exponents, predicting=_weights)
+        return Recipe(rule, memory=_exponents, relative=True, predicting=_weights)
 
     def _fitted(self, trainings: list[Any], recipe: Recipe, data: Any) -> dict[str, Any]:
         logs = np.array([t.rule.rate * t.state.v for t in trainings])
@@ -108,7 +113,7 @@ class PNormPerceptron(ClassWeightMixin, Peaked):
     large p the number of features enters by its logarithm alone. ``coef_`` is w with its largest entry +-1, and
     |theta| / (number of updates) is the upper bound on the margin.
 
-    Sample weights multiply y.
+    Sample weights multiply y; a common factor of all weights makes no difference.
 
     Parameters
     ----------
@@ -120,6 +125,11 @@ class PNormPerceptron(ClassWeightMixin, Peaked):
     Attributes
     ----------
     {attributes}
+
+    See Also
+    --------
+    Perceptron : The case p = 2.
+    BalancedWinnow : Near the case of a large p.
 
     References
     ----------
@@ -179,7 +189,8 @@ class PNormALMA(Peaked):
     B = sqrt(8)/alpha, C = sqrt(2), 1/p + 1/q = 1; X = max |y_j|^(1 - 2/p) R^(2/p), which no |y|_p exceeds. It ends with
     at least (1 - alpha) of the largest margin that a w with |w|_q = 1 has (`separatrix.bounds.alma`). p = 2 is `ALMA`.
 
-    Sample weights multiply the step; that shifts the boundary only weakly.
+    Sample weights, divided by their mean, multiply the step; that shifts the boundary only weakly. `partial_fit` takes
+    them as they are.
 
     Parameters
     ----------
@@ -192,6 +203,11 @@ class PNormALMA(Peaked):
     Attributes
     ----------
     {attributes}
+
+    See Also
+    --------
+    ALMA : The case p = 2, which also has a soft margin, kernels and machines.
+    PNormPerceptron : The same vectors, without a margin.
 
     References
     ----------
@@ -220,4 +236,4 @@ class PNormALMA(Peaked):
     def _recipe(self, record: Record) -> Recipe:
         p = _exponent(self.p, record)
         size = p_norm_radius(record.peak, float(np.sqrt(record.radius2)), p)
-        return Recipe(AlmaPRule(p, float(self.alpha), size), memory=_powers, predicting=_weights)
+        return Recipe(AlmaPRule(p, float(self.alpha), size), memory=_powers, relative=True, predicting=_weights)

@@ -9,6 +9,7 @@ from separatrix.errors import DataError, UnavailableError
 from separatrix.estimators._fit.batch import row_values
 from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
+from separatrix.estimators._fit.former_names import FORMER_TOL, FormerTolMixin
 from separatrix.estimators._fit.online import OnlineClassifier
 from separatrix.estimators._fit.rates import RateTable
 from separatrix.estimators._fit.recipe import Recipe, Record
@@ -23,12 +24,12 @@ from separatrix.training.base import Training
 
 
 @estimator
-class LMS(ClassWeightMixin, OnlineClassifier):
+class LMS(FormerTolMixin, ClassWeightMixin, OnlineClassifier):
     """LMS, the Widrow-Hoff rule: one step of gradient descent on the squared error (b - a.y)^2 per presentation.
 
     ``a += eta(k) (b - a.y) y`` for every pattern, right or wrong, with targets b of 1 unless others are given. It
     approaches the least-squares solution, which need not separate separable data (DHS fig. 5.17). It converges when no
-    step of an epoch is longer than ``tol |a|``.
+    step of an epoch is longer than ``step_tol |a|``.
 
     A sample weight c counts as c repeated steps.
 
@@ -37,8 +38,9 @@ class LMS(ClassWeightMixin, OnlineClassifier):
     eta : float, "1/k" or callable, default=1.0
         A number, 0 < eta < 2: eta(k) = eta / (R^2 (1 + (k - 1)/n)), k counting presentations, which stays bounded.
         "1/k", the book's choice, diverges on nearly everything that is not scaled to R < 1. Or a function of k.
-    tol : float, default=1e-3
+    step_tol : float, default=1e-3
         Where steps end to matter.
+    {tol is step_tol}
     target : {"ones", "fisher"} or array-like of shape (n,), default="ones"
         The b of each row, as of `LeastSquares`; an array is for `fit` alone. "fisher": n/n_i of the n_i rows of a
         class, which leads to Fisher's discriminant.
@@ -48,6 +50,11 @@ class LMS(ClassWeightMixin, OnlineClassifier):
     Attributes
     ----------
     {attributes}
+
+    See Also
+    --------
+    RecursiveLeastSquares : The exact solution in one pass.
+    LeastSquares : All rows at once.
 
     References
     ----------
@@ -64,20 +71,22 @@ class LMS(ClassWeightMixin, OnlineClassifier):
     """
 
     eta: Any = 1.0
-    tol: float = 1e-3
+    step_tol: float = 1e-3
     target: Any = field(default="ones", kw_only=True)
 
+    _former_names = {"tol": "step_tol"}
     _parameter_constraints = {
         **OnlineClassifier._parameter_constraints,
         **CLASS_WEIGHT,
         "eta": [between(0, 2, "neither"), one_of("1/k"), callable],
-        "tol": [NOT_NEGATIVE],
+        "step_tol": [NOT_NEGATIVE],
+        **FORMER_TOL,
         "target": [one_of("ones", "fisher"), "array-like"],
     }
     _refuses = {"kesler": "fits targets of two classes"}
 
     def _recipe(self, record: Record) -> Recipe:
-        tol = float(self.tol)
+        tol = self._under_either_name()
         if callable(self.eta):
             rate = 0.0, 1.0, 0.0
         elif self.eta == "1/k":
@@ -148,6 +157,12 @@ class RecursiveLeastSquares(ClassWeightMixin, OnlineClassifier):
     Attributes
     ----------
     {attributes}
+
+    See Also
+    --------
+    LMS : Steps that cost d instead of d^2.
+    LeastSquares : All rows at once.
+    SecondOrderPerceptron : The same on mistakes alone.
 
     References
     ----------

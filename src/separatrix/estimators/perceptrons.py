@@ -53,6 +53,14 @@ class Perceptron(ClassWeightMixin, AdditiveClassifier):
     ----------
     {attributes}
 
+    See Also
+    --------
+    VotedPerceptron : Predicts by a vote of all vectors.
+    Pocket : Keeps the best vector where the classes overlap.
+    DynamicMargin : With a margin.
+    PerceptronLike : A rule of your own.
+    separatrix.dropin.Perceptron : With scikit-learn's parameters.
+
     References
     ----------
     Rosenblatt (1958); Novikoff (1963); Duda, Hart & Stork, algorithms 4 and 5; Freund & Schapire (1999).
@@ -119,6 +127,11 @@ class VotedPerceptron(AdditiveClassifier):
     voters_, voter_intercepts_, votes_ : lists of ndarrays
         The vectors, their biases and their votes, one array per problem; those of linear machines have one more axis.
     classes_, certificate_, converged_, n_updates_, n_visits_, n_epochs_ : as for `Perceptron`
+
+    See Also
+    --------
+    Perceptron : ``average=True`` is the mean instead of the vote.
+    Pocket : The best instead of a vote.
 
     References
     ----------
@@ -230,6 +243,12 @@ class Pocket(OnlineClassifier):
     n_replacements_ : int
         How often a better vector entered the pocket.
 
+    See Also
+    --------
+    Perceptron : The rule that it watches.
+    VotedPerceptron : A vote instead of the best.
+    MaxMargin : A minimum with a proof where the classes overlap.
+
     References
     ----------
     Gallant, IEEE Transactions on Neural Networks 1 (1990); Duda, Hart & Stork, computer exercise 3.
@@ -314,6 +333,11 @@ class GreedyPerceptron(AdditiveClassifier):
     {attributes}
     eta_counts_ : ndarray of shape (len(etas),), or a list of them for several problems
         How often each increment was taken: what `separatrix.bounds.greedy_effective_updates` needs.
+
+    See Also
+    --------
+    Perceptron : The rule that it chooses steps for.
+    Pocket : Keeps the best vector of a plain run.
 
     References
     ----------

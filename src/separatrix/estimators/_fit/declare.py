@@ -133,7 +133,11 @@ SUPPORT = """support_ : ndarray
     intercept_ : ndarray
         The biases."""
 
+FORMER_TOL = """tol : float or None, default=None
+        The former name of ``NAME``, which 0.3 will not know any more."""
+
 _MARKS = {
+    **{f"{{tol is {name}}}": FORMER_TOL.replace("NAME", name) for name in ("margin_tol", "step_tol", "bound_tol")},
     "{class_weight}": CLASS_WEIGHT,
     "{checkpoint}": CHECKPOINT,
     "{kernel}": KERNEL,

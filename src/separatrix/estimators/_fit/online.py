@@ -15,7 +15,7 @@ from separatrix.estimators._fit.early_stopping import EarlyStopping, hold_out
 from separatrix.estimators._fit.one_vs_one import like, members_of
 from separatrix.estimators._fit.over_blocks_fit import fit_over_blocks
 from separatrix.estimators._fit.partial_fit import PartialFitMixin
-from separatrix.estimators._fit.recipe import Recipe, Record
+from separatrix.estimators._fit.recipe import Recipe, Record, relative_weights
 from separatrix.estimators._fit.separator import Data, fingerprint, why_stopped
 from separatrix.estimators._fit.starts import starting_planes
 from separatrix.estimators._fit.watch import Watch
@@ -93,8 +93,9 @@ class OnlineClassifier(PartialFitMixin):
         y : array-like of shape (n,)
             Labels of any type, of two or more classes.
         sample_weight : array-like of shape (n,), default=None
-            Rows of weight 0 are left out. Other weights multiply a row's corrections as the rule's docstring says;
-            certificates concern the unweighted margins.
+            Rows of weight 0 are left out. Other weights multiply a row's corrections as the rule's docstring says,
+            which also says where a common factor of all weights makes no difference; certificates concern the
+            unweighted margins.
         coef_init, intercept_init : array-like, default=None
             Where to start.
 
@@ -267,6 +268,8 @@ class OnlineClassifier(PartialFitMixin):
     ) -> list[Any]:
         """The problems, ready to be trained: from a start, from where they stood, or on a new ``block`` of data."""
         options = {"seed": self._seed_ if self.shuffle else None, "radius2": records[0].radius2}
+        if recipe.relative and not block:
+            weight = relative_weights(weight)
         trainings = self._new_trainings(patterns, recipe.rule, weight, keep_alpha=not block, **options)
         for training, record, start in zip(trainings, records, starts or [None] * len(records), strict=True):
             if record.state is None:

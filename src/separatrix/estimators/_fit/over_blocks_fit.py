@@ -128,6 +128,9 @@ class _InOrder:
 
     def _on(self, patterns: Any, weight: Any, record: Record, k: int) -> Training:
         """The training of a problem on a block, from where it stands."""
+        if self.recipe.relative and weight is not None:
+            sizes = self.problems[k].shape
+            weight = weight * (sizes.n / sizes.weight)
         training = self.how.training(patterns, weight)
         if record.state is None:
             training.start(self.starts[k])
