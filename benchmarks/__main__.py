@@ -1,9 +1,10 @@
-"""The whole race: python -m benchmarks [race | map] [--smoke] [--goal NAME ...] [--out FOLDER] [--docs]
+"""The whole race: python -m benchmarks [race | map | study] [--smoke] [--goal NAME ...] [--out FOLDER] [--docs]
 
 Run it on an idle machine with SEPARATRIX_DATA set; `pip install '.[bench]'` brings the peers. Results go to FOLDER as
 results.json and results.md. ``--smoke`` runs tiny cases of everything in less than a minute: it shows that the race
 works, and its times mean nothing. ``map`` is the race as a map of rows against columns (`benchmarks.regime_map`):
-map.json and map.txt. ``--docs`` writes docs/benchmarks.md as well, with the remarks of remarks.md below.
+map.json and map.txt. ``study`` asks which classifier predicts best (`benchmarks.study`): study.json. ``--docs`` writes
+the page of docs/ as well, with the remarks below: benchmarks.md with remarks.md, study.md with study_remarks.md.
 """
 
 from benchmarks.measure import one_thread
@@ -47,7 +48,11 @@ is best peer / separatrix."""
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="A race against other solvers.")
     parser.add_argument(
-        "what", nargs="?", choices=("race", "map"), default="race", help="the race, or the map of regimes"
+        "what",
+        nargs="?",
+        choices=("race", "map", "study"),
+        default="race",
+        help="the race, the map of regimes, or the study of accuracy",
     )
     parser.add_argument("--seconds", type=float, default=3.0, help="limit of a peer's run, for the map")
     parser.add_argument("--only", metavar="WORDS", help="only the map's cells whose name holds these words, again")
@@ -56,8 +61,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("benchmark-results"), help="folder for results.json and .md")
     parser.add_argument("--docs", action="store_true", help="write docs/benchmarks.md from the results in FOLDER")
     options = parser.parse_args()
-    if options.what == "map":
-        importlib.import_module("benchmarks.regime_map").draw(options)
+    if options.what != "race":
+        module, name = {"map": ("regime_map", "draw"), "study": ("study", "study")}[options.what]
+        getattr(importlib.import_module(f"benchmarks.{module}"), name)(options)
         return
     results: dict[str, list[Row]] = {}
     setting = machine()

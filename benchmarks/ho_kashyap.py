@@ -1,7 +1,7 @@
 """What 100 iterations of Ho-Kashyap cost at 100,000 x 50, in products X @ w.
 
-The classes overlap in a few rows and ``tol=0`` asks for no early proof, so that every iteration is made. The value is
-the whole fit: validation, the factorisation and the certificate included.
+The classes overlap in a few rows and ``bound_tol=0`` asks for no early proof, so that every iteration is made. The
+value is the whole fit: validation, the factorisation and the certificate included.
 """
 
 import functools
@@ -25,7 +25,7 @@ def measure(small):
         warnings.simplefilter("ignore")
         for name, data in (("float64", X), ("float32", X.astype(np.float32)), ("CSR float64", sp.csr_matrix(X))):
             for variant in ("standard", "descent"):
-                model = HoKashyap(variant, tol=0.0, max_epochs=iterations)
+                model = HoKashyap(variant, bound_tol=0.0, max_epochs=iterations)
                 assert model.fit(data, y).n_epochs_ == iterations  # compiles, and shows that no iteration was spared
                 timing = clock(functools.partial(model.fit, data, y))
                 product = clock(functools.partial(operator.matmul, data, np.ones(d, data.dtype)), 50)

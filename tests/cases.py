@@ -30,6 +30,7 @@ from separatrix import (
     PassiveAggressive,
     Pegasos,
     Perceptron,
+    PNormALMA,
     PNormPerceptron,
     Pocket,
     RecursiveLeastSquares,
@@ -192,6 +193,7 @@ class Case(NamedTuple):
     estimator: type
     parameters: dict[str, Any]
     oracle: Callable[..., oracle.Run]
+    costly: bool = False  # a variant that compiles a loop of its own: most of its tests are slow ones
 
     def __str__(self):
         said = [f"{k}={getattr(v, '__name__', v)}" for k, v in self.parameters.items()]
@@ -226,6 +228,12 @@ RULES = [
     ),
     Case(FixedMargin, {"beta": 0.0, "eta": 0.01}, lambda Y, s, **how: oracle.fixed_margin(Y, 0.0, 0.01, **how)),
     Case(FixedMargin, {"beta": 0.1, "eta": 0.2}, lambda Y, s, **how: oracle.fixed_margin(Y, 0.1, 0.2, **how)),
+    Case(
+        FixedMargin,
+        {"beta": "search", "eta": 0.1, "factor": 0.7},
+        lambda Y, s, **how: oracle.fixed_margin_search(Y, 0.7, 0.1, **how),
+        costly=True,
+    ),
     Case(MarginPerceptron, {"gamma_guess": 0.5}, lambda Y, s, **how: oracle.margin_perceptron(Y, 0.5, **how)),
     Case(MarginPerceptron, {"gamma_guess": None}, lambda Y, s, **how: oracle.incremental_margin_perceptron(Y, **how)),
     Case(ALMA, {"alpha": 0.9}, lambda Y, s, **how: oracle.alma(Y, 0.9, **how)),
@@ -252,10 +260,10 @@ RULES = [
     ),
     Case(DynamicMargin, {"epsilon": 0.5}, lambda Y, s, **how: oracle.dynamic_margin(Y, 0.5, **how)),
     Case(DynamicMargin, {"epsilon": 0.13}, lambda Y, s, **how: oracle.dynamic_margin(Y, 0.13, **how)),
-    Case(Relaxation, {"tol": 0.01}, lambda Y, s, **how: oracle.relaxation(Y, tol=0.01, **how)),
+    Case(Relaxation, {"margin_tol": 0.01}, lambda Y, s, **how: oracle.relaxation(Y, tol=0.01, **how)),
     Case(
         Relaxation,
-        {"margin": 2.0, "eta": 1.6, "tol": 0.1},
+        {"margin": 2.0, "eta": 1.6, "margin_tol": 0.1},
         lambda Y, s, **how: oracle.relaxation(Y, 2.0, 1.6, 0.1, **how),
     ),
     Case(PassiveAggressive, {"C": 0.05}, lambda Y, s, **how: oracle.passive_aggressive(Y, 0.05, **how)),
@@ -276,7 +284,7 @@ RULES = [
         lambda Y, s, **how: oracle.averaged(oracle.fuzzy(Y, s.X, s.y, 1.0, 2.0, 0.05, 1.0, **how)),
     ),
     Case(ROMMA, {"aggressive": False}, lambda Y, s, **how: oracle.romma(Y, **how)),
-    Case(ROMMA, {"aggressive": True, "tol": 0.01}, lambda Y, s, **how: oracle.romma(Y, True, 0.01, **how)),
+    Case(ROMMA, {"aggressive": True, "margin_tol": 0.01}, lambda Y, s, **how: oracle.romma(Y, True, 0.01, **how)),
     Case(GreedyPerceptron, {}, lambda Y, s, **how: oracle.greedy(Y, **how)),
     Case(GreedyPerceptron, {"etas": (3.0, 0.1, 1.0)}, lambda Y, s, **how: oracle.greedy(Y, (3.0, 0.1, 1.0), **how)),
     Case(
@@ -299,8 +307,14 @@ RULES = [
     Case(BalancedWinnow, {"alpha": 1.1}, lambda Y, s, **how: oracle.winnow(Y, 1.1, **how)),
     Case(Pocket, {"variant": "ratchet"}, lambda Y, s, **how: oracle.pocket(Y, True, **how)),
     Case(Pocket, {"variant": "run"}, lambda Y, s, **how: oracle.pocket(Y, False, **how)),
-    Case(LMS, {"eta": 1.0, "tol": 1e-3}, lambda Y, s, **how: oracle.lms(Y, 1.0, tol=1e-3, **how)),
-    Case(LMS, {"eta": 0.4, "tol": 0.05}, lambda Y, s, **how: oracle.lms(Y, 0.4, tol=0.05, **how)),
+    Case(LMS, {"eta": 1.0, "step_tol": 1e-3}, lambda Y, s, **how: oracle.lms(Y, 1.0, tol=1e-3, **how)),
+    Case(LMS, {"eta": 0.4, "step_tol": 0.05}, lambda Y, s, **how: oracle.lms(Y, 0.4, tol=0.05, **how)),
+    Case(
+        LMS,
+        {"step_tol": 0.01, "target": "fisher"},
+        lambda Y, s, **how: oracle.lms(Y, tol=0.01, target=oracle.fisher_targets(s.y, how.get("weight")), **how),
+        costly=True,
+    ),
     Case(RecursiveLeastSquares, {"ridge": 0.01}, lambda Y, s, **how: oracle.recursive_least_squares(Y, 0.01, **how)),
     Case(RecursiveLeastSquares, {"ridge": 2.0}, lambda Y, s, **how: oracle.recursive_least_squares(Y, 2.0, **how)),
     Case(SecondOrderPerceptron, {}, lambda Y, s, **how: oracle_confidence.second_order_perceptron(Y, **how)),
@@ -320,8 +334,15 @@ RULES = [
     Case(SCW, {"covariance": "diagonal"}, lambda Y, s, **how: oracle_confidence.scw(Y, diagonal=True, **how)),
     Case(PNormPerceptron, {}, lambda Y, s, **how: oracle.p_norm(Y, **how)),
     Case(PNormPerceptron, {"p": 5.0}, lambda Y, s, **how: oracle.p_norm(Y, 5.0, **how)),
+    Case(PNormALMA, {}, lambda Y, s, **how: oracle.alma_p(Y, 0.9, **how), costly=True),
+    Case(PNormALMA, {"alpha": 0.5, "p": 4.0}, lambda Y, s, **how: oracle.alma_p(Y, 0.5, 4.0, **how), costly=True),
     Case(Pegasos, {"penalty": 0.1}, lambda Y, s, **how: oracle.hinge_descent(Y, 0.1, lambda k: 10 / k, **how)),
 ]
+
+each_case = pytest.mark.parametrize("case", RULES, ids=str)
+most_cases = pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=pytest.mark.slow) if case.costly else case for case in RULES], ids=str
+)
 
 # Rules without an estimator of their own, and their oracles.
 LENT = [
@@ -335,8 +356,10 @@ LENT = [
 ]
 
 # These correct by multiples of single patterns and predict with their last vector, so they have Kesler's form and a
-# dual form; a fuzzy, a greedy or a multiplicative rule, one with targets, an average or a pocket has not.
+# dual form; a multiplicative rule, one with targets, an average or a pocket has not. A greedy or fuzzy one has a dual
+# form alone.
 _LAST = {
     ALMA, CRAMMA, DynamicMargin, FixedMargin, MarginPerceptron, MICRA, PassiveAggressive, Perceptron, Relaxation, ROMMA,
 }  # fmt: skip
+HAVE_KERNELS = [case for case in RULES if case.estimator in {GreedyPerceptron, FuzzyPerceptron}]
 ADDITIVE = [case for case in RULES if case.estimator in _LAST and "average" not in case.parameters]

@@ -111,6 +111,24 @@ def fixed_margin(Y, beta, eta, **how):
     return cycle(Y, lambda u, y, t, c: unit(u + eta * c * y / R) if u @ y <= beta else None, start=unit(Y[0]), **how)
 
 
+def fixed_margin_search(Y, factor, eta, **how):
+    """Guesses g = R, factor R, ...: u.y <= factor g, afresh when eq. 9 says that a gamma_d >= g would have ended."""
+    R, guess, spent = radius(Y), 1.0, 0
+
+    def correct(u, y, t, c):
+        nonlocal guess, spent
+        rate = min(eta, guess * (1 - factor) / 3)
+        if norm(u) > 0 and u @ y > factor * guess * R:
+            return None
+        spent += 1
+        u = unit(u + (rate if norm(u) > 0 else 1.0) * c * y / R)
+        if spent == np.ceil(1 / (rate * (guess - (1 + rate) * (rate / 2 + factor * guess)))) + 1:
+            guess, spent, u = factor * guess, 0, np.zeros_like(u)
+        return u
+
+    return cycle(Y, correct, start=unit(Y[0]), **how)
+
+
 def unit(a):
     return a / norm(a)
 
@@ -339,11 +357,36 @@ def p_norm(Y, p="auto", **how):
     return cycle(Y, correct, **how)
 
 
+def alma_p(Y, alpha, p="auto", **how):
+    """Gentile 2001: f = grad |w|_q^2/2: w' = f^-1(f(w) + eta_k y), divided by max(1, |w'|_q); |y|_p <= 1."""
+    p = max(2.0, 2 * np.log(Y.shape[1])) if p == "auto" else p
+    q, B, C = p / (p - 1), np.sqrt(8) / alpha, np.sqrt(2)
+    Y = Y / (np.abs(Y).max() ** (1 - 2 / p) * radius(Y) ** (2 / p))
+
+    def gradient(v, power):
+        return np.sign(v) * np.abs(v) ** (power - 1) / norm(v, power) ** (power - 2) if norm(v) > 0 else v
+
+    def correct(w, y, k, c):
+        if w @ y > (1 - alpha) * B * np.sqrt((p - 1) / k):
+            return None
+        w = gradient(gradient(w, q) + C / np.sqrt((p - 1) * k) * c * y, p)
+        return w / max(1.0, norm(w, q))
+
+    return cycle(Y, correct, **how)
+
+
 # Squared error
 
 
-def lms(Y, eta=1.0, rate=None, tol=1e-3, weight=None, max_epochs=20):
-    """DHS alg. 10: a += eta(k) (1 - a.y) y, k counts presentations; a weight c repeats the step c times."""
+def fisher_targets(y, weight=None):
+    """n/n_i for the rows of each class, counted with their weights."""
+    l, weight = labels(y), np.ones(len(y)) if weight is None else weight
+    return weight.sum() / np.array([weight[l == sign].sum() for sign in l])
+
+
+def lms(Y, eta=1.0, rate=None, tol=1e-3, target=None, weight=None, max_epochs=20):
+    """DHS alg. 10: a += eta(k) (b - a.y) y, k counts presentations; a weight c repeats the step c times."""
+    target = np.ones(len(Y)) if target is None else target
     if rate is None:
         n, R2 = len(Y), radius(Y) ** 2
 
@@ -354,10 +397,10 @@ def lms(Y, eta=1.0, rate=None, tol=1e-3, weight=None, max_epochs=20):
     a, k = np.zeros(Y.shape[1]), 0
     for _ in range(max_epochs):
         matters = False
-        for y, c in zip(Y, weight, strict=True):
+        for y, c, b in zip(Y, weight, target, strict=True):
             k, before = k + 1, a
             for _ in range(int(c)):
-                a = a + rate(k) * (1 - a @ y) * y
+                a = a + rate(k) * (b - a @ y) * y
             matters |= norm(a - before) > tol * norm(before)
         if not matters:
             return Run(a, k, True, [])

@@ -117,6 +117,14 @@ def linear_program(Y, c, b, minimax):
     return linprog(np.concatenate([np.zeros(2 * d), cost]), A_ub=-A, b_ub=-np.asarray(b, dtype=float)).fun
 
 
+def least_sum(Y, c, b, C):
+    """min sum |a_i| + C sum c_k tau_k, Y a + tau >= b, tau >= 0, as it is written."""
+    n, d = Y.shape
+    cost = np.concatenate([np.ones(2 * d), C * c])
+    found = linprog(cost, A_ub=-np.column_stack([Y, -Y, np.eye(n)]), b_ub=-b, bounds=(0, None), method="highs-ipm")
+    return found.fun
+
+
 def fisher(X, positive, c):
     """S_W^-1 (m_1 - m_2), the mean of all rows (eqs. 50-54)."""
     means, scatter = [], 0.0

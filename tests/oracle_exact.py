@@ -38,7 +38,8 @@ class Meaning:
             raise ValueError(claim)
         if type(self.free) is not bool or type(claim.get("weighted", False)) is not bool or (self.free and c > 2):
             raise ValueError(claim)
-        if self.hinge < 0 or (self.hinge and (c > 2 or self.delta)):
+        self.rivals = c - 1
+        if self.hinge < 0 or (self.hinge and self.delta):
             raise ValueError(claim)
         if between is not None and (not isinstance(between, list) or len(between) != 2):
             raise ValueError(claim)
@@ -65,7 +66,9 @@ class Meaning:
         t, (a, m) = fraction(self.claim["lower"]), self.margins("direction")
         square = self.square(a)
         if self.hinge:
-            slack = sum(self.price[p] * max(0, 1 - m[p]) for p in m)
+            rows = {p // self.rivals: self.price[p] for p in m}
+            worst = {k: min(m[p] for p in m if p // self.rivals == k) for k in rows}
+            slack = sum(price * max(0, 1 - worst[k]) for k, price in rows.items())
             return t <= 0 or t * t * (square + 2 * self.hinge * slack) <= 1
         if self.delta == 0 and square == 0:
             return t < 0 and t * t >= max(map(self.square, self.y.values()))
@@ -105,6 +108,11 @@ class Meaning:
     def combination(self, alpha):
         return [sum(alpha[p] * self.y[p][i] for p in alpha) for i in range(self.width)]
 
+    def keeps_caps(self, alpha):
+        """The multipliers of a row, against all its rivals together, are at most C times its price."""
+        caps = {p // self.rivals: self.hinge * self.price[p] for p in alpha}
+        return all(sum(v for p, v in alpha.items() if p // self.rivals == k) <= cap for k, cap in caps.items())
+
     def upper(self):
         """None: the bias is free and the multipliers are out of balance, so that a rounded radius decides."""
         bound = fraction(self.claim["upper"])
@@ -116,10 +124,10 @@ class Meaning:
             m = self.margins("slack_vector")[1]
             alpha = {p: self.weight[p] * max(0, 1 - m[p]) for p in m}
         if self.free and sum(alpha[p] * self.l[p] for p in alpha) != 0:
-            return None if all(alpha[p] <= self.hinge * self.price[p] for p in alpha) or not self.hinge else False
+            return None if not self.hinge or self.keeps_caps(alpha) else False
         if self.hinge:
             value = 2 * sum(alpha.values()) - self.square(self.combination(alpha))
-            return all(alpha[p] <= self.hinge * self.price[p] for p in alpha) and bound >= 0 and bound**2 * value >= 1
+            return self.keeps_caps(alpha) and bound >= 0 and bound**2 * value >= 1
         square = self.square(self.combination(alpha)) + sum(
             v * v * self.delta**2 / self.price[p] for p, v in alpha.items()
         )

@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 from separatrix import DataError
 
 EPOCHS = 30
-many = settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+many = settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 
 integers = st.integers(-4, 4).map(float)
 floats = st.floats(-10, 10, allow_subnormal=False)

@@ -17,6 +17,7 @@ from strategies import data, fitted, many, rho_of, settings_of_a_fit
 from separatrix import (
     ALMA,
     CRAMMA,
+    MICRA,
     ROMMA,
     BalancedWinnow,
     DynamicMargin,
@@ -29,6 +30,8 @@ from separatrix import (
     PassiveAggressive,
     Perceptron,
     PerceptronLike,
+    PNormALMA,
+    PNormPerceptron,
     Pocket,
     Relaxation,
     VotedPerceptron,
@@ -59,15 +62,27 @@ PARAMETERS = {
         "eta0": st.sampled_from([0.01, 0.1]),
         "decay": st.sampled_from([0.0, 0.4]),
     },
-    FixedMargin: {"beta": st.sampled_from([0.0, 0.1, 0.5]), "eta": st.sampled_from([0.01, 0.1])},
+    MICRA: {
+        "beta": st.sampled_from([0.1, 1.0, 3.0]),
+        "power": st.sampled_from([0.5, 1.0]),
+        "eta0": st.sampled_from([0.05, 0.5]),
+        "decay": st.sampled_from([0.0, 0.3, 0.9]),
+    },
+    PNormPerceptron: {"p": st.sampled_from([2.0, 3.0, "auto"])},
+    PNormALMA: {"alpha": st.sampled_from([0.4, 0.9]), "p": st.sampled_from([2.0, 3.0, 8.0])},
+    FixedMargin: {
+        "beta": st.sampled_from([0.0, 0.1, 0.5, "search"]),
+        "eta": st.sampled_from([0.01, 0.1]),
+        "factor": st.sampled_from([0.5, 0.8]),
+    },
     MarginPerceptron: {"gamma_guess": st.sampled_from([None, 0.1, 0.5])},
-    Relaxation: {"eta": st.sampled_from([0.3, 1.0, 1.8]), "tol": st.sampled_from([0.01, 0.3])},
+    Relaxation: {"eta": st.sampled_from([0.3, 1.0, 1.8]), "margin_tol": st.sampled_from([0.01, 0.3])},
     PassiveAggressive: {
         "C": st.sampled_from([0.01, 1.0, math.inf]),
         "variant": st.sampled_from(["I", "II"]),
-        "tol": st.sampled_from([0.01, 0.3]),
+        "margin_tol": st.sampled_from([0.01, 0.3]),
     },
-    ROMMA: {"aggressive": st.booleans(), "tol": st.sampled_from([0.05, 0.3])},
+    ROMMA: {"aggressive": st.booleans(), "margin_tol": st.sampled_from([0.05, 0.3])},
     BalancedWinnow: {"alpha": st.sampled_from(["auto", 1.01, 1.1, 2.0])},
 }
 
@@ -108,6 +123,11 @@ def margin_in_the_1_norm(Y):
     return -result.fun
 
 
+def margin_in_another_norm(Y, w, q):
+    """max over |u|_q = 1 of min u.y; for q > 1 what w has of it, so that bounds hold all the more."""
+    return margin_in_the_1_norm(Y) if q == 1 else (Y @ w).min() / np.linalg.norm(w, q)
+
+
 def reached(model, X, y, rho, delta):
     """The margin of the vector that the rule ended with, in its space; None where another one predicts."""
     certificate = model.certificate_
@@ -136,7 +156,7 @@ def test_every_theorem_holds_for_its_estimator(cls, draw, Xy, how, delta):
     certificate = model.certificate_
     setting = Setting(certificate.radius, float(np.abs(Y[:, : X.shape[1] + 1]).max()), X.shape[1] + (rho > 0))
     theorem = theorem_of(model._recipe(model._records_[0]).rule, setting)
-    exact = gamma if theorem.norm == 2 else margin_in_the_1_norm(Y)
+    exact = gamma if theorem.norm == 2 else margin_in_another_norm(Y, w, theorem.norm)
     averaged = own.get("average", False)
     assert_theorem(
         theorem,
@@ -153,6 +173,24 @@ def test_every_theorem_holds_for_its_estimator(cls, draw, Xy, how, delta):
 
 
 @many
+@given(data(separable=True), settings_of_a_fit(), st.sampled_from([0.3, 0.8]), st.sampled_from([2.0, 3.0, 6.0]))
+def test_alma_p_reaches_its_part_of_the_margin(Xy, how, alpha, p):
+    """In the norm q: at least 1 - alpha of what any vector has, so of what the best one in the norm 2 has."""
+    X, y = Xy
+    Y, q = oracle.patterns(X, y, rho_of(how)), p / (p - 1)
+    gamma, w = oracle.max_margin(Y)
+    assume(w is not None and gamma > 0.05 * oracle.radius(Y))
+    model = fitted(PNormALMA, X, y, {**how, "alpha": alpha, "p": p, "max_epochs": 20_000})
+    assert model.converged_
+    assert model.certificate_.theory.theorem == "ALMA_p"
+    a = np.append(model.coef_[0], model.intercept_[0] / (rho_of(how) or 1.0))
+    assert margin_in_another_norm(Y, a, q) >= (1 - alpha) * margin_in_another_norm(Y, w, q) / (1 + 1e-6)
+    if p == 2:
+        plain = fitted(ALMA, X, y, {**how, "alpha": alpha, "max_epochs": 20_000})
+        np.testing.assert_allclose(model.coef_, plain.coef_, rtol=1e-6, atol=1e-9)
+
+
+@many
 @given(data(), settings_of_a_fit(), st.integers(0, 10_000), st.sampled_from([0.01, 0.1, 1.0, 10.0]))
 def test_freund_schapire(Xy, how, seed, gamma):
     """One pass over any data, any unit vector, any gamma > 0."""
@@ -164,6 +202,10 @@ def test_freund_schapire(Xy, how, seed, gamma):
     for direction in (u, -u, Y.sum(axis=0) / max(np.linalg.norm(Y.sum(axis=0)), 1e-300)):
         D = bounds.deviation(Y @ direction, gamma)
         assert model.n_updates_ <= bounds.freund_schapire(oracle.radius(Y), gamma, D) * ROUNDING
+        least = bounds.least_freund_schapire(Y)
+        assert least.bound <= bounds.freund_schapire(oracle.radius(Y), gamma, D) * (1 + 1e-5)
+        assert model.n_updates_ <= least.bound * ROUNDING
+        assert model.n_updates_ <= model.certificate_.theory.bound * ROUNDING
 
 
 @many
@@ -189,20 +231,18 @@ def test_any_start(Xy, how, seed, factor):
 @many
 @given(data(separable=True), st.sampled_from([(0.5, 1.0, 2.0, 4.0), (0.1, 3.0)]))
 def test_greedy_increments(Xy, etas):
-    """GREEDY 15-17, from the increments that were used: sum alpha grows by one of them with every update."""
+    """GREEDY 15-17, from the increments that were used: sum alpha is their sum."""
     X, y = Xy
     Y = oracle.patterns(X, y)
     gamma, w = oracle.max_margin(Y)
     assume(w is not None and gamma > 0.02 * oracle.radius(Y))
-    whole = GreedyPerceptron(etas, shuffle=False).fit(X, y)
-    k = min(whole.n_updates_, 30)
-    totals = [GreedyPerceptron(etas, shuffle=False, max_updates=j).fit(X, y).certificate_.alpha.sum() for j in
-              range(1, k + 1)]  # fmt: skip
-    used = np.diff([0.0, *totals])
-    assert np.all(np.abs(used[:, None] - np.array(etas)).min(axis=1) < 1e-9)
-    effective = bounds.greedy_effective_updates(used)
+    model = GreedyPerceptron(etas, shuffle=False).fit(X, y)
+    assert model.eta_counts_.sum() == model.n_updates_
+    assert model.eta_counts_ @ etas == pytest.approx(model.certificate_.alpha.sum())
+    effective = bounds.greedy_effective_updates(etas, model.eta_counts_)
+    assert effective == pytest.approx(bounds.greedy_effective_updates(np.repeat(etas, model.eta_counts_)))
     assert effective <= bounds.novikoff(oracle.radius(Y), gamma) * ROUNDING * (1 + 1e-6)
-    assert k * (min(etas) / max(etas)) ** 2 <= effective * ROUNDING
+    assert model.n_updates_ * (min(etas) / max(etas)) ** 2 <= effective * ROUNDING
     sharp = bounds.bounded_increments(oracle.radius(Y), gamma, min(etas), max(etas))
     assert sharp <= bounds.greedy(oracle.radius(Y), gamma, min(etas), max(etas)) * ROUNDING
 
@@ -321,6 +361,11 @@ def test_the_corrected_bound_of_the_fuzzy_perceptron(Xy, how, m, fuzz, c):
     gamma, w = oracle.max_margin(weighted / oracle.radius(weighted))
     assume(w is not None and gamma > 1e-3)
     assert model.n_updates_ <= bounds.fuzzy(1.0, gamma) * (1 + 1e-5)
+    theory = model.certificate_.theory
+    assert model.n_updates_ <= theory.bound * ROUNDING
+    assert theory.least_bound <= bounds.fuzzy(1.0, gamma) * (1 + 1e-5)
+    if theory.gamma[0] > 0:
+        assert bounds.fuzzy(1.0, gamma) <= theory.bound * (1 + 1e-5)
 
 
 def test_theorem_22_forgets_the_weights():

@@ -51,9 +51,9 @@ def single_features():
 @pytest.mark.parametrize(
     ("ours", "theirs", "options", "rows"),
     [
-        (AROW(0.5, tol=0.0), "AROW", {"r": 0.5}, stream),
-        (SCW(0.8, C=0.2, tol=0.0), "SCW", {"eta": 0.8, "C": 0.2}, single_features),
-        (SCW(0.8, C=0.2, tol=0.0, covariance="diagonal"), "SCW", {"eta": 0.8, "C": 0.2}, single_features),
+        (AROW(0.5, margin_tol=0.0), "AROW", {"r": 0.5}, stream),
+        (SCW(0.8, C=0.2, margin_tol=0.0), "SCW", {"eta": 0.8, "C": 0.2}, single_features),
+        (SCW(0.8, C=0.2, margin_tol=0.0, covariance="diagonal"), "SCW", {"eta": 0.8, "C": 0.2}, single_features),
     ],
     ids=["AROW", "SCW", "SCW-diagonal"],
 )
@@ -100,9 +100,9 @@ def nearest_distribution(mean, S, y, loss, penalty):
 
 PHI = 1.2815515655446004  # of the confidence 0.9
 DEFINED = {
-    "AROW": (AROW(0.6, tol=0.0), lambda m, v: 1 - m, lambda slack, v: (slack**2 + v) / (2 * 0.6)),
-    "SCW-I": (SCW(0.9, C=0.3, tol=0.0), lambda m, v: PHI * np.sqrt(v) - m, lambda slack, v: 0.3 * slack),
-    "SCW-II": (SCW(0.9, 0.3, "II", tol=0.0), lambda m, v: PHI * np.sqrt(v) - m, lambda slack, v: 0.3 * slack**2),
+    "AROW": (AROW(0.6, margin_tol=0.0), lambda m, v: 1 - m, lambda slack, v: (slack**2 + v) / (2 * 0.6)),
+    "SCW-I": (SCW(0.9, C=0.3, margin_tol=0.0), lambda m, v: PHI * np.sqrt(v) - m, lambda slack, v: 0.3 * slack),
+    "SCW-II": (SCW(0.9, 0.3, "II", margin_tol=0.0), lambda m, v: PHI * np.sqrt(v) - m, lambda slack, v: 0.3 * slack**2),
 }
 
 

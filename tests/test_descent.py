@@ -123,7 +123,7 @@ def test_batch_relaxation(problem, layout, tol):
         values = model.criterion_values_
         assert len(values) == model.n_epochs_
         assert np.all(np.diff(values) <= 1e-12 * values[0])  # below the limit J_r never rises
-    automatic = BatchRelaxation(0.5, tol=tol, max_epochs=80).fit(LAYOUTS[layout](X), y, sample_weight=c)
+    automatic = BatchRelaxation(0.5, margin_tol=tol, max_epochs=80).fit(LAYOUTS[layout](X), y, sample_weight=c)
     assert np.all(np.diff(automatic.criterion_values_) <= 1e-12 * automatic.criterion_values_[0])
 
 
@@ -170,7 +170,7 @@ def test_descent(name, method, problem, layout):
         eta = 0.5 / np.linalg.eigvalsh(oracle_batch.criterion(name, Y, c, 0 * Y[0], 1.0)[2])[-1]
     # A full step may put patterns exactly on the margin; on which side they fall is then a matter of rounding.
     epochs = {"gradient": 40, "newton": 2, "optimal-step": 3}[method]
-    model = GradientDescent(name, eta, method, tol=0.0, max_epochs=epochs)
+    model = GradientDescent(name, eta, method, step_tol=0.0, max_epochs=epochs)
     model.fit(LAYOUTS[layout](X), y, sample_weight=c)
     path = oracle_batch.descent(name, Y, c, 1.0, method, lambda k: eta, tol=0.0, max_epochs=epochs)
     np.testing.assert_allclose(vector(model), path.a, rtol=1e-6, atol=1e-6 * np.abs(path.a).max())
@@ -188,7 +188,7 @@ def test_descent(name, method, problem, layout):
 @each_problem
 def test_descent_ends_at_the_minimum(problem, name, method):
     X, y = problem()
-    model = GradientDescent(name, method=method, tol=1e-9, max_epochs=20_000).fit(X, y)
+    model = GradientDescent(name, method=method, step_tol=1e-9, max_epochs=20_000).fit(X, y)
     value, gradient, _ = oracle_batch.criterion(name, oracle.patterns(X, y), np.ones(len(y)), vector(model), 1.0)
     start = oracle_batch.criterion(name, oracle.patterns(X, y), np.ones(len(y)), 0 * gradient, 1.0)[1]
     assert np.linalg.norm(gradient) <= 1e-3 * np.linalg.norm(start)
@@ -204,7 +204,7 @@ def test_newton_solves_a_quadratic_problem_at_once():
         np.testing.assert_allclose(newton.intercept_, exact.intercept_, rtol=1e-9)
         assert newton.n_updates_ == 2  # the second one finds that there is nothing left
         assert newton.n_singular_ == 0
-        slow = GradientDescent("squared-error", method="optimal-step", tol=1e-8, max_epochs=10**4).fit(X, y)
+        slow = GradientDescent("squared-error", method="optimal-step", step_tol=1e-8, max_epochs=10**4).fit(X, y)
         np.testing.assert_allclose(slow.coef_, exact.coef_, rtol=1e-4)
         assert newton.n_updates_ < slow.n_updates_ < 10**4
 
@@ -304,7 +304,7 @@ class Logistic(Criterion):
 
 def test_a_criterion_of_ones_own():
     X, y = categories(1, 3)
-    model = GradientDescent(Logistic(np.inf), method="newton", tol=1e-10).fit(X, y)
+    model = GradientDescent(Logistic(np.inf), method="newton", step_tol=1e-10).fit(X, y)
     theirs = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10**4).fit(X, y)
     np.testing.assert_allclose(model.coef_, theirs.coef_, rtol=1e-4)
     np.testing.assert_allclose(model.intercept_, theirs.intercept_, rtol=1e-4)

@@ -6,7 +6,7 @@ import numpy as np
 import oracle
 import pytest
 import scipy.sparse as sp
-from cases import ADDITIVE
+from cases import ADDITIVE, HAVE_KERNELS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
@@ -21,6 +21,7 @@ from separatrix import (
     DataError,
     DynamicMargin,
     FuzzyPerceptron,
+    GreedyPerceptron,
     KernelMaxMargin,
     KernelPerceptron,
     MaxMargin,
@@ -66,14 +67,13 @@ def test_values_of_the_kernels(sparse):
 
 
 QUICK = (Perceptron, DynamicMargin, CRAMMA, ROMMA)  # each other rule compiles a loop of its own, and so does a table
+DUAL = [*ADDITIVE, *(case for case in HAVE_KERNELS if "average" not in case.parameters)]
 COSTLY = [case for case in ADDITIVE if case.estimator not in QUICK or case.table]
 
 
 @quiet
 @pytest.mark.nojit
-@pytest.mark.parametrize(
-    "case", [pytest.param(c, marks=pytest.mark.slow) if c in COSTLY else c for c in ADDITIVE], ids=str
-)
+@pytest.mark.parametrize("case", [pytest.param(c, marks=pytest.mark.slow) if c in COSTLY else c for c in DUAL], ids=str)
 @pytest.mark.parametrize("delta", [0.0, 0.6])
 def test_a_rule_in_dual_form_is_the_rule(case, delta):
     rule = case.estimator(**case.parameters)
@@ -98,6 +98,20 @@ def test_averages_in_dual_form():
     direct = Perceptron(average=True, max_epochs=5).fit(X, y)
     dual = KernelPerceptron(average=True, kernel="linear", max_epochs=5).fit(X, y)
     np.testing.assert_allclose(dual.decision_function(X), direct.decision_function(X), atol=1e-10)
+
+
+@quiet
+@pytest.mark.parametrize("rule", [GreedyPerceptron(), FuzzyPerceptron(fuzz=0.01)], ids=str)
+def test_greedy_and_fuzzy_rules_in_the_space_of_a_kernel(rule):
+    """Losses, class means and distances are those of the mapped rows."""
+    X, y = make_moons(60, noise=0.2, random_state=1)
+    direct = clone(rule).set_params(max_epochs=10).fit(phi(X), y)
+    dual = KernelPerceptron(rule, max_epochs=10, **SQUARE).fit(X, y)
+    assert dual.n_updates_ == direct.n_updates_
+    np.testing.assert_allclose(dual.decision_function(X), direct.decision_function(phi(X)), rtol=1e-8, atol=1e-8)
+    theories = [m.certificate_.theory for m in (dual, direct)]
+    assert theories[0].theorem == theories[1].theorem
+    assert theories[0].least_bound == pytest.approx(theories[1].least_bound, rel=1e-6)
 
 
 def test_a_kernel_is_its_map():
@@ -200,9 +214,12 @@ def test_early_stopping_with_a_kernel():
 
 def test_what_a_kernel_cannot_do():
     X, y = MOONS
-    for rule, why in ((LMS(), "has no dual form"), (FuzzyPerceptron(), "distances from the class means")):
+    for model, why in (
+        (KernelPerceptron(LMS()), "has no dual form"),
+        (KernelPerceptron(GreedyPerceptron(), average=True), "no mean"),
+    ):
         with pytest.raises(ValueError, match=why):
-            KernelPerceptron(rule).fit(X, y)
+            model.fit(X, y)
     with pytest.raises(ValueError, match="rule="):
         KernelPerceptron("perceptron").fit(X, y)
     with pytest.raises(ValueError, match="no coef_init"):
@@ -324,43 +341,3 @@ def test_a_false_claim_is_refused():
     assert not replace(certificate, kernel=Kernel("rbf", 1.1 * certificate.kernel.gamma)).verify(X, y)
     with pytest.raises(DataError, match="about 80 rows"):
         certificate.verify(X[:40], y[:40])
-
-
-def budget_oracle(K, l, budget, epochs):
-    """The Perceptron on signed inner products; the random numbers are those of (seed, updates) with seed 0."""
-    alpha, updates = np.zeros(len(l)), 0
-    for _ in range(epochs):
-        for i in range(len(l)):
-            if l[i] * ((alpha * l) @ K[i]) > 0:
-                continue
-            former = np.flatnonzero(alpha)
-            alpha[i] += 1
-            updates += 1
-            if np.count_nonzero(alpha) > budget:
-                alpha[np.random.default_rng([0, updates]).choice(former)] = 0
-    return alpha, updates
-
-
-@quiet
-@pytest.mark.parametrize("budget", [1, 3, 8])
-def test_a_budget_of_rows(budget):
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(40, 2))
-    y = (X[:, 0] * X[:, 1] > 0).astype(int)
-    l = 2.0 * y - 1
-    K = np.exp(-0.7 * ((X[:, None] - X[None]) ** 2).sum(axis=2)) + 1
-    alpha, updates = budget_oracle(K, l, budget, 6)
-    options = {"gamma": 0.7, "budget": budget, "shuffle": False}
-    model = KernelPerceptron(max_epochs=6, **options).fit(X, y)
-    assert model.n_updates_ == updates
-    np.testing.assert_array_equal(model.support_, np.flatnonzero(alpha))
-    np.testing.assert_allclose(model.dual_coef_[0], (alpha * l)[alpha > 0], rtol=1e-12)
-    assert len(model.support_) <= budget
-    assert model.certificate_.verify(X, y)
-    assert model.certificate_.theory is None
-    parts = KernelPerceptron(max_epochs=3, warm_start=True, **options).fit(X, y).fit(X, y)
-    np.testing.assert_array_equal(parts.dual_coef_, model.dual_coef_)
-    three = KernelPerceptron(max_epochs=4, budget=budget).fit(X, np.arange(40) % 3)
-    assert np.all(np.count_nonzero(three.dual_coef_, axis=1) <= budget)
-    with pytest.raises(ValueError, match="average must be False"):
-        KernelPerceptron(budget=budget, average=True).fit(X, y)

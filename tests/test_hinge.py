@@ -225,8 +225,8 @@ def test_a_path_is_its_fits():
 
 def test_what_it_cannot_do_it_says():
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match="squared slack only"):
-        MaxMargin(loss="hinge", multi_class="kesler").fit(X, y)
+    with pytest.raises(ValueError, match="linear machine"):
+        MaxMargin(loss="hinge", multi_class="kesler", solver="augmented-lagrangian").fit(X, y)
     with pytest.raises(UnavailableError, match="in memory"):
         MaxMargin(loss="hinge").fit(rows.blocks([(X, y)]))
     with pytest.raises(ValueError, match="augmented-lagrangian"):

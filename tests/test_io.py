@@ -373,7 +373,7 @@ def test_damaged_files_are_tables_or_errors_that_say_so(tmp_path, kind):
     good, rng = _good_files()[kind], np.random.default_rng(0)
     path = tmp_path / "damaged"
     ends = set()
-    for _ in range(60):
+    for _ in range(20 if kind == "parquet" else 60):  # a process of its own reads Parquet first
         content = bytearray(good)
         for place in rng.integers(0, len(content), rng.integers(1, 4)):
             content[place] ^= int(rng.integers(1, 256))

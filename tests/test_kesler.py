@@ -32,6 +32,7 @@ from separatrix import (
     Pegasos,
     Perceptron,
     PerceptronLike,
+    PNormALMA,
     PNormPerceptron,
     Pocket,
     RecursiveLeastSquares,
@@ -243,18 +244,26 @@ def letters(return_X_y):
 
 
 @quiet
-def test_real_data():
-    for load, least in ((load_iris, 0.95), (load_wine, 0.99), (load_digits, 0.98), (letters, 0.98)):
-        X, y = load(return_X_y=True)
-        X = scale(X)
-        for layout in (np.asarray, sp.csr_matrix):
-            for mode in ("kesler", "ovr", "ovo"):
-                model = Perceptron(average=True, multi_class=mode, max_epochs=60).fit(layout(X), y)
-                assert model.score(layout(X), y) >= least - 0.02 * (mode == "ovr")
-                assert all(
-                    c.verify(layout(X), y == model.classes_[k] if mode == "ovr" else y)
-                    for k, c in enumerate(model.certificates_)
-                )
+@pytest.mark.parametrize(
+    ("load", "least"),
+    [
+        (load_iris, 0.95),
+        (load_wine, 0.99),
+        pytest.param(load_digits, 0.98, marks=pytest.mark.slow),
+        pytest.param(letters, 0.98, marks=pytest.mark.slow),
+    ],
+)
+def test_real_data(load, least):
+    X, y = load(return_X_y=True)
+    X = scale(X)
+    for layout in (np.asarray, sp.csr_matrix):
+        for mode in ("kesler", "ovr", "ovo"):
+            model = Perceptron(average=True, multi_class=mode, max_epochs=60).fit(layout(X), y)
+            assert model.score(layout(X), y) >= least - 0.02 * (mode == "ovr")
+            assert all(
+                c.verify(layout(X), y == model.classes_[k] if mode == "ovr" else y)
+                for k, c in enumerate(model.certificates_)
+            )
 
 
 def test_two_classes_are_one_hyperplane():
@@ -273,6 +282,7 @@ def test_who_has_no_machine_says_so():
         LMS,
         RecursiveLeastSquares,
         AROW,
+        PNormALMA,
         PNormPerceptron,
         Pegasos,
     ):

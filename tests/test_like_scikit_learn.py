@@ -8,19 +8,24 @@ import scipy.sparse as sp
 from cases import EVERYONE
 from sklearn.callback import ScoringMonitor
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.model_selection import StratifiedKFold
 
 from separatrix import (
     LMS,
     BatchPerceptron,
+    GradientDescent,
     HoKashyap,
     KernelMaxMargin,
     KernelPerceptron,
     LeastSquares,
     MaxMargin,
     Perceptron,
+    Relaxation,
     VotedPerceptron,
+    load,
+    save,
 )
 
 IRIS = load_iris(return_X_y=True)
@@ -102,6 +107,47 @@ def test_a_warning_means_that_more_epochs_help():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Perceptron(max_epochs=2, average=True).fit(X, y)
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize("mode", ["ovr", "ovo", "kesler"])
+@pytest.mark.parametrize("C", [0.1, float("inf")])
+def test_support_vectors_at_every_price(C, mode, layout, tmp_path):
+    """The vectors are combinations of these rows, with the multiples in ``dual_coef_``."""
+    X, y = IRIS
+    far = X + 10.0 * np.eye(4)[y] if np.isinf(C) else X
+    for loss in ("squared_hinge", "hinge"):
+        model = MaxMargin(C, loss=loss, multi_class=mode, tol=1e-6).fit(layout(far), y)
+        vectors = model.support_vectors_
+        assert sp.issparse(vectors) == (layout is sp.csr_matrix)
+        np.testing.assert_array_equal(vectors.toarray() if sp.issparse(vectors) else vectors, far[model.support_])
+        np.testing.assert_allclose(model.dual_coef_ @ vectors, model.coef_, rtol=1e-3, atol=1e-3)
+        assert model.n_support_.sum() == len(model.support_)
+        save(model, tmp_path / "model.sx")
+        again = load(tmp_path / "model.sx")
+        assert not hasattr(again, "support_vectors_")
+        np.testing.assert_array_equal(again.predict(far), model.predict(far))
+
+
+@pytest.mark.parametrize(
+    ("model", "former"),
+    [
+        (Relaxation(margin_tol=0.2, shuffle=False), Relaxation(tol=0.2, shuffle=False)),
+        (LMS(step_tol=0.1), LMS(tol=0.1)),
+        (GradientDescent(step_tol=0.1), GradientDescent(tol=0.1)),
+        (HoKashyap(bound_tol=0.0, max_epochs=20), HoKashyap(tol=0.0, max_epochs=20)),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_former_names_of_tolerances(model, former):
+    """`tol` is a certified gap or has another name; the old one still works, and warns."""
+    X, y = IRIS
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, y == 0)
+        with pytest.warns(FutureWarning, match="tol of .* is called (margin|step|bound)_tol"):
+            former.fit(X, y == 0)
+    np.testing.assert_array_equal(former.coef_, model.coef_)
 
 
 @pytest.mark.slow

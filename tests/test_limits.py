@@ -90,8 +90,8 @@ class Slow(NamedTuple):
 
 def endless(cls):
     known = cls().get_params()
-    never = {"max_epochs": 10**9, "tol": 0.0}
-    return cls(**{k: v for k, v in never.items() if k in known and not (k == "tol" and cls in (LeastSquares,))})
+    never = {"max_epochs": 10**9, **dict.fromkeys(("tol", "margin_tol", "step_tol", "bound_tol"), 0.0)}
+    return cls(**{k: v for k, v in never.items() if k in known and known[k] is not None})
 
 
 RUNS_FOR_EVER = [

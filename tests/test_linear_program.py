@@ -61,7 +61,7 @@ def test_problem_25(criterion):
 def test_the_duals_are_the_gordan_vector():
     X, y = categories(1, 3)
     patterns = Patterns(X, oracle.labels(y), Space(1.0))
-    for criterion in linear_program.CRITERIA:
+    for criterion in ("minimax", "perceptron"):
         solver = linear_program.LinearProgram(patterns, np.ones(20), np.ones(20), criterion, lambda a: True)
         assert solver.step() == "positive"
         assert np.all(solver.alpha >= 0)
@@ -85,6 +85,52 @@ def test_of_all_separating_vectors_the_one_with_the_smallest_sum(criterion):
     assert units @ np.abs(a) < units @ np.abs(np.append(shortest.coef_[0], shortest.intercept_[0]))
     assert np.count_nonzero(np.abs(a) > 1e-9) <= 12
     assert (oracle.patterns(X, y) @ a).min() > 1 - 1e-6
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+@each_layout
+@pytest.mark.parametrize("C", [0.05, 1.0, 100.0])
+def test_the_soft_margin_of_the_1_norm(problem, layout, C):
+    X, y = problem()
+    c, b = weights(y), 0.5 + np.random.default_rng(1).random(len(y))
+    Y = oracle.patterns(as_seen(X, layout), y, 2.0)
+    model = LinearProgram("l1", b, C=C, rho=2.0).fit(LAYOUTS[layout](X), y, sample_weight=c)
+    minimum = oracle_batch.least_sum(Y, c, b, C)
+    value = model.criterion_values_[0]
+    assert value == pytest.approx(minimum, rel=1e-6, abs=1e-9)
+    a = vector(model)
+    assert np.abs(a).sum() + C * c @ np.maximum(b - Y @ a, 0.0) == pytest.approx(value, rel=1e-9, abs=1e-12)
+    assert 0 <= model.dual_gap_ <= 1e-6 * max(value, 1.0)
+    assert model.converged_
+    assert model.certificate_.verify(LAYOUTS[layout](X), y, sample_weight=c)
+
+
+def test_the_max_norm_distance_and_pairs_of_classes():
+    X = np.array([[0.0, 0.0], [0.5, 3.0], [4.0, 0.5], [4.5, 9.0], [2.0, 20.0], [2.5, 21.0]])
+    y = np.repeat([0, 1, 2], 2)
+    two = LinearProgram("l1", C=1e3, rho=100.0).fit(X[:4], y[:4])
+    w, bias = two.coef_[0], two.intercept_[0]
+    assert np.count_nonzero(np.abs(w) > 1e-9) == 1
+    distances = np.abs(X[:4] @ w + bias) / np.abs(w).sum()
+    assert distances.min() == pytest.approx(1.75, rel=1e-2)  # half of 4.0 - 0.5 along the first feature
+    for mode in ("ovr", "ovo"):
+        several = LinearProgram("l1", C=10.0, multi_class=mode).fit(X, y)
+        assert several.dual_gap_.shape == (3,)
+        assert np.all(several.dual_gap_ <= 1e-6)
+        assert several.score(X, y) == 1.0
+
+
+def test_a_bound_is_a_bound():
+    """Whatever multipliers: no vector gets below it."""
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(30, 4)), rng.integers(0, 2, 30)
+    patterns = Patterns(X, oracle.labels(y), Space(1.0))
+    solver = linear_program.LinearProgram(patterns, np.ones(30), np.ones(30), "l1", lambda a: True, C=0.3)
+    assert solver.step() == "converged"
+    for _ in range(200):
+        bound = solver._bound_of(np.minimum(rng.exponential(0.3, 30), 0.3))
+        assert bound <= solver.least_sum(solver.a + rng.normal(scale=0.1, size=5))
+        assert bound <= solver.bound * (1 + 1e-9)
 
 
 def test_a_limit_of_time():

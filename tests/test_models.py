@@ -61,7 +61,8 @@ def test_every_estimator_comes_back_whole(tmp_path, cls, classes):
     save(model, path)
     again = load(path)
     assert type(again) is cls
-    assert same(vars(again), vars(model))
+    whole = {name: value for name, value in vars(model).items() if name not in getattr(cls, "_not_saved", ())}
+    assert same(vars(again), whole)
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
 
 

@@ -61,7 +61,7 @@ def fits(rng):
     ]
     if c > 2:
         models += [Perceptron(max_epochs=10, multi_class="kesler"), Perceptron(max_epochs=10, multi_class="ovo")]
-        models += [MaxMargin(1.0, multi_class="kesler")]
+        models += [MaxMargin(1.0, multi_class="kesler"), MaxMargin(0.1, loss="hinge", multi_class="kesler")]
     for model in models:
         if model.get_params().get("fit_intercept") == "True":
             model.set_params(fit_intercept=True)

@@ -124,8 +124,8 @@ def test_fits_of_fewer_rows_than_columns_are_certified(bias, dtype, layout):
     import scipy.sparse as sp
 
     rng = np.random.default_rng(7)
-    X = (rng.normal(size=(60, 700)) * (rng.random((60, 700)) < 0.3)).astype(dtype)
-    y = rng.random(60) < 0.4
+    X = (rng.normal(size=(40, 250)) * (rng.random((40, 250)) < 0.3)).astype(dtype)
+    y = rng.random(40) < 0.4
     X = sp.csr_matrix(X) if layout == "csr" else X
     for C in (INF, 10.0):
         model = MaxMargin(C=C, fit_intercept=bias).fit(X, y)

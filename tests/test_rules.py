@@ -18,10 +18,12 @@ from cases import (
     RULES,
     Setting,
     blobs_2d,
+    each_case,
     each_dtype,
     each_order,
     integer_ties,
     margin_6d,
+    most_cases,
     one_feature,
     overlapping,
     slow,
@@ -30,34 +32,49 @@ from cases import (
 )
 
 from separatrix import (
+    ALMA,
     CRAMMA,
     LMS,
+    MICRA,
+    ROMMA,
     BalancedWinnow,
     DynamicMargin,
     FixedMargin,
     GreedyPerceptron,
+    LeastSquares,
     MarginFuzzyPerceptron,
     PassiveAggressive,
     Perceptron,
     PerceptronLike,
+    PNormALMA,
     PNormPerceptron,
     Pocket,
     Relaxation,
     VotedPerceptron,
 )
+from separatrix.errors import DataError, UnavailableError
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 EPOCHS = 20
 
 
-EXTENDED = [case for case in RULES if case.soft]
-
-each_case = pytest.mark.parametrize("case", RULES, ids=str)
+EXTENDED = [pytest.param(case, marks=pytest.mark.slow) if case.costly else case for case in RULES if case.soft]
 
 
 def test_every_estimator_has_a_case():
     assert {case.estimator for case in RULES} | {VotedPerceptron, PerceptronLike} == set(ONLINE)
+
+
+RELATIVE = (
+    ALMA,
+    CRAMMA,
+    MICRA,
+    FixedMargin,
+    ROMMA,
+    BalancedWinnow,
+    PNormALMA,
+)  # weights count by what they are of their mean
 
 
 @cache
@@ -67,6 +84,8 @@ def expected(index, problem, dtype="float64", rho=1.0, delta=0.0, weighted=False
     weight = weights(y, least=0) if weighted else None
     if weighted:
         X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
+        if RULES[index].estimator in RELATIVE:
+            weight = weight / weight.mean()
     Y = oracle.patterns(X, y, rho, delta)
     return RULES[index].oracle(Y, Setting(X, y, delta), weight=weight, max_epochs=max_epochs)
 
@@ -84,7 +103,7 @@ def assert_same(model, run, d, rho=1.0):
 @each_order
 @each_dtype
 @pytest.mark.parametrize("problem", PROBLEMS)
-@each_case
+@most_cases
 def test_oracle(case, problem, dtype, layout):
     X, y = problem()
     model = case.estimator(**case.parameters, shuffle=False, max_epochs=EPOCHS)
@@ -124,7 +143,7 @@ def test_oracle_in_the_extended_space(case, problem, layout):
 
 @pytest.mark.parametrize("rho", [0.0, 2.0])
 @pytest.mark.parametrize("problem", [blobs_2d, margin_6d])
-@each_case
+@most_cases
 def test_oracle_with_another_bias(case, problem, rho):
     X, y = problem()
     space = {"rho": rho} if rho else {"fit_intercept": False}
@@ -134,7 +153,7 @@ def test_oracle_with_another_bias(case, problem, rho):
 
 @each_order
 @pytest.mark.parametrize("problem", [blobs_2d, overlapping])
-@each_case
+@most_cases
 def test_oracle_with_sample_weights(case, problem, layout):
     X, y = problem()
     model = case.estimator(**case.parameters, shuffle=False, max_epochs=EPOCHS)
@@ -143,7 +162,7 @@ def test_oracle_with_sample_weights(case, problem, layout):
 
 
 @pytest.mark.parametrize("max_updates", [1, 3])
-@each_case
+@most_cases
 def test_max_updates(case, max_updates):
     X, y = overlapping()
     model = case.estimator(**case.parameters, max_updates=max_updates).fit(X, y)
@@ -159,6 +178,42 @@ def test_lms_schedules(eta):
     Y = oracle.patterns(X, y, rho=0.5)
     model = LMS(eta=eta, rho=0.5, shuffle=False, max_epochs=EPOCHS).fit(X, y)
     assert_same(model, oracle.lms(Y, rate=slow if callable(eta) else lambda k: 1 / k), X.shape[1], 0.5)
+
+
+@pytest.mark.parametrize("eta", [0.5, slow], ids=["number", "callable"])
+def test_lms_with_a_target_for_each_row(eta):
+    X, y = overlapping()
+    Y, b, weight = oracle.patterns(X, y), np.linspace(0.5, 2.0, len(y)), weights(y, least=0)
+    kept = weight > 0
+    how = {"rate": slow} if callable(eta) else {"eta": eta}
+    run = oracle.lms(Y[kept], target=b[kept], weight=weight[kept], max_epochs=4, **how)
+    model = LMS(eta, target=b, shuffle=False, max_epochs=4).fit(X, y, sample_weight=weight)
+    assert_same(model, run, 2)
+    shuffled = LMS(target=b, max_epochs=4).fit(X, y)
+    assert shuffled.score(X, y) > 0.6
+    assert not np.allclose(shuffled.coef_, LMS(target=b, shuffle=False, max_epochs=4).fit(X, y).coef_)
+
+
+def test_lms_approaches_least_squares_with_the_same_targets():
+    X, y = overlapping()
+    b = np.where(y > 0, 2.0, np.linspace(0.5, 1.0, len(y)))
+    for target in (b, "fisher"):
+        exact = LeastSquares(target=target).fit(X, y)
+        model = LMS(target=target, step_tol=0.0, max_epochs=3000).fit(X, y)
+        np.testing.assert_allclose(model.coef_, exact.coef_, rtol=0.02)
+        np.testing.assert_allclose(model.intercept_, exact.intercept_, atol=0.02)
+
+
+def test_lms_with_targets_over_blocks():
+    X, y = blobs_2d()
+    with pytest.raises(UnavailableError, match="target=array"):
+        LMS(target=np.ones(30)).partial_fit(X, y, classes=[0, 1])
+    with pytest.raises(DataError, match="target has shape"):
+        LMS(target=np.ones(7)).fit(X, y)
+    order = np.argsort(np.arange(30) % 15, kind="stable")
+    model = LMS(target="fisher").partial_fit(X[order[:16]], y[order[:16]], classes=[0, 1])
+    model.partial_fit(X[order[16:]], y[order[16:]])
+    assert model.score(X, y) > 0.9
 
 
 def test_cramma_takes_the_papers_rate_in_the_extended_space():
@@ -206,7 +261,7 @@ def test_a_rule_that_makes_arrays():
         (Perceptron(), oracle.perceptron),
         (GreedyPerceptron(), oracle.greedy),
         (DynamicMargin(epsilon=0.4), lambda Y, **how: oracle.dynamic_margin(Y, 0.4, **how)),
-        (Relaxation(tol=0.01), lambda Y, **how: oracle.relaxation(Y, tol=0.01, **how)),
+        (Relaxation(margin_tol=0.01), lambda Y, **how: oracle.relaxation(Y, tol=0.01, **how)),
         (PassiveAggressive(C=1.0), lambda Y, **how: oracle.passive_aggressive(Y, 1.0, **how)),
     ],
 )

@@ -10,6 +10,7 @@ from separatrix import (
     ALMA,
     CRAMMA,
     LMS,
+    MICRA,
     ROMMA,
     BalancedWinnow,
     DynamicMargin,
@@ -24,6 +25,7 @@ from separatrix import (
     RecursiveLeastSquares,
     Relaxation,
     VotedPerceptron,
+    rows,
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -191,19 +193,20 @@ def test_rules_with_a_direction_multiply_the_step(c):
     ]:
         assert start @ a / size > model.beta  # so the first visit changes nothing
         model.set_params(shuffle=False, max_updates=1).fit(data, [1, 0], sample_weight=[1.0, c])
-        u = start + eta * c * b / size
+        u = start + eta * 2 * c / (1 + c) * b / size  # weights count by what they are of their mean
         np.testing.assert_allclose(vectors(model)[0], u / np.linalg.norm(u), rtol=1e-12)
     alma = ALMA(alpha=0.9, shuffle=False, max_updates=1).fit(data, [1, 0], sample_weight=[c, 1.0])
-    w = np.sqrt(2) * c * a / size
+    share = 2 * c / (1 + c)
+    w = np.sqrt(2) * share * a / size
     expected = w / max(1.0, np.linalg.norm(w))
     found = vectors(alma)[0]
     np.testing.assert_allclose(found / np.linalg.norm(found), expected / np.linalg.norm(expected), rtol=1e-12)
-    assert np.linalg.norm(found) == pytest.approx(min(1.0, np.sqrt(2) * c * np.linalg.norm(a) / size))
+    assert np.linalg.norm(found) == pytest.approx(min(1.0, np.sqrt(2) * share * np.linalg.norm(a) / size))
 
 
 def test_winnow_multiplies_the_exponent():
     a, y = first_step(BalancedWinnow(alpha=1.5), 2.5)
-    expected = 2 * np.sinh(np.log(1.5) * 2.5 * y)
+    expected = 2 * np.sinh(np.log(1.5) * 2.5 / (51.5 / 50) * y)
     np.testing.assert_allclose(a / np.abs(a).max(), expected / np.abs(expected).max(), rtol=1e-12)
 
 
@@ -222,6 +225,29 @@ def test_a_common_factor_only_scales(cls, scale, rng):
     assert one.n_updates_ == other.n_updates_
     assert one.certificate_.upper == other.certificate_.upper
     assert one.certificate_.lower == other.certificate_.lower
+
+
+@pytest.mark.parametrize(
+    "model",
+    [MICRA(), CRAMMA(), FixedMargin(), ALMA(), ROMMA(), ROMMA(aggressive=True), BalancedWinnow()],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_common_factor_makes_no_difference(model, classes, rng):
+    """Where a step has a size of its own: equal weights are none, bit for bit, and only ratios count."""
+    model = model.set_params(max_epochs=10)
+    plain = clone(model).fit(X, Y[classes])
+    for factor in (1 / 50, 0.1, 7.0):
+        assert_same(plain, clone(model).fit(X, Y[classes], sample_weight=np.full(50, factor)))
+    weight = rng.uniform(0.5, 2.0, 50)
+    one = clone(model).fit(X, Y[classes], sample_weight=weight)
+    other = clone(model).fit(X, Y[classes], sample_weight=weight / 64)
+    np.testing.assert_array_equal(vectors(one), vectors(other))
+    assert one.n_updates_ == other.n_updates_
+    blocks = rows.blocks([(X[:20], Y[classes][:20], weight[:20]), (X[20:], Y[classes][20:], weight[20:])])
+    there = clone(model).set_params(shuffle=False).fit(blocks)
+    here = clone(model).set_params(shuffle=False).fit(X, Y[classes], sample_weight=weight)
+    np.testing.assert_allclose(vectors(there), vectors(here), rtol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -277,3 +277,15 @@ def test_large_integer_systems(rng):
     assert integer_systems._by_lifting([[1, 2], [2, 4]], [1, 1], Clock()) is None
     with pytest.raises(OutOfTimeError):
         integer_systems._by_lifting(A, b, Clock(1e-9))
+
+
+def test_columns_that_are_a_basis_found_in_two_ways():
+    """FLINT's reduced rows and the panels of `independent`, of full and of smaller rank."""
+    rng, p, clock = np.random.default_rng(0), integer_systems.PRIMES[0], Clock()
+    for _ in range(50):
+        k, width, rank = rng.integers(1, 12, 3)
+        A = (rng.integers(0, 99, (k, rank)) @ rng.integers(0, 99, (rank, width)) % p).astype(float)
+        A[:, rng.random(width) < 0.2] = 0.0
+        columns = integer_systems.basis_columns(A, p, clock)
+        assert columns == integer_systems.independent(A, p, clock)[0]
+        assert len(columns) == np.linalg.matrix_rank(A[:, columns])

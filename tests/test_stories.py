@@ -225,6 +225,18 @@ def test_a_read_only_folder(tmp_path, iris):
         assert "There is no folder" in told(nowhere)
 
 
+def test_a_reader_of_the_output_that_stops_early(tmp_path, iris):
+    """What was asked for is written first: `separatrix fit ... | head -1` loses nothing."""
+    script = "from separatrix.cli import main; main()"
+    for more in ([], ["--memory", "100MB"]):
+        path = tmp_path / f"m{len(more)}.sx"
+        command = [sys.executable, "-c", script, "fit", str(iris[0]), "--target", "species", "--save", str(path), *more]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as fit:
+            fit.stdout.close()
+            assert "Traceback" not in fit.stderr.read()
+        assert separatrix("show", path).exit_code == 0
+
+
 def test_a_model_of_a_newer_version(tmp_path, iris, monkeypatch):
     path = tmp_path / "newer.sx"
     monkeypatch.setattr(models, "FORMAT", 7)

@@ -14,7 +14,10 @@ from separatrix.rules.ballseptron import BallseptronRule
 from separatrix.rules.base import rule as attributes
 from separatrix.rules.cramma import CrammaRule
 from separatrix.rules.dynamic_margin import DynamicMarginRule
+from separatrix.rules.fixed_margin import FixedMarginSearchRule, search_stages
 from separatrix.rules.margitron import MargitronRule
+from separatrix.rules.micra import MicraRule
+from separatrix.rules.p_norm import AlmaPRule, PNormRule
 from separatrix.rules.perceptron import PerceptronRule
 from separatrix.rules.weight_shrinking import WeightShrinkingRule
 
@@ -101,6 +104,10 @@ class Careless(NamedTuple):
         (Hasty(5.0, 0.5, 0.001), CrammaRule(5.0, 0.5, 0.001)),
         (Careless(0.05), DynamicMarginRule(0.05)),
         (Careless(0.05), MargitronRule(5.0, 0.1)),
+        (Hasty(5.0, 0.5, 0.001), MicraRule(5.0, 0.5, 0.02, 0.1)),
+        (Stubborn(0.001), PNormRule(2.0)),
+        (Stubborn(0.001), AlmaPRule(2.0, 0.9, 1.0)),
+        (Careless(0.05), FixedMarginSearchRule(*search_stages(0.9, 0.1, 1e-6))),
         (Careless(0.05), WeightShrinkingRule(50.0, 1e-6)),
         (Careless(0.05), BallseptronRule(0.1)),
     ],
@@ -113,9 +120,46 @@ def test_a_broken_rule_breaks_its_theorem(broken, rule):
     X, y = X[np.abs(side) > 0.2], (side > 0)[np.abs(side) > 0.2]
     gamma = MaxMargin(math.inf).fit(X, y).certificate_.lower
     model = PerceptronLike(broken, max_epochs=20_000).fit(X, y)
-    theorem = theorem_of(rule, Setting(model.certificate_.radius, 0.0, 4))
+    theorem = theorem_of(rule, Setting(model.certificate_.radius, 1.0, 4))
     with pytest.raises(AssertionError):
         assert_theorem(theorem, model.n_updates_, model.converged_, model.directional_margin_, gamma)
+
+
+class Restless(NamedTuple):
+    """A Perceptron that corrects every pattern."""
+
+    eta: float
+
+    def violates(self, m, s):
+        return True
+
+    def gain(self, m, s):
+        return self.eta
+
+
+def test_a_restless_rule_breaks_the_theorem_of_one_pass():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(400, 3))
+    y = X @ [1.0, -2.0, 0.5] + 0.3 * rng.normal(size=400) > 0
+    model = Perceptron(max_epochs=1, shuffle=False).fit(X, y)
+    theory = model.certificate_.theory
+    assert theory.theorem == "Freund-Schapire"
+    assert "in one pass): at most" in str(theory)
+    least = bounds.least_freund_schapire(np.where(y, 1, -1)[:, None] * np.column_stack([X, np.ones(400)]))
+    assert model.n_updates_ <= least.bound <= theory.bound < 0.6 * 400
+    assert PerceptronLike(Restless(1.0), max_epochs=1).fit(X, y).n_updates_ > theory.bound
+
+
+def test_one_pass_is_no_more():
+    X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([0, 1, 0, 1])
+    assert Perceptron(max_epochs=1).fit(X, y).certificate_.theory.theorem == "Freund-Schapire"
+    assert Perceptron(max_epochs=2).fit(X, y).certificate_.theory.theorem == "Novikoff"
+    assert Perceptron(1.0, max_epochs=1).fit(X, y).certificate_.theory.theorem == "Perceptron with margin"
+    machine = Perceptron(max_epochs=1, multi_class="kesler").fit(np.repeat(X, 2, axis=1), [0, 1, 2, 0])
+    assert machine.n_updates_ <= machine.certificate_.theory.bound
+    assert bounds.best_freund_schapire([0.0, 0.0], 0.0) == (2.0, math.inf)
+    with pytest.raises(ValueError, match="finite"):
+        bounds.least_freund_schapire([[np.nan, 1.0]])
 
 
 # What a fit says of theory

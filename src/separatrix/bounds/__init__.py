@@ -8,6 +8,7 @@ is inf, a fraction 0. Bounds decrease with gamma: a lower bound on gamma_d gives
 "Derived here" marks what the sources do not state; the derivation stands in the docstring.
 """
 
+from separatrix.bounds.budgets import forgetron, forgetron_run, projectron
 from separatrix.bounds.constant_rate import (
     CrammaBound,
     cramma,
@@ -15,6 +16,8 @@ from separatrix.bounds.constant_rate import (
     cramma_half,
     extended_floor,
     extended_margin,
+    fixed_margin_search,
+    micra,
 )
 from separatrix.bounds.generalised import (
     arow,
@@ -30,12 +33,9 @@ from separatrix.bounds.generalised import (
 from separatrix.bounds.mistakes import (
     alma,
     any_start,
-    best_freund_schapire,
     bounded_increments,
-    deviation,
     dynamic_margin,
     fixed_directional_margin,
-    freund_schapire,
     fuzzy,
     fuzzy_angle,
     geometric_margin,
@@ -56,9 +56,17 @@ from separatrix.bounds.mistakes import (
     with_margin,
     with_margin_fraction,
 )
+from separatrix.bounds.unrealisable import (
+    LeastBound,
+    best_freund_schapire,
+    deviation,
+    freund_schapire,
+    least_freund_schapire,
+)
 
 __all__ = [
     "CrammaBound",
+    "LeastBound",
     "alma",
     "any_start",
     "arow",
@@ -73,6 +81,9 @@ __all__ = [
     "extended_floor",
     "extended_margin",
     "fixed_directional_margin",
+    "fixed_margin_search",
+    "forgetron",
+    "forgetron_run",
     "freund_schapire",
     "fuzzy",
     "fuzzy_angle",
@@ -80,16 +91,19 @@ __all__ = [
     "greedy",
     "greedy_effective_updates",
     "incremental_margin_perceptron",
+    "least_freund_schapire",
     "leave_one_out",
     "margin_fuzzy_angle",
     "margin_perceptron",
     "margitron",
     "margitron_fraction",
+    "micra",
     "novikoff",
     "p_norm",
     "passive_aggressive",
     "pegasos",
     "power_increments",
+    "projectron",
     "relaxation",
     "romma",
     "second_order_perceptron",

@@ -41,51 +41,6 @@ def any_start(start: ArrayLike, solution: ArrayLike, gamma: float, beta: float, 
     return float(np.sum((a - alpha * solved) ** 2) / below)
 
 
-def freund_schapire(radius: float, gamma: float, deviation: float) -> float:
-    """In one pass the Perceptron makes at most ((R + D)/gamma)^2 mistakes, on any data, for any unit u and gamma > 0.
-
-    D = ``deviation`` = (sum_k max(0, gamma - u.y_k)^2)^(1/2) over the sequence presented. PERC theorem 2.
-
-    >>> freund_schapire(2.0, 0.5, 0.5)
-    25.0
-    """
-    return ((radius + deviation) / gamma) ** 2 if gamma > 0 else math.inf
-
-
-def deviation(margins: ArrayLike, gamma: float) -> float:
-    """D of `freund_schapire`, from the margins u.y_k of a unit vector.
-
-    >>> deviation([1.0, 0.6, -0.3], 1.0)
-    1.36...
-    """
-    return float(np.linalg.norm(np.maximum(0.0, gamma - np.asarray(margins, dtype=np.float64))))
-
-
-def best_freund_schapire(margins: ArrayLike, radius: float) -> tuple[float, float]:
-    """The least of `freund_schapire` over gamma, for the margins u.y_k of a unit vector, and that gamma.
-
-    (R + D)/gamma is a convex function of 1/gamma, R s + |max(0, 1 - s u.y_k)| with s = 1/gamma, so that a search by
-    thirds finds its minimum.
-
-    >>> bound, gamma = best_freund_schapire([1.0] * 30 + [-0.2], radius=1.2)
-    >>> round(bound, 2), round(gamma, 2)
-    (5.57, 1.06)
-    >>> best_freund_schapire([0.5, 0.5], radius=2.0)[0] <= novikoff(2.0, 0.5)
-    True
-    """
-    m = np.asarray(margins, dtype=np.float64)
-
-    def size(s: float) -> float:
-        return radius * s + float(np.linalg.norm(np.maximum(0.0, 1.0 - s * m)))
-
-    low, high = 0.0, size(0.0) / radius  # beyond it the first term alone exceeds the value at s = 0
-    for _ in range(200):
-        first, second = low + (high - low) / 3.0, high - (high - low) / 3.0
-        low, high = (low, second) if size(first) <= size(second) else (first, high)
-    s = 0.5 * (low + high)
-    return size(s) ** 2, 1.0 / s if s > 0 else math.inf
-
-
 def geometric_margin(radius: float, rho: float, gamma: float) -> tuple[float, float]:
     """The maximum geometric margin lies between gamma_d and gamma_d R/rho. CRAMMA eq. 2.
 
@@ -161,16 +116,19 @@ def greedy(radius: float, gamma: float, smallest: float, largest: float) -> floa
     return (largest / smallest) ** 2 * novikoff(radius, gamma)
 
 
-def greedy_effective_updates(etas: ArrayLike) -> float:
+def greedy_effective_updates(etas: ArrayLike, counts: ArrayLike | None = None) -> float:
     """(sum eta)^2 / sum eta^2 of the increments that were used: at most (R/gamma)^2 (GREEDY theorem 15).
 
-    It is at least k (eta_min/eta_max)^2 after k updates (theorem 16, corollary 17).
+    ``counts``: how often each of them was, once unless given; of a fit ``eta_counts_``. It is at least
+    k (eta_min/eta_max)^2 after k updates (theorem 16, corollary 17).
 
-    >>> greedy_effective_updates([1.0, 1.0, 1.0]), greedy_effective_updates([0.5, 4.0])
+    >>> greedy_effective_updates([1.0, 1.0, 1.0]), greedy_effective_updates([0.5, 4.0], [1, 1])
     (3.0, 1.246...)
     """
     etas = np.asarray(etas, dtype=np.float64)
-    return float(etas.sum() ** 2 / np.sum(etas**2)) if len(etas) else 0.0
+    times = np.ones(len(etas)) if counts is None else np.asarray(counts, dtype=np.float64)
+    squares = float(times @ etas**2)
+    return float(times @ etas) ** 2 / squares if squares > 0 else 0.0
 
 
 def fixed_directional_margin(radius: float, gamma: float, beta: float, eta: float) -> float:
@@ -225,15 +183,17 @@ def _quartered_stages(first: float, target: float) -> float:
     return (4.0**stages - 1.0) / 3.0 if stages < 500 else math.inf
 
 
-def alma(radius: float, gamma: float, alpha: float) -> float:
-    """ALMA_2 makes at most (2/g^2)(2/alpha - 1)^2 + 8/alpha - 4 corrections, g = gamma/R; its margin: (1-alpha) gamma.
+def alma(radius: float, gamma: float, alpha: float, p: float = 2.0) -> float:
+    """ALMA_p makes at most (2 (p - 1)/g^2)(2/alpha - 1)^2 + 8/alpha - 4 corrections, g = gamma/X.
 
-    Gentile (2001), theorem 3 with p = 2, the separable case, B = sqrt(8)/alpha, C = sqrt(2), patterns divided by R.
+    Its margin is at least (1 - alpha) gamma. ``radius`` = X >= |y|_p, ``gamma`` = max over |u|_q = 1 of min u.y, 1/p +
+    1/q = 1: R and gamma_d for p = 2. Gentile (2001), theorem 3, the separable case, B = sqrt(8)/alpha, C = sqrt(2),
+    patterns divided by X.
 
-    >>> alma(2.0, 0.5, 1.0)
-    36.0
+    >>> alma(2.0, 0.5, 1.0), alma(2.0, 0.5, 1.0, p=3.0)
+    (36.0, 68.0)
     """
-    return 2.0 * novikoff(radius, gamma) * (2.0 / alpha - 1.0) ** 2 + 8.0 / alpha - 4.0
+    return 2.0 * (p - 1.0) * novikoff(radius, gamma) * (2.0 / alpha - 1.0) ** 2 + 8.0 / alpha - 4.0
 
 
 def dynamic_margin(radius: float, gamma: float, epsilon: float) -> float:

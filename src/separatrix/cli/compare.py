@@ -10,7 +10,15 @@ from separatrix.cli.exit_status import INTERRUPTED
 
 
 def compare(
-    data: options.MaybeData = None,
+    data: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="DATA...",
+            show_default=False,
+            help="A file, as `separatrix fit` takes it, or several; - is stdin. Without it: scikit-learn's breast "
+            "cancer data, standardised.",
+        ),
+    ] = None,
     target: options.Target = None,
     scale: options.Scale = None,
     encode: options.Encode = False,
@@ -53,38 +61,74 @@ def compare(
     bound |sum alpha_k y_k| / sum alpha_k that any of them proves: at least this part of the best margin is reached.
     "train" and "cv" are accuracies. Times leave compilation out.
 
+    Several files are compared one after the other, and then the algorithms are ranked: rank 1 on a file has the best
+    "cv", and one that does not apply there is last. Average ranks that differ by less than the critical difference
+    (Nemenyi, 5%) are not told apart; --plot draws them.
+
     Example: separatrix compare iris.csv --target species --scale --algorithms 'margins,*Perceptron'
     """
     from separatrix.io.output import check_outputs
 
-    check_outputs([plot], [data])
+    files = data or []
+    check_outputs([plot], files)
     if plot:
         from separatrix.report.figures import check_ending
 
-        check_ending(plot)
+        check_ending(plot, pages=len(files) < 2)
 
     from separatrix.cli.progress import Progress
     from separatrix.workflows.asked import Options
+    from separatrix.workflows.comparing import check_ranks
     from separatrix.workflows.comparing import compare as run
 
-    scaled = data is None if scale is None else scale
+    scaled = not files if scale is None else scale
     asked = Options(scale=scaled, encode=encode, impute=impute, folds=cv, max_time=max_time)
+    if len(files) > 1:
+        check_ranks(files, asked, algorithms or ())
+    comparisons: list[Any] = []
+    sources: list[str | None] = [*files] or [None]  # None: the example
     with Progress(quiet=json) as tell:
         seen = None if tell is None else partial(_line, tell)
         reading = options.reading(target, format, header, separator, encoding, drop)
-        found = run(data, asked, tell, seen, wanted=algorithms or (), jobs=jobs, **reading)
-    if json:
-        terminal.print_json([r.as_dict() for r in found.results])
-    else:
-        _print(found)
-    if plot:
-        from separatrix.report.figures import write_comparison
-
-        write_comparison([r.as_dict() for r in found.results if not r.why_not], found.table, plot)
-        terminal.say(f"wrote {plot}")
+        for file in sources:
+            found = run(file, asked, tell, seen, wanted=algorithms or (), jobs=jobs, **reading)
+            comparisons.append(found)
+            if found.left:
+                break
+    _show(comparisons, len(files), json, plot)
     if found.left:
-        terminal.say(f"Interrupted: {found.left} algorithms were not tried.")
+        missing = len(files) - len(comparisons)
+        more = f", and {missing} more {'file' if missing == 1 else 'files'}" if missing > 0 else ""
+        terminal.say(f"Interrupted: {found.left} algorithms were not tried{more}.")
         raise typer.Exit(INTERRUPTED)
+
+
+def _show(comparisons: list[Any], files: int, json: bool, plot: str | None) -> None:
+    """One table, or a table for each file and the ranks over those that were compared."""
+    ranking = None
+    if len(comparisons) > 1:
+        from separatrix.workflows.comparing import ranked_over_files
+
+        ranking = ranked_over_files(comparisons)
+    if json and files < 2:
+        terminal.print_json([r.as_dict() for r in comparisons[0].results])
+    elif json:
+        tables = {c.table.source: [r.as_dict() for r in c.results] for c in comparisons}
+        terminal.print_json({"files": tables, "ranking": ranking and ranking.as_dict()})
+    else:
+        for found in comparisons:
+            _print(found)
+        if ranking is not None:
+            _print_ranks(ranking)
+    if plot and (ranking is not None or files < 2):
+        from separatrix.report.figures import write_comparison, write_ranks
+
+        if ranking is not None:
+            write_ranks(ranking, plot)
+        else:
+            (found,) = comparisons
+            write_comparison([r.as_dict() for r in found.results if not r.why_not], found.table, plot)
+        terminal.say(f"wrote {plot}")
 
 
 def _line(tell: Any, result: Any) -> None:
@@ -125,3 +169,27 @@ def _print(found: Any) -> None:
     for r in results:
         if r.why_not:
             console.print(terminal.plain(f"{r.name}: not applicable, {r.why_not}"))
+
+
+def _print_ranks(ranking: Any) -> None:
+    from rich.table import Table
+
+    shown = Table(box=None, pad_edge=False)
+    shown.add_column("algorithm", no_wrap=True)
+    shown.add_column("rank", justify="right", no_wrap=True)
+    for j in ranking.order:
+        shown.add_row(terminal.plain(ranking.names[j]), f"{ranking.ranks[j]:.2f}")
+    console = terminal.console()
+    console.print(f"average ranks by cross-validated accuracy, {ranking.data_sets} files")
+    console.print(shown)
+    differ = ranking.p_value < ranking.level
+    console.print(
+        f"All equal? p = {ranking.p_value:.2g} (Friedman's test, as Iman and Davenport have it): "
+        + ("no." if differ else "it may be, so that none is told apart from another.")
+    )
+    if differ:
+        alike = sum(ranking.ranks < ranking.ranks.min() + ranking.critical_difference) - 1
+        console.print(
+            f"Critical difference {ranking.critical_difference:.2f} (Nemenyi, {100 * ranking.level:g}%): "
+            f"{alike} of the others are not told apart from the first."
+        )

@@ -134,23 +134,25 @@ def fit(
 
     from separatrix.report.summary import as_dict, provenance
 
-    if json:
-        terminal.print_json(as_dict(found))
-    else:
-        terminal.print_fit(terminal.console(), found, everything)
-    if save:
-        from separatrix.io.model.files import save as save_model
+    try:  # first: whoever reads the output may stop early, as `head` does
+        if save:
+            from separatrix.io.model.files import save as save_model
 
-        save_model(found.model, save, provenance(found))
-    if export:
-        from separatrix.io.model.onnx_export import export_onnx
+            save_model(found.model, save, provenance(found))
+        if export:
+            from separatrix.io.model.onnx_export import export_onnx
 
-        export_onnx(found.model, export)
-    with Progress(quiet=json) as tell:
-        if tell:
-            tell("Reports and plots")
-        for write, path in writers:
-            write(found, path)
+            export_onnx(found.model, export)
+        with Progress(quiet=json) as tell:
+            if tell and writers:
+                tell("Reports and plots")
+            for write, path in writers:
+                write(found, path)
+    finally:
+        if json:
+            terminal.print_json(as_dict(found))
+        else:
+            terminal.print_fit(terminal.console(), found, everything)
     for path in written:
         terminal.say(f"wrote {path}")
     if found.interrupted:

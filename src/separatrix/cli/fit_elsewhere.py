@@ -59,15 +59,18 @@ def run(
     with Progress(quiet=json) as tell:
         found = fit_elsewhere(data, _target(target), asked, place, tell)
     told = as_dict(found)
-    if json:
-        terminal.print_json(told)
-    else:
-        head = f"{found.source} ({found.rows.n:,} rows, {found.rows.width} features)"
-        terminal.print_rows(terminal.console(), head, _rows(found))
-    if save:
-        from separatrix.io.model.files import save as save_model
+    try:  # first: whoever reads the output may stop early, as `head` does
+        if save:
+            from separatrix.io.model.files import save as save_model
 
-        save_model(found.model, save, {"data": told["data"], "separator": {"how": found.how}})
+            save_model(found.model, save, {"data": told["data"], "separator": {"how": found.how}})
+    finally:
+        if json:
+            terminal.print_json(told)
+        else:
+            head = f"{found.source} ({found.rows.n:,} rows, {found.rows.width} features)"
+            terminal.print_rows(terminal.console(), head, _rows(found))
+    if save:
         terminal.say(f"wrote {save}")
     if found.interrupted:
         raise typer.Exit(INTERRUPTED)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import sklearn.svm
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import compute_class_weight
+from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -19,6 +19,7 @@ from separatrix.patterns.plain_patterns import squares_of
 from separatrix.rows.memory import MemoryRows
 
 CLOSER = 1e-6  # a gap of tol leaves an error of about sqrt(tol) in the coefficients
+LARGEST_SEED = np.iinfo(np.int32).max
 NOT_CONVERGED = "Liblinear failed to converge, increase the number of iterations."  # scikit-learn's words
 
 
@@ -100,6 +101,7 @@ class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
         if not (weight >= 0).all() or not (factors > 0).all():
             raise BeyondError("a weight that is negative, or a class without any")
         models = self._models(X, np.searchsorted(self.classes_, y), weight, factors)
+        check_random_state(self.random_state).randint(LARGEST_SEED)  # a shared generator moves on as with LIBLINEAR
         self.coef_ = np.vstack([m.coef_ for m in models])
         self.intercept_ = np.concatenate([m.intercept_ for m in models]) if self.fit_intercept else 0.0
         self.n_iter_ = max(m.n_iter_ for m in models)
@@ -160,6 +162,9 @@ class QuietMargin(MaxMargin):
         return Data(
             rows.storage, codes, classes, sample_weight, everyone, len(y), X.shape[1], sample_weight, squares_of(rows)
         )  # fmt: skip
+
+    def _set_support_vectors(self, patterns: Any, support: np.ndarray) -> None:
+        """The drop-in classes have the rows themselves."""
 
     def _warn_not_converged(self, n: int) -> None:
         pass

@@ -8,6 +8,7 @@ import numpy as np
 from separatrix.estimators._fit.averages import AVERAGE, with_mean
 from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
+from separatrix.estimators._fit.former_names import FORMER_TOL, FormerTolMixin
 from separatrix.estimators._fit.online import AdditiveClassifier
 from separatrix.estimators._fit.recipe import Recipe, Record
 from separatrix.estimators.sklearn_api import NOT_NEGATIVE, POSITIVE_OR_INF, between, one_of
@@ -17,13 +18,13 @@ from separatrix.rules.romma import RommaRule
 
 
 @estimator
-class Relaxation(AdditiveClassifier):
+class Relaxation(FormerTolMixin, AdditiveClassifier):
     """Single-sample relaxation with margin.
 
-    Update when ``a.y <= margin (1 - tol)``: ``a += eta (margin - a.y)/|y|^2 y``. Each correction moves a by a fraction
-    eta of the way to the hyperplane a.y = margin (DHS algorithm 9).
+    Update when ``a.y <= margin (1 - margin_tol)``: ``a += eta (margin - a.y)/|y|^2 y``. Each correction moves a by a
+    fraction eta of the way to the hyperplane a.y = margin (DHS algorithm 9).
 
-    A sample weight c counts as c repeated steps, 1 - (1 - eta)^c.
+    A sample weight c counts as c repeated steps, 1 - (1 - eta)^c, so that also a common factor of all weights matters.
 
     Parameters
     ----------
@@ -32,9 +33,10 @@ class Relaxation(AdditiveClassifier):
         every correction would be 0, and eta > 1, since the hyperplane a.y = 0 would only be approached.
     eta : float, default=1.0
         0 < eta < 2; below 1 underrelaxation, above it overrelaxation.
-    tol : float, default=1e-3
+    margin_tol : float, default=1e-3
         How far below the margin a pattern may stay, as a fraction: with eta <= 1 the margin itself would be approached
         for ever.
+    {tol is margin_tol}
     {average}
     {shared}
     {delta}
@@ -42,6 +44,11 @@ class Relaxation(AdditiveClassifier):
     Attributes
     ----------
     {attributes}
+
+    See Also
+    --------
+    BatchRelaxation : All patterns at once.
+    PassiveAggressive : Steps that are limited by C.
 
     References
     ----------
@@ -56,19 +63,21 @@ class Relaxation(AdditiveClassifier):
 
     margin: float = 1.0
     eta: float = 1.0
-    tol: float = 1e-3
+    margin_tol: float = 1e-3
     average: bool = field(default=False, kw_only=True)
 
+    _former_names = {"tol": "margin_tol"}
     _parameter_constraints = {
         **AdditiveClassifier._parameter_constraints,
         "margin": [NOT_NEGATIVE],
         "eta": [between(0, 2, "neither")],
-        "tol": [between(0, 1, "left")],
+        "margin_tol": [between(0, 1, "left")],
+        **FORMER_TOL,
         **AVERAGE,
     }
 
     def _recipe(self, record: Record) -> Recipe:
-        return with_mean(self, Recipe(RelaxationRule(float(self.margin), float(self.eta), float(self.tol))))
+        return with_mean(self, Recipe(RelaxationRule(float(self.margin), float(self.eta), self._under_either_name())))
 
     def _starts(self, data: Any, coef_init: Any, intercept_init: Any, going_on: bool) -> Any:
         starts = super()._starts(data, coef_init, intercept_init, going_on)
@@ -78,13 +87,16 @@ class Relaxation(AdditiveClassifier):
 
 
 @estimator
-class PassiveAggressive(ClassWeightMixin, AdditiveClassifier):
+class PassiveAggressive(FormerTolMixin, ClassWeightMixin, AdditiveClassifier):
     """Passive-aggressive I and II: the smallest change that gives the pattern a functional margin of 1, tempered by C.
 
-    Update when ``a.y < 1 - tol``: ``a += tau y`` with tau = min(C, (1 - a.y)/|y|^2) (I) or
+    Update when ``a.y < 1 - margin_tol``: ``a += tau y`` with tau = min(C, (1 - a.y)/|y|^2) (I) or
     (1 - a.y)/(|y|^2 + 1/(2C)) (II).
 
-    A sample weight multiplies C.
+    With ``multi_class="kesler"`` the pattern is a row and its strongest rival, the multiclass form of the paper; with
+    ``rivals="together"`` all rivals of a row are given their margin at once, by the smallest change that does it: MIRA.
+
+    A sample weight multiplies C, so that also a common factor of all weights matters.
 
     Parameters
     ----------
@@ -92,8 +104,9 @@ class PassiveAggressive(ClassWeightMixin, AdditiveClassifier):
         Aggressiveness; inf is the plain algorithm.
     variant : {"I", "II"}, default="I"
         A cap on the step, or a softer step.
-    tol : float, default=1e-3
+    margin_tol : float, default=1e-3
         How far below 1 a margin may stay.
+    {tol is margin_tol}
     {average}
     {class_weight}
     {shared}
@@ -103,9 +116,17 @@ class PassiveAggressive(ClassWeightMixin, AdditiveClassifier):
     ----------
     {attributes}
 
+    See Also
+    --------
+    Relaxation : Without a limit on the step.
+    AROW : With a covariance.
+    Pegasos : Steps that only depend on time.
+    separatrix.dropin.PassiveAggressiveClassifier : With scikit-learn's parameters.
+
     References
     ----------
-    Crammer, Dekel, Keshet, Shalev-Shwartz & Singer, Online Passive-Aggressive Algorithms, JMLR 7 (2006).
+    Crammer, Dekel, Keshet, Shalev-Shwartz & Singer, Online Passive-Aggressive Algorithms, JMLR 7 (2006); Crammer &
+    Singer, Ultraconservative Online Algorithms for Multiclass Problems, JMLR 3 (2003).
 
     Examples
     --------
@@ -116,44 +137,54 @@ class PassiveAggressive(ClassWeightMixin, AdditiveClassifier):
 
     C: float = 0.1
     variant: str = "I"
-    tol: float = 1e-3
+    margin_tol: float = 1e-3
     average: bool = field(default=False, kw_only=True)
 
+    _former_names = {"tol": "margin_tol"}
     _parameter_constraints = {
         **AdditiveClassifier._parameter_constraints,
         **CLASS_WEIGHT,
         "C": [POSITIVE_OR_INF],
         "variant": [one_of("I", "II")],
-        "tol": [between(0, 1, "left")],
+        "margin_tol": [between(0, 1, "left")],
+        **FORMER_TOL,
         **AVERAGE,
+        "rivals": [one_of("strongest", "all", "together")],
     }
 
     def _recipe(self, record: Record) -> Recipe:
         cap, softness = (float(self.C), 0.0) if self.variant == "I" else (np.inf, 0.5 / float(self.C))
-        return with_mean(self, Recipe(PassiveAggressiveRule(cap, softness, float(self.tol))))
+        return with_mean(self, Recipe(PassiveAggressiveRule(cap, softness, self._under_either_name())))
 
 
 @estimator
-class ROMMA(AdditiveClassifier):
+class ROMMA(FormerTolMixin, AdditiveClassifier):
     """ROMMA, the relaxed online maximum margin algorithm.
 
-    On a mistake, or when ``a.y < 1 - tol`` in the aggressive form, a becomes the shortest vector that gives the pattern
-    a functional margin of 1 and keeps ``a'.a >= |a|^2``, a relaxation of all constraints seen before.
+    On a mistake, or when ``a.y < 1 - margin_tol`` in the aggressive form, a becomes the shortest vector that gives the
+    pattern a functional margin of 1 and keeps ``a'.a >= |a|^2``, a relaxation of all constraints seen before.
 
-    Sample weights multiply the step.
+    Sample weights, divided by their mean, multiply the step. `partial_fit` takes them as they are.
 
     Parameters
     ----------
     aggressive : bool, default=False
         Correct small margins as well as mistakes.
-    tol : float, default=1e-2
+    margin_tol : float, default=1e-2
         How far below 1 a margin may stay in the aggressive form.
+    {tol is margin_tol}
     {shared}
     {delta}
 
     Attributes
     ----------
     {attributes}
+
+    See Also
+    --------
+    DynamicMargin : A certified share of the maximum margin.
+    PassiveAggressive : Keeps the last vector instead of all constraints.
+    MaxMargin : The largest margin itself.
 
     References
     ----------
@@ -167,13 +198,15 @@ class ROMMA(AdditiveClassifier):
     """
 
     aggressive: bool = False
-    tol: float = 1e-2
+    margin_tol: float = 1e-2
 
+    _former_names = {"tol": "margin_tol"}
     _parameter_constraints = {
         **AdditiveClassifier._parameter_constraints,
         "aggressive": ["boolean"],
-        "tol": [between(0, 1, "both")],
+        "margin_tol": [between(0, 1, "both")],
+        **FORMER_TOL,
     }
 
     def _recipe(self, record: Record) -> Recipe:
-        return Recipe(RommaRule(1.0 - float(self.tol) if self.aggressive else 0.0))
+        return Recipe(RommaRule(1.0 - self._under_either_name() if self.aggressive else 0.0), relative=True)

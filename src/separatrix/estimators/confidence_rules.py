@@ -9,6 +9,7 @@ from scipy.special import ndtri
 from separatrix.errors import DataError
 from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
+from separatrix.estimators._fit.former_names import FORMER_TOL, FormerTolMixin
 from separatrix.estimators._fit.online import OnlineClassifier
 from separatrix.estimators._fit.recipe import Recipe, Record
 from separatrix.estimators.sklearn_api import POSITIVE, POSITIVE_OR_INF, between, one_of
@@ -58,7 +59,7 @@ class SecondOrderPerceptron(ConfidenceClassifier):
     over the mistakes alone, with targets 1. It makes few mistakes where the patterns lie along few directions; with a
     large ridge it is the Perceptron. A correction costs (d + 1)^2 operations.
 
-    A sample weight c enters V and A c times.
+    A sample weight c enters V and A c times, so that a common factor of all weights changes what ``ridge`` is worth.
 
     Parameters
     ----------
@@ -72,6 +73,11 @@ class SecondOrderPerceptron(ConfidenceClassifier):
     Attributes
     ----------
     {attributes}
+
+    See Also
+    --------
+    AROW : Corrects small margins too.
+    Perceptron : Without a covariance.
 
     References
     ----------
@@ -97,29 +103,37 @@ class SecondOrderPerceptron(ConfidenceClassifier):
 
 
 @estimator
-class AROW(ConfidenceClassifier):
+class AROW(FormerTolMixin, ConfidenceClassifier):
     """AROW, adaptive regularisation of weights: a normal distribution of separators, mean a and covariance S.
 
-    Update when ``a.y <= 1 - tol``: ``a += (1 - a.y)/(v + r) S y``, ``S -= S y y^t S/(v + r)``, v = y.S y, from S_1 = I.
+    Update when ``a.y <= 1 - margin_tol``: ``a += (1 - a.y)/(v + r) S y``, ``S -= S y y^t S/(v + r)``, v = y.S y, from
+    S_1 = I.
     Directions that were seen often have a small variance and are corrected less, so that a single wrong label does
     little. The papers show each row once; a few epochs do no harm.
 
-    A sample weight divides r.
+    A sample weight divides r, so that also a common factor of all weights matters.
 
     Parameters
     ----------
     r : float, default=1.0
         How much a pattern is distrusted: the larger, the smaller the corrections. It has the unit of |y|^2.
-    tol : float, default=1e-3
+    margin_tol : float, default=1e-3
         How far below 1 a margin may stay.
     covariance : {"full", "diagonal"}, default="full"
         All of S, or the diagonal of its inverse alone: for many features, and sparse ones.
+    {tol is margin_tol}
     {class_weight}
     {shared}
 
     Attributes
     ----------
     {attributes}
+
+    See Also
+    --------
+    SCW : A confidence that is asked for, instead of a ridge.
+    SecondOrderPerceptron : The same covariance, corrections on mistakes alone.
+    PassiveAggressive : Corrections without a covariance.
 
     References
     ----------
@@ -136,32 +150,34 @@ class AROW(ConfidenceClassifier):
     """
 
     r: float = 1.0
-    tol: float = 1e-3
+    margin_tol: float = 1e-3
     max_epochs: int = field(default=10, kw_only=True)
 
+    _former_names = {"tol": "margin_tol"}
     _parameter_constraints = {
         **ConfidenceClassifier._parameter_constraints,
         "r": [POSITIVE],
-        "tol": [between(0, 1, "left")],
+        "margin_tol": [between(0, 1, "left")],
+        **FORMER_TOL,
     }
 
     def _needs_no_end(self) -> bool:
         return True
 
     def _rule(self) -> Any:
-        return ArowRule(1.0 - float(self.tol), float(self.r))
+        return ArowRule(1.0 - self._under_either_name(), float(self.r))
 
 
 @estimator
-class SCW(ConfidenceClassifier):
+class SCW(FormerTolMixin, ConfidenceClassifier):
     """Soft confidence-weighted learning I and II: each row is to be right with a given probability under N(a, S).
 
-    Update when ``a.y <= phi sqrt(v) (1 - tol)``, v = y.S y: to the nearest normal distribution, in relative entropy,
-    with a.y >= phi sqrt(v), tempered by C as in `PassiveAggressive`. ``a += g S y``, ``S^-1 += g phi/sqrt(u) y y^t``,
-    from S_1 = I; g and u are in `separatrix.rules.ScwRule`. Unlike AROW it asks for a smaller margin where the
-    variance is small.
+    Update when ``a.y <= phi sqrt(v) (1 - margin_tol)``, v = y.S y: to the nearest normal distribution, in relative
+    entropy, with a.y >= phi sqrt(v), tempered by C as in `PassiveAggressive`. ``a += g S y``,
+    ``S^-1 += g phi/sqrt(u) y y^t``, from S_1 = I; g and u are in `separatrix.rules.ScwRule`. Unlike AROW it asks for a
+    smaller margin where the variance is small.
 
-    A sample weight multiplies C.
+    A sample weight multiplies C, so that also a common factor of all weights matters.
 
     Parameters
     ----------
@@ -171,16 +187,22 @@ class SCW(ConfidenceClassifier):
         Aggressiveness; inf is confidence-weighted learning without softness.
     variant : {"I", "II"}, default="I"
         A cap on the step, or a softer step.
-    tol : float, default=1e-3
+    margin_tol : float, default=1e-3
         How far below phi sqrt(v) a margin may stay, as a fraction.
     covariance : {"full", "diagonal"}, default="full"
         All of S, or the diagonal of its inverse alone: for many features, and sparse ones.
+    {tol is margin_tol}
     {class_weight}
     {shared}
 
     Attributes
     ----------
     {attributes}
+
+    See Also
+    --------
+    AROW : A ridge instead of a confidence that is asked for.
+    PassiveAggressive : Corrections without a covariance.
 
     References
     ----------
@@ -199,20 +221,22 @@ class SCW(ConfidenceClassifier):
     confidence: float = 0.9
     C: float = 1.0
     variant: str = "I"
-    tol: float = 1e-3
+    margin_tol: float = 1e-3
     max_epochs: int = field(default=10, kw_only=True)
 
+    _former_names = {"tol": "margin_tol"}
     _parameter_constraints = {
         **ConfidenceClassifier._parameter_constraints,
         "confidence": [between(0.5, 1, "neither")],
         "C": [POSITIVE_OR_INF],
         "variant": [one_of("I", "II")],
-        "tol": [between(0, 1, "left")],
+        "margin_tol": [between(0, 1, "left")],
+        **FORMER_TOL,
     }
 
     def _needs_no_end(self) -> bool:
         return True
 
     def _rule(self) -> Any:
-        phi, C, tol = float(ndtri(self.confidence)), float(self.C), float(self.tol)
+        phi, C, tol = float(ndtri(self.confidence)), float(self.C), self._under_either_name()
         return ScwRule(phi, C, 0.0, tol) if self.variant == "I" else ScwRule(phi, np.inf, 0.5 / C, tol)

@@ -52,6 +52,11 @@ class FuzzyPerceptron(AdditiveClassifier):
     fuzzy_rows_ : ndarray of bool, likewise
         The rows that are too doubtful to be learnt from.
 
+    See Also
+    --------
+    MarginFuzzyPerceptron : Fuzzy by the margin instead of by class means.
+    Pocket : Keeps the best vector where the classes overlap.
+
     References
     ----------
     Keller & Hunt, IEEE PAMI 7 (1985); Steiner (2023), algorithm 3.
@@ -99,8 +104,12 @@ class FuzzyPerceptron(AdditiveClassifier):
         self.fuzzy_rows_: Any = fuzzy[0] if one else fuzzy
 
     def _fuzzy_weight(self, training: Training, own: dict[str, Any]) -> Vector:
-        """Sample weights times |p1 - p2|^m; the ``own`` sums of the classes go on over the blocks of partial_fit."""
+        """Sample weights times |p1 - p2|^m; the ``own`` sums of the classes go on over the blocks of partial_fit.
+
+        With a kernel the means are combinations of the rows, and distances those in its space.
+        """
         patterns = training.patterns
+        flat = patterns if patterns.explicit else patterns.in_space(patterns.space._replace(free=True))
         labels, width = patterns.labels, patterns.d + 1
         whole = len(training.state.alpha) > 0
         if whole or "sums" not in own:
@@ -113,12 +122,13 @@ class FuzzyPerceptron(AdditiveClassifier):
             raise DataError("FuzzyPerceptron needs rows of both classes in the first block: it compares class means.")
         means = own["sums"] / own["mass"][:, None]
         means[:, -1] = 0.0
-        apart = float(np.linalg.norm(means[1] - means[0]))
+        apart = flat.length(means[1] - means[0])
         if not apart > 1e-12 * patterns.radius:
             raise DataError("The two classes have the same mean, so no membership can be told from it. Use Perceptron.")
         square = patterns.norms2 - patterns.space.rho**2 - patterns.space.delta**2
         distance = [
-            np.sqrt(np.maximum(square - 2.0 * labels * patterns.margins(mean) + mean @ mean, 0.0)) for mean in means
+            np.sqrt(np.maximum(square - 2.0 * labels * flat.margins(mean) + flat.length(mean) ** 2, 0.0))
+            for mean in means
         ]
         positive = labels > 0
         from_own, from_other = np.where(positive, distance[::-1], distance)
@@ -152,6 +162,11 @@ class MarginFuzzyPerceptron(AdditiveClassifier):
     Attributes
     ----------
     {attributes}
+
+    See Also
+    --------
+    FuzzyPerceptron : Fuzzy by class means instead of by the margin.
+    Pocket : Keeps the best vector where the classes overlap.
 
     References
     ----------

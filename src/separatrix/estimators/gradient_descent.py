@@ -19,6 +19,7 @@ from separatrix.estimators._fit.batch import IterativeClassifier, Outcome, row_v
 from separatrix.estimators._fit.checkpointed import CHECKPOINT
 from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
+from separatrix.estimators._fit.former_names import FORMER_TOL, FormerTolMixin
 from separatrix.estimators._fit.rates import POWERS, rate_function
 from separatrix.estimators._fit.separator import Data
 from separatrix.estimators.sklearn_api import NOT_NEGATIVE, POSITIVE, between, one_of
@@ -64,6 +65,12 @@ class BatchPerceptron(ClassWeightMixin, IterativeClassifier):
     ----------
     {batch_attributes}
 
+    See Also
+    --------
+    Perceptron : One pattern at a time.
+    BatchRelaxation : Steps that grow with the violation.
+    GradientDescent : Other criteria, and Newton's method.
+
     References
     ----------
     Duda, Hart & Stork, algorithms 3 and 6.
@@ -105,11 +112,11 @@ class BatchPerceptron(ClassWeightMixin, IterativeClassifier):
 
 
 @estimator
-class BatchRelaxation(ClassWeightMixin, IterativeClassifier):
+class BatchRelaxation(FormerTolMixin, ClassWeightMixin, IterativeClassifier):
     """Batch relaxation with margin: every violated pattern pulls with its distance from the margin.
 
     ``a += eta(k) sum over a.y <= margin of (margin - a.y)/|y|^2 y``, gradient descent on J_r. It ends when every
-    ``a.y > margin (1 - tol)``, by default when every pattern is on its side. A constant eta has to stay below
+    ``a.y > margin (1 - margin_tol)``, by default when every pattern is on its side. A constant eta has to stay below
     2/lambda_max(sum y y^t/|y|^2), which lies between 2/n and 2; the single-sample rule, `Relaxation`, has no such
     limit.
 
@@ -121,8 +128,9 @@ class BatchRelaxation(ClassWeightMixin, IterativeClassifier):
         The b that is to be exceeded. From a = 0 it only sets the scale of a.
     eta : float, "1/k", "k", callable or "auto", default="auto"
         The rate; k counts corrections. "auto": 1/lambda_max, half of the limit.
-    tol : float, default=1.0
+    margin_tol : float, default=1.0
         How far below the margin a pattern may stay, as a fraction. The margin itself is only approached, and slowly.
+    {tol is margin_tol}
     {class_weight}
     {batch}
     {epochs}
@@ -131,6 +139,12 @@ class BatchRelaxation(ClassWeightMixin, IterativeClassifier):
     Attributes
     ----------
     {batch_attributes}
+
+    See Also
+    --------
+    Relaxation : One pattern at a time.
+    BatchPerceptron : The same step for every violation.
+    GradientDescent : Other criteria, and Newton's method.
 
     References
     ----------
@@ -145,18 +159,20 @@ class BatchRelaxation(ClassWeightMixin, IterativeClassifier):
 
     margin: float = 1.0
     eta: Any = "auto"
-    tol: float = 1.0
+    margin_tol: float = 1.0
     checkpoint: Any = field(default=None, kw_only=True)
 
     _takes_homes = True
 
+    _former_names = {"tol": "margin_tol"}
     _parameter_constraints = {
         **IterativeClassifier._parameter_constraints,
         **CLASS_WEIGHT,
         **CHECKPOINT,
         "margin": [POSITIVE],
         "eta": [POSITIVE, one_of("auto", *POWERS), callable],
-        "tol": [between(0, 1, "both")],
+        "margin_tol": [between(0, 1, "both")],
+        **FORMER_TOL,
     }
 
     def _has_multipliers(self) -> bool:
@@ -165,7 +181,7 @@ class BatchRelaxation(ClassWeightMixin, IterativeClassifier):
     def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
         criterion = RelaxationCriterion(float(self.margin))
         rate = _rate(self.eta, patterns[0], data.weight, criterion)
-        enough = criterion.margin * (1.0 - float(self.tol))
+        enough = criterion.margin * (1.0 - self._under_either_name())
         return [
             _descent(p, data.weight, criterion, rate, enough=enough, start=start)
             for p, start in zip(patterns, starts, strict=True)
@@ -173,7 +189,7 @@ class BatchRelaxation(ClassWeightMixin, IterativeClassifier):
 
 
 @estimator
-class GradientDescent(ClassWeightMixin, IterativeClassifier):
+class GradientDescent(FormerTolMixin, ClassWeightMixin, IterativeClassifier):
     """Descent on a criterion: along its gradient, with the optimal step, or by Newton's method.
 
     ``"gradient"``: ``a -= eta(k) grad J``. ``"optimal-step"``: the same with ``eta = |grad J|^2 / (grad J.H grad J)``,
@@ -181,7 +197,7 @@ class GradientDescent(ClassWeightMixin, IterativeClassifier):
     Hessian H is singular (fewer violated patterns than dimensions, or dependent features) the shortest of the steps
     that minimise the expansion is taken, and ``n_singular_`` counts how often; a step that would raise J, which is only
     piecewise quadratic, is halved until it does not. It converges when a step is no longer
-    than ``tol |a|``, or no pattern is violated.
+    than ``step_tol |a|``, or no pattern is violated.
 
     The criteria, sums over the patterns with ``a.y <= margin`` except for the last:
 
@@ -204,8 +220,9 @@ class GradientDescent(ClassWeightMixin, IterativeClassifier):
         The procedure.
     margin : float, default=1.0
         The b of the criterion.
-    tol : float, default=1e-4
+    step_tol : float, default=1e-4
         Relative length of a step at which to stop.
+    {tol is step_tol}
     {class_weight}
     {batch}
     {epochs}
@@ -216,6 +233,12 @@ class GradientDescent(ClassWeightMixin, IterativeClassifier):
     {batch_attributes}
     n_singular_ : int
         Newton's steps with a singular Hessian.
+
+    See Also
+    --------
+    BatchPerceptron : Its Perceptron criterion with rates of one's own.
+    BatchRelaxation : Its relaxation criterion.
+    LeastSquares : The minimum of the squared error at once.
 
     References
     ----------
@@ -234,11 +257,12 @@ class GradientDescent(ClassWeightMixin, IterativeClassifier):
     eta: Any = "auto"
     method: str = "gradient"
     margin: float = 1.0
-    tol: float = 1e-4
+    step_tol: float = 1e-4
     checkpoint: Any = field(default=None, kw_only=True)
 
     _takes_homes = True
 
+    _former_names = {"tol": "step_tol"}
     _parameter_constraints = {
         **IterativeClassifier._parameter_constraints,
         **CLASS_WEIGHT,
@@ -247,7 +271,8 @@ class GradientDescent(ClassWeightMixin, IterativeClassifier):
         "eta": [POSITIVE, one_of("auto", *POWERS), callable],
         "method": [one_of(*METHODS)],
         "margin": [NOT_NEGATIVE],
-        "tol": [NOT_NEGATIVE],
+        "step_tol": [NOT_NEGATIVE],
+        **FORMER_TOL,
     }
 
     def _criterion(self) -> Criterion:
@@ -290,7 +315,7 @@ class GradientDescent(ClassWeightMixin, IterativeClassifier):
                 criterion,
                 rate,
                 method=self.method,
-                tol=float(self.tol),
+                tol=self._under_either_name(),
                 enough=float(criterion.margin) if criterion.additive else np.inf,
                 start=start,
             )

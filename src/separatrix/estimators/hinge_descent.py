@@ -33,6 +33,11 @@ class Pegasos(ClassWeightMixin, AdditiveClassifier):
     ----------
     {attributes}
 
+    See Also
+    --------
+    MaxMargin : The minimum of the same criterion, with a proof.
+    PassiveAggressive : Steps as large as the loss asks for.
+
     References
     ----------
     Shalev-Shwartz, Singer, Srebro & Cotter, Pegasos, Mathematical Programming 127 (2011).

@@ -78,6 +78,12 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
     n_steps_, n_iter_ : int
         Steps of the solver, in all problems together, and the largest number of one of them.
 
+    See Also
+    --------
+    MaxMargin : Without a kernel, for any number of rows.
+    KernelPerceptron : Rules that visit one row after the other.
+    separatrix.dropin.SVC : With scikit-learn's parameters.
+
     References
     ----------
     Boser, Guyon & Vapnik (1992); Duda, Hart & Stork, section 5.11 and example 2.

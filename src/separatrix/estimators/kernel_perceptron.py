@@ -15,10 +15,14 @@ from separatrix.estimators._fit.recipe import Recipe, Record
 from separatrix.estimators._fit.separator import Data
 from separatrix.estimators._fit.watch import threads_for
 from separatrix.estimators.own_rule import checked_rule
-from separatrix.estimators.sklearn_api import COUNT
+from separatrix.estimators.sklearn_api import COUNT, between, one_of
+from separatrix.loops.budget_ledger import ERROR
+from separatrix.loops.greedy_loop import Margins
+from separatrix.rules.greedy import GreedyRule
 from separatrix.rules.perceptron import PerceptronRule
 from separatrix.space import Vector
-from separatrix.training.base import adds_single_patterns
+from separatrix.training.base import Training, adds_single_patterns
+from separatrix.training.budgets import POLICIES, empty_ledger
 from separatrix.training.kernel_training import KernelTraining
 
 
@@ -38,8 +42,16 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
         the parameters of the rule (all others are given here); or a ``NamedTuple`` with formulas, as for
         `PerceptronLike`.
     budget : int or None, default=None
-        The most rows that a vector may be a combination of, so that predictions stay cheap: before one more would come
-        in, another one, drawn at random, goes out. No theorem then bounds the updates.
+        The most rows that a vector may be a combination of, so that predictions stay cheap.
+    budget_policy : {"random", "forgetron", "projectron"}, default="random"
+        What happens where an update would bring one row too many. "random": another one, drawn at random, goes out.
+        "forgetron": the vector is shrunk and the oldest goes, so that at most 2 |g|^2 + 4 (the sum of g's hinge losses)
+        mistakes are made, for every vector g that is not too long (`separatrix.bounds.forgetron`). "projectron": the
+        new pattern is replaced by its projection on the others (`separatrix.bounds.projectron`); its multipliers may be
+        negative, so that they bound no margin. The last two are for the plain Perceptron, ``rule=None``.
+    budget_tol : float, default=0.1
+        Of "projectron": a pattern that is no further than that from its projection, as a part of R, is projected even
+        while there is room, or without a ``budget``.
     average : bool, default=False
         Predict with the mean of the vector over all visits (for rules that do not rescale the vector).
     {kernel}
@@ -53,10 +65,20 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
     certificate_ : Certificate
         What the fit proves, in the space of the kernel.
     classes_, converged_, n_updates_, n_visits_, n_epochs_, directional_margin_, geometric_margin_ : as for `Perceptron`
+    projection_error_ : float
+        Of "projectron": how far a projection was from its pattern at most, as a part of R.
+
+    See Also
+    --------
+    Perceptron : Without a kernel.
+    KernelMaxMargin : The maximum margin with a kernel.
+    VotedPerceptron : Predicts by a vote of all vectors.
 
     References
     ----------
-    Aizerman, Braverman & Rozonoer (1964); Freund & Schapire (1999); Duda, Hart & Stork, section 5.11.
+    Aizerman, Braverman & Rozonoer (1964); Freund & Schapire (1999); Duda, Hart & Stork, section 5.11. Budgets:
+    Cavallanti, Cesa-Bianchi & Gentile, Machine Learning 69 (2007); Dekel, Shalev-Shwartz & Singer, SIAM Journal on
+    Computing 37 (2008); Orabona, Keshet & Caputo (ICML 2008).
 
     Examples
     --------
@@ -65,11 +87,18 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
     >>> model = KernelPerceptron(DynamicMargin(0.01), kernel="poly", degree=2, gamma=1, coef0=1, fit_intercept=False)
     >>> print(model.fit(X, y).certificate_)
     separable: margin 1.41421, at least 100.00% of the best; no margin above 1.41421 exists (no bias)
+    >>> from sklearn.datasets import make_moons
+    >>> X, y = make_moons(300, noise=0.1, random_state=0)
+    >>> small = KernelPerceptron(budget=15, budget_policy="projectron", gamma=2.0, max_epochs=20).fit(X, y)
+    >>> len(small.support_) <= 15, small.score(X, y) > 0.95
+    (True, True)
     """
 
     rule: Any = None
     average: bool = False
     budget: int | None = field(default=None, kw_only=True)
+    budget_policy: str = field(default="random", kw_only=True)
+    budget_tol: float = field(default=0.1, kw_only=True)
     kernel: Any = field(default="rbf", kw_only=True)
     gamma: Any = field(default="scale", kw_only=True)
     degree: float = field(default=3, kw_only=True)
@@ -83,6 +112,8 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
         "rule": [object],
         **AVERAGE,
         "budget": [COUNT, None],
+        "budget_policy": [one_of(*POLICIES)],
+        "budget_tol": [between(0, 1, "left")],
     }
     _takes_homes = False
     _refuses = {
@@ -92,6 +123,12 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
 
     def _recipe(self, record: Record) -> Recipe:
         lent = self._lent(record)
+        if self.budget_policy != "random":
+            return self._with_ledger(lent)
+        if isinstance(lent.rule, GreedyRule):
+            if self.average:
+                raise ValueError("The greedy rule keeps no mean of its vectors: average must be False.")
+            return lent._replace(memory=self._products_at_hand)
         if not adds_single_patterns(lent.rule):
             raise self._has_no_dual_form()
         if lent.memory is not None:
@@ -100,10 +137,18 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
                 "rule=Perceptron(), and average=True of KernelPerceptron where the classes overlap."
             )
         if self.average and self.budget is not None:
-            raise ValueError(
-                "A budget takes rows out again, and a mean over all visits holds them: average must be False."
-            )
+            raise self._holds_all()
         return with_mean(self, lent)
+
+    def _with_ledger(self, lent: Recipe) -> Recipe:
+        if self.average:
+            raise self._holds_all()
+        if not (isinstance(lent.rule, PerceptronRule) and lent.rule == PerceptronRule()):
+            raise ValueError(f"budget_policy={self.budget_policy!r} is for the plain Perceptron: rule must be None.")
+        if self.budget is None and self.budget_policy == "forgetron":
+            raise ValueError('budget_policy="forgetron" needs a budget.')
+        budget = None if self.budget_policy == "projectron" else self.budget
+        return lent._replace(memory=lambda training: empty_ledger(None if budget is None else int(budget)))
 
     def _lent(self, record: Record) -> Recipe:
         """What the rule's estimator would do; it lends its rule, its rates and its limit of updates."""
@@ -113,17 +158,21 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
         lender._validate_params()
         self._refuse_dropped(lender)
         recipe = lender._recipe(record)
-        if recipe.weight is not None:
-            raise ValueError(
-                f"rule={lender!r} weighs rows by their distances from the class means among the features, not in the "
-                "space of a kernel. Use rule=None and give such weights as sample_weight."
-            )
         return recipe._replace(limit=lender._update_limit(recipe))
+
+    def _products_at_hand(self, training: Training) -> Margins:
+        n = training.patterns.n
+        return Margins(np.zeros(n), np.zeros(n), np.zeros(0), np.zeros(len(training.rule.etas), np.int64))
+
+    def _holds_all(self) -> ValueError:
+        return ValueError(
+            "A budget takes rows out again, and a mean over all visits holds them: average must be False."
+        )
 
     def _has_no_dual_form(self) -> ValueError:
         return ValueError(
-            f"rule={self.rule!r} has no dual form here: a kernel needs a rule that the additive loop runs, with "
-            "corrections by multiples >= 0 of the pattern at hand, decided by a.y and lengths alone."
+            f"rule={self.rule!r} has no dual form here: a kernel needs corrections by multiples >= 0 of the pattern at "
+            "hand, decided by a.y and lengths alone."
         )
 
     def _refuse_dropped(self, lender: OnlineClassifier) -> None:
@@ -153,7 +202,8 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
     def _new_trainings(self, patterns: list[Any], rule: Any, weight: Vector, **options: Any) -> list[Any]:
         megabytes = float(self.cache_size) / threads_for(self.n_jobs, len(patterns))
         budget = None if self.budget is None else int(self.budget)
-        return [KernelTraining(p, rule, weight, megabytes=megabytes, budget=budget, **options) for p in patterns]
+        how: dict[str, Any] = {"budget": budget, "policy": self.budget_policy, "near": float(self.budget_tol)}
+        return [KernelTraining(p, rule, weight, megabytes=megabytes, **how, **options) for p in patterns]
 
     def _starts(self, data: Data, coef_init: Any, intercept_init: Any, going_on: bool) -> list[Vector | None]:
         if coef_init is not None or intercept_init is not None:
@@ -168,4 +218,12 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
         return full
 
     def _fitted(self, trainings: list[Any], recipe: Recipe, data: Data) -> dict[str, Any]:
-        return self._duals(trainings[0].patterns, [recipe.predicting(t) for t in trainings], data.kept)
+        duals = self._duals(trainings[0].patterns, [recipe.predicting(t) for t in trainings], data.kept)
+        if self.budget_policy == "projectron":
+            duals["projection_error_"] = max(float(t.state.memory.sums[ERROR]) for t in trainings)
+        return duals
+
+    def _gather(self, members: list[Any]) -> None:
+        super()._gather(members)
+        if self.budget_policy == "projectron":
+            self.projection_error_ = max(m.projection_error_ for m in members)

@@ -30,10 +30,17 @@ class LinearProgram(ClassWeightMixin, DirectClassifier):
     ``a.y_k + tau >= margin``, a test of separability: where nothing separates, its minimum is the margin itself and
     a = 0 is a solution.
 
-    Both reach 0 exactly where a hyperplane separates; of the vectors that do, the one with the smallest sum |a_i| is
-    taken, every column measured in units of its largest entry, so that these units change nothing. Otherwise the dual
-    variables give the combination of patterns that proves it. HiGHS decides within tolerances: where no proof confirms
-    it, the fit has "failed" (``stop_reason_``). Sparse data stay sparse.
+    ``"l1"``: minimise ``sum |a_i| + C sum c_k tau_k`` under the constraints of the first, the soft margin of the
+    1-norm. Without slack ``margin / sum |a_i|`` is the largest possible distance of the nearest pattern from the
+    hyperplane, measured by the largest difference in any feature (the max-norm). Many coefficients are 0: it chooses
+    features. The bias is one of the a_i, in units of ``rho``. A C that is large enough gives the hard margin exactly
+    where the classes are separable. ``dual_gap_`` proves how near the minimum is. Unlike the others it depends on the
+    units of the columns, so scale them.
+
+    The first two reach 0 exactly where a hyperplane separates; of the vectors that do, the one with the smallest sum
+    |a_i| is taken, every column measured in units of its largest entry, so that these units change nothing. Otherwise
+    the dual variables give the combination of patterns that proves it. HiGHS decides within tolerances: where no proof
+    confirms it, the fit has "failed" (``stop_reason_``). Sparse data stay sparse.
     The question of separability is settled on a working set of rows; a minimum of ``"perceptron"`` above 0 needs a
     program over all of them, which may take minutes for 100,000 dense rows: see ``max_time``.
 
@@ -41,10 +48,12 @@ class LinearProgram(ClassWeightMixin, DirectClassifier):
 
     Parameters
     ----------
-    criterion : {"perceptron", "minimax"}, default="perceptron"
+    criterion : {"perceptron", "minimax", "l1"}, default="perceptron"
         What is minimised.
     margin : float or array-like of shape (n,), default=1.0
         The b that ``a.y`` is to reach, positive.
+    C : float, default=1.0
+        Of "l1": the price of tau.
     max_time : float or None, default=None
         Seconds for each program, at most.
     {class_weight}
@@ -58,10 +67,19 @@ class LinearProgram(ClassWeightMixin, DirectClassifier):
     tau_ : ndarray of shape (n,) or float; a list of them for several problems
         The tau that the program minimises, of the vector that was found: ``max(0, b - a.y)`` of every row that takes
         part, or the largest of these for "minimax".
+    dual_gap_ : float or ndarray
+        Of "l1": the value of the criterion is at most so far above the minimum, rounding included; one per problem.
+
+    See Also
+    --------
+    MaxMargin : The margin of the 2-norm, which does not depend on the choice of axes.
+    separability : Decides in exact arithmetic what these programs decide within tolerances.
 
     References
     ----------
-    Duda, Hart & Stork, sections 5.10.2 and 5.10.3; Huangfu & Hall (2018).
+    Duda, Hart & Stork, sections 5.10.2 and 5.10.3; Huangfu & Hall (2018). "l1": Bradley & Mangasarian, Feature
+    selection via concave minimization and support vector machines (1998); Zhu, Rosset, Hastie & Tibshirani, 1-norm
+    support vector machines (2003).
 
     Examples
     --------
@@ -70,10 +88,14 @@ class LinearProgram(ClassWeightMixin, DirectClassifier):
     >>> model = LinearProgram("minimax").fit(X, [1, 1, 1, 2, 2, 2])  # DHS problem 25
     >>> model.certificate_.separable, model.criterion_values_.round(9).tolist()
     (False, [1.0])
+    >>> sparse = LinearProgram("l1", C=10.0).fit([[0.0, 5.0], [1.0, 1.0], [3.0, 4.0], [4.0, 2.0]], [0, 0, 1, 1])
+    >>> sparse.coef_.round(6).tolist(), sparse.intercept_.round(6).tolist(), bool(sparse.dual_gap_ < 1e-9)
+    ([[1.0, 0.0]], [-2.0], True)
     """
 
     criterion: str = "perceptron"
     margin: Any = 1.0
+    C: float = field(default=1.0, kw_only=True)
     max_time: float | None = field(default=None, kw_only=True)
 
     _parameter_constraints = {
@@ -81,6 +103,7 @@ class LinearProgram(ClassWeightMixin, DirectClassifier):
         **CLASS_WEIGHT,
         "criterion": [one_of(*linear_program.CRITERIA)],
         "margin": [POSITIVE, "array-like"],
+        "C": [POSITIVE],
         "max_time": [POSITIVE, None],
     }
 
@@ -91,7 +114,8 @@ class LinearProgram(ClassWeightMixin, DirectClassifier):
 
     def _certificate(self, outcome: Outcome, data: Data, thorough: bool) -> Certificate:
         certificate, solver = super()._certificate(outcome, data, thorough), outcome.solver
-        proof = gordan_soon(solver.patterns, *solver.witness) if thorough and certificate.separable is None else None
+        looked_for = thorough and certificate.separable is None and len(solver.witness[0]) > 0
+        proof = gordan_soon(solver.patterns, *solver.witness) if looked_for else None
         return certificate if proof is None else refuted(certificate, proof, data.kept[proof.rows])
 
     def _ended(self, reason: str, certificate: Certificate) -> str:
@@ -106,13 +130,17 @@ class LinearProgram(ClassWeightMixin, DirectClassifier):
         b = row_values(self.margin, "margin", data)
         seconds = None if self.max_time is None else float(self.max_time)
         return [
-            linear_program.LinearProgram(p, data.weight, b, self.criterion, partial(separates_exactly, p), seconds)
+            linear_program.LinearProgram(
+                p, data.weight, b, self.criterion, partial(separates_exactly, p), seconds, float(self.C)
+            )
             for p in patterns
         ]
 
     def _finish(self, outcomes: list[Outcome], data: Data) -> None:
         super()._finish(outcomes, data)
         self.n_iter_ = int(sum(o.solver.iterations for o in outcomes))
+        if self.criterion == "l1":
+            self._set_gaps([o.solver.values[-1] - o.solver.bound if o.solver.values else np.inf for o in outcomes])
         short = [np.maximum(o.solver.b - o.solver.patterns.margins(o.a), 0.0) for o in outcomes]
         self._set_tau([float(s.max()) if self.criterion == "minimax" else s for s in short])
 
@@ -120,6 +148,11 @@ class LinearProgram(ClassWeightMixin, DirectClassifier):
         super()._gather(members)
         self.n_iter_ = int(sum(m.n_iter_ for m in members))
         self._set_tau([m.tau_ for m in members])
+        if self.criterion == "l1":
+            self._set_gaps([m.dual_gap_ for m in members])
+
+    def _set_gaps(self, gaps: list[float]) -> None:
+        self.dual_gap_: Any = gaps[0] if len(gaps) == 1 else np.array(gaps)
 
     def _set_tau(self, taus: list[Any]) -> None:
         self.tau_: Any = taus[0] if len(taus) == 1 else taus

@@ -14,7 +14,7 @@ from separatrix.loops.state import UPDATES
 from separatrix.rules.alma import AlmaRule
 from separatrix.rules.cramma import CrammaRule
 from separatrix.rules.dynamic_margin import DynamicMarginRule
-from separatrix.rules.fixed_margin import FixedMarginRule
+from separatrix.rules.fixed_margin import FixedMarginRule, FixedMarginSearchRule, search_stages
 from separatrix.rules.margin_perceptron import (
     IncrementalMarginRule,
     MarginPerceptronRule,
@@ -22,6 +22,7 @@ from separatrix.rules.margin_perceptron import (
     updates_of_stages,
 )
 from separatrix.rules.micra import MicraRule
+from separatrix.training.base import UNLIMITED
 
 
 def counter_of_the_paper(model: Any) -> int:
@@ -37,12 +38,14 @@ class DynamicMargin(AdditiveClassifier):
     from above, a run that ends has a certificate with ratio >= 1 - epsilon. The online rule of choice where the margin
     matters and the data are separable, or with ``delta`` > 0.
 
-    Sample weights multiply the step; that shifts the boundary only weakly.
+    Sample weights multiply the step; that shifts the boundary only weakly. A common factor of all
+    weights makes no difference.
 
     Parameters
     ----------
     epsilon : float, default=0.5
-        How much of the margin may be missing. The number of updates grows like 1/epsilon.
+        How much of the margin may be missing. On many data updates grow like 1/epsilon, on some faster; what is
+        certain is `separatrix.bounds.dynamic_margin`.
     {average}
     {shared}
     {delta}
@@ -50,6 +53,12 @@ class DynamicMargin(AdditiveClassifier):
     Attributes
     ----------
     {attributes}
+
+    See Also
+    --------
+    Perceptron : Without a margin.
+    MarginPerceptron : A quarter of the maximum margin in a bounded number of updates.
+    MaxMargin : The largest margin itself.
 
     References
     ----------
@@ -85,7 +94,8 @@ class CRAMMA(AdditiveClassifier):
     effective rate ``eta_eff = eta0 (beta/R)^-decay``; u starts on the first pattern, t at 1. It converges if
     eta_eff < (sqrt(1 + 8 gamma_d/R) - 1)/2, and its margin tends to the maximum as beta grows (0 < eps decay < 1).
 
-    Sample weights multiply the step; that shifts the boundary only weakly.
+    Sample weights, divided by their mean, multiply the step; that shifts the boundary only weakly. `partial_fit` takes
+    them as they are.
 
     Parameters
     ----------
@@ -105,6 +115,12 @@ class CRAMMA(AdditiveClassifier):
     t_ : int
         The paper's counter, 1 + n_updates_.
     {attributes}
+
+    See Also
+    --------
+    MICRA : A rate that falls with the number of mistakes.
+    ALMA : The same goal with a falling rate and a projection.
+    MaxMargin : The largest margin itself.
 
     References
     ----------
@@ -146,7 +162,7 @@ class CRAMMA(AdditiveClassifier):
             rate = np.inf
         if not 0 < rate < np.inf:
             raise ValueError(f"beta={self.beta} and decay={self.decay} give an effective rate of {rate}.")
-        return Recipe(CrammaRule(float(self.beta), float(self.power), rate))
+        return Recipe(CrammaRule(float(self.beta), float(self.power), rate), relative=True)
 
 
 @estimator
@@ -155,7 +171,8 @@ class MICRA(CRAMMA):
 
     Update when ``u.y <= (beta/R) / t^eps``: ``u <- (u + eta0 t^-zeta y) / |.|``, patterns divided by R.
 
-    Sample weights multiply the step; that shifts the boundary only weakly.
+    Sample weights, divided by their mean, multiply the step; that shifts the boundary only weakly. `partial_fit` takes
+    them as they are.
 
     Parameters
     ----------
@@ -176,6 +193,12 @@ class MICRA(CRAMMA):
         The paper's counter, 1 + n_updates_.
     {attributes}
 
+    See Also
+    --------
+    CRAMMA : A constant effective rate.
+    ALMA : A falling rate and a projection.
+    MaxMargin : The largest margin itself.
+
     References
     ----------
     Tsampouka & Shawe-Taylor, Approximate Maximum Margin Algorithms with Rules Controlled by the Number of Mistakes
@@ -194,7 +217,7 @@ class MICRA(CRAMMA):
 
     def _recipe(self, record: Record) -> Recipe:
         eta = 1.0 if self.eta0 == "auto" else float(self.eta0)
-        return Recipe(MicraRule(float(self.beta), float(self.power), eta, float(self.decay)))
+        return Recipe(MicraRule(float(self.beta), float(self.power), eta, float(self.decay)), relative=True)
 
 
 @estimator
@@ -204,7 +227,8 @@ class ALMA(AdditiveClassifier):
     Patterns are divided by R. Update when ``w.y <= (1 - alpha) B/sqrt(k)``: ``w += C/sqrt(k) y``, then w is projected
     on the unit ball; B = sqrt(8)/alpha, C = sqrt(2), k starts at 1.
 
-    Sample weights multiply the step; that shifts the boundary only weakly.
+    Sample weights, divided by their mean, multiply the step; that shifts the boundary only weakly. `partial_fit` takes
+    them as they are.
 
     Parameters
     ----------
@@ -218,6 +242,12 @@ class ALMA(AdditiveClassifier):
     t_ : int
         k of the paper, 1 + n_updates_.
     {attributes}
+
+    See Also
+    --------
+    CRAMMA : The same goal with a constant effective rate.
+    DynamicMargin : A margin without a guess and without projections.
+    MaxMargin : The largest margin itself.
 
     References
     ----------
@@ -241,29 +271,42 @@ class ALMA(AdditiveClassifier):
     t_ = property(counter_of_the_paper)
 
     def _recipe(self, record: Record) -> Recipe:
-        return Recipe(AlmaRule(float(self.alpha)))
+        return Recipe(AlmaRule(float(self.alpha)), relative=True)
 
 
 @estimator
 class FixedMargin(AdditiveClassifier):
     """A fixed directional margin: it ends only if ``beta`` < gamma_d, and then with a margin above ``beta``.
 
-    Update when ``u.y <= beta``: ``u <- (u + eta y/R) / |.|``; u starts on the first pattern.
+    Update when ``u.y <= beta``: ``u <- (u + eta y/R) / |.|``; u starts on the first pattern. Where gamma_d is unknown,
+    ``beta="search"`` goes through guesses g = R, factor R, factor^2 R, ..., asks for factor g and starts afresh with
+    the next when a bound says that a gamma_d >= g would have ended by now (`separatrix.bounds.fixed_margin_search`): it
+    ends with at least factor^2 of gamma_d.
 
-    Sample weights multiply the step; that shifts the boundary only weakly.
+    Sample weights, divided by their mean, multiply the step; that shifts the boundary only weakly. `partial_fit` takes
+    them as they are.
 
     Parameters
     ----------
-    beta : float, default=0.01
+    beta : float or "search", default=0.01
         The directional margin that is asked for, in the units of the data.
     eta : float, default=0.01
-        The effective rate.
+        The effective rate; a search takes smaller ones where its guess needs them.
+    factor : float, default=0.5
+        Between two guesses of a search: nearer to 1, it ends with more of the margin and takes longer.
+    min_beta : float, default=1e-6
+        A search gives up below this guess, as a fraction of R.
     {shared}
     {delta}
 
     Attributes
     ----------
     {attributes}
+
+    See Also
+    --------
+    DynamicMargin : A margin that need not be known.
+    MaxMargin : The largest margin itself.
 
     References
     ----------
@@ -275,19 +318,32 @@ class FixedMargin(AdditiveClassifier):
     >>> model = FixedMargin(beta=0.3).fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
     >>> model.directional_margin_ > 0.3
     True
+    >>> searched = FixedMargin("search", factor=0.8).fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
+    >>> round(searched.certificate_.theory.fraction, 9)  # of the largest margin, at least
+    0.64
     """
 
-    beta: float = 0.01
+    beta: Any = 0.01
     eta: float = 0.01
+    factor: float = field(default=0.5, kw_only=True)
+    min_beta: float = field(default=1e-6, kw_only=True)
 
     _parameter_constraints = {
         **AdditiveClassifier._parameter_constraints,
-        "beta": [NOT_NEGATIVE],
+        "beta": [NOT_NEGATIVE, one_of("search")],
         "eta": [POSITIVE],
+        "factor": [between(0, 1, "neither")],
+        "min_beta": [between(0, 1, "neither")],
     }
 
     def _recipe(self, record: Record) -> Recipe:
-        return Recipe(FixedMarginRule(float(self.beta) / float(np.sqrt(record.radius2)), float(self.eta)))
+        if self.beta == "search":
+            tables = search_stages(float(self.factor), float(self.eta), float(self.min_beta))
+            # One less than all stages take, as of MarginPerceptron.
+            limit = int(min(tables[-1][-1], UNLIMITED)) - 1
+            return Recipe(FixedMarginSearchRule(*tables), relative=True, limit=limit)
+        rule = FixedMarginRule(float(self.beta) / float(np.sqrt(record.radius2)), float(self.eta))
+        return Recipe(rule, relative=True)
 
 
 @estimator
@@ -298,7 +354,7 @@ class MarginPerceptron(AdditiveClassifier):
     12 R^2/gamma_d^2 updates. Without a guess it starts with g = R and, whenever 12 R^2/g^2 updates pass without an end,
     halves g and starts afresh, which ends with a margin of at least gamma_d/4.
 
-    Sample weights multiply the increment.
+    Sample weights multiply the increment; a common factor of all weights makes no difference.
 
     Parameters
     ----------
@@ -312,6 +368,11 @@ class MarginPerceptron(AdditiveClassifier):
     Attributes
     ----------
     {attributes}
+
+    See Also
+    --------
+    DynamicMargin : Any share of the maximum margin.
+    MaxMargin : The largest margin itself.
 
     References
     ----------

@@ -10,6 +10,7 @@ from separatrix.errors import NotSeparableError, UnavailableError
 from separatrix.estimators._fit.checkpointed import CHECKPOINT
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.margin_classifier import MarginClassifier, Solution
+from separatrix.estimators._fit.one_vs_one import stacked
 from separatrix.estimators._fit.separator import Data
 from separatrix.estimators.sklearn_api import COUNT, check_feature_names, one_of
 from separatrix.optimum import solvers
@@ -44,15 +45,16 @@ class MaxMargin(MarginClassifier):
         terms C = 1/(2 Delta^2) for squared slack.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         What slack costs: its square, or the slack itself. "hinge" is less moved by rows far on the wrong side; it
-        needs rows in memory and has no linear machine.
+        needs rows in memory.
     fit_intercept : True, False or "free", default=True
         True: a bias by augmentation with ``rho``, part of |w| (LinearSVC's ``intercept_scaling``). False: none.
         "free": an unpenalised bias, as ``SVC(kernel="linear")`` has it.
     rho : float, default=1.0
         The augmenting constant (not LIBSVM's rho).
     tol : float, default=1e-4
-        The certified gap at which to stop. Small problems (up to 200,000 values) are solved to machine precision.
-    solver : {"auto", "active-set", "newton", "dual-coordinates", "augmented-lagrangian"}, default="auto"
+        The certified gap at which to stop. Small problems (up to 200,000 values) are solved to machine precision,
+        except a linear machine with ``loss="hinge"``.
+    solver : {"auto", "active-set", "newton", "dual-coordinates", ...}, default="auto"
         ``solver_`` tells what was chosen and why.
     max_passes : int or None, default=None
         Passes over the data, at most.
@@ -64,8 +66,9 @@ class MaxMargin(MarginClassifier):
     multi_class : {"ovr", "ovo", "kesler"}, default="ovr"
         More than two classes: each against the rest, each pair, or one linear machine, whose margin is that of
         Kesler's space: the smallest ``(a_i - a_j).y`` over rows and rivals, all vectors together being of length 1.
-        Every rival has a slack of its own, squared; ``LinearSVC(multi_class="crammer_singer")`` has one per row, not
-        squared, so the two differ unless C is inf. The machine has no "free" bias.
+        With squared slack every rival has a slack of its own. With ``loss="hinge"`` there is one for each row, that of
+        its strongest rival: the problem of ``LinearSVC(multi_class="crammer_singer")``, here with a certified gap. The
+        machine has no "free" bias.
     n_jobs : int or None, default=None
         Threads: they share the passes over one problem, or take the problems of "ovr" and "ovo" one by one; with
         callbacks each problem has its turn.
@@ -88,8 +91,8 @@ class MaxMargin(MarginClassifier):
         Of a linear machine the multiples of these rows in each of its vectors.
     n_support_ : ndarray
         How many of them each class has.
-    support_vectors_ : ndarray
-        Those rows of X (two classes; hard margin or hinge loss).
+    support_vectors_ : ndarray or CSR matrix
+        Those rows of X. Model files do not hold them.
     dual_gap_ : float or ndarray
         P - D, certified: the objective is at most so far above the best; one per problem.
     directional_margin_, geometric_margin_ : float
@@ -101,10 +104,19 @@ class MaxMargin(MarginClassifier):
     solver_ : str
         The solver and why it was taken.
 
+    See Also
+    --------
+    KernelMaxMargin : With a kernel.
+    max_margin_path : Many values of C.
+    LinearProgram : The margin of the 1-norm.
+    separatrix.dropin.LinearSVC : With scikit-learn's parameters.
+
     References
     ----------
     Vapnik (1982); Boser, Guyon & Vapnik (1992); Cortes & Vapnik, Support-Vector Networks (1995). Hinge loss: Yan & Li,
-    An efficient augmented Lagrangian method for support vector machine (2020).
+    An efficient augmented Lagrangian method for support vector machine (2020). Its linear machine: Crammer & Singer
+    (2001); Keerthi, Sundararajan, Chang, Hsieh & Lin, A sequential dual method for large scale multi-class linear SVMs
+    (2008).
 
     Examples
     --------
@@ -132,6 +144,7 @@ class MaxMargin(MarginClassifier):
     }
 
     _takes_homes = True
+    _not_saved = ("support_vectors_",)  # rows of the data, of which a soft margin may need most
 
     def _advice(self, n: int) -> str:
         return "Raise max_passes or max_time, or scale your features."
@@ -139,14 +152,13 @@ class MaxMargin(MarginClassifier):
     def _problems(self, data: Data, weight: Vector | None = None, mode: str = "") -> list[Patterns]:
         if self._mode(data.classes) == "kesler" and self._space().free:
             raise ValueError('A linear machine has no free bias: use fit_intercept=True with a large rho, or "ovr".')
-        if self._space().hinge and self._mode(data.classes) == "kesler":
-            raise ValueError('A linear machine has squared slack only: use loss="squared_hinge", or "ovr" or "ovo".')
         if self._space().hinge and not data.here:
             raise UnavailableError('loss="hinge" keeps a multiplier for every row, so the rows have to be in memory.')
         return super()._problems(data, weight, mode)
 
     def _problem(self, patterns: Patterns, data: Data, threads: int = 1) -> Problem:
-        tol = min(float(self.tol), PRECISE) if patterns.n * (patterns.d + 1) <= SMALL else float(self.tol)
+        small = patterns.n * (patterns.d + 1) <= SMALL and not (patterns.space.hinge and patterns.categories > 2)
+        tol = min(float(self.tol), PRECISE) if small else float(self.tol)
         kind = HingeProblem if patterns.space.hinge else Problem
         return kind(
             patterns,
@@ -235,13 +247,17 @@ class MaxMargin(MarginClassifier):
             support, self.dual_coef_ = _joined(index, dual)
         self.support_ = data.kept[support]
         self.n_support_ = np.bincount(data.codes[support], minlength=len(data.classes))
-        if len(solutions) == 1 and not first.space.delta:
-            self.support_vectors_ = (first.one if isinstance(first, KeslerPatterns) else first).values(support)
+        self._set_support_vectors(first.one if isinstance(first, KeslerPatterns) else first, support)
+
+    def _set_support_vectors(self, patterns: Patterns, support: np.ndarray) -> None:
+        self.support_vectors_ = patterns.values(support)
 
     def _gather(self, members: list[Any]) -> None:
         if hasattr(members[0], "support_"):
             self.support_, self.dual_coef_ = _joined([m.support_ for m in members], [m.dual_coef_[0] for m in members])
             self.n_support_ = _support_of_classes(members, len(self.classes_))
+            first = np.unique(np.concatenate([m.support_ for m in members]), return_index=True)[1]
+            self.support_vectors_ = stacked([m.support_vectors_ for m in members])[first]
         self.n_passes_ = float(sum(m.n_passes_ for m in members))
         self.n_iter_ = max(m.n_iter_ for m in members)
         self.solver_ = members[0].solver_

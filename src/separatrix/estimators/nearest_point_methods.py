@@ -46,6 +46,11 @@ class NearestPoint(IterativeClassifier):
     ----------
     {batch_attributes}
 
+    See Also
+    --------
+    MaxMargin : The same margin by exact solvers.
+    DynamicMargin : An online rule with a certified share of it.
+
     References
     ----------
     Gilbert, SIAM J. Control 4 (1966); Mitchell, Dem'yanov & Malozemov, SIAM J. Control 12 (1974); Kozinec (1964);

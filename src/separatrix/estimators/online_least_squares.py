@@ -5,27 +5,31 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.errors import DataError
+from separatrix.errors import DataError, UnavailableError
+from separatrix.estimators._fit.batch import row_values
 from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
+from separatrix.estimators._fit.former_names import FORMER_TOL, FormerTolMixin
 from separatrix.estimators._fit.online import OnlineClassifier
 from separatrix.estimators._fit.rates import RateTable
 from separatrix.estimators._fit.recipe import Recipe, Record
+from separatrix.estimators._fit.separator import Data
 from separatrix.estimators.sklearn_api import NOT_NEGATIVE, POSITIVE, between, one_of
 from separatrix.loops.recursive_least_squares import Triangle
 from separatrix.loops.state import UPDATES
-from separatrix.rules.lms import LmsRule, TabulatedLmsRule
+from separatrix.rules.lms import LmsRule, TabulatedLmsRule, TargetLmsRule
 from separatrix.rules.rls import RlsRule
 from separatrix.space import Vector
 from separatrix.training.base import Training
 
 
 @estimator
-class LMS(ClassWeightMixin, OnlineClassifier):
-    """LMS, the Widrow-Hoff rule: one step of gradient descent on the squared error (1 - a.y)^2 per presentation.
+class LMS(FormerTolMixin, ClassWeightMixin, OnlineClassifier):
+    """LMS, the Widrow-Hoff rule: one step of gradient descent on the squared error (b - a.y)^2 per presentation.
 
-    ``a += eta(k) (1 - a.y) y`` for every pattern, right or wrong. It approaches the least-squares solution, which need
-    not separate separable data (DHS fig. 5.17). It converges when no step of an epoch is longer than ``tol |a|``.
+    ``a += eta(k) (b - a.y) y`` for every pattern, right or wrong, with targets b of 1 unless others are given. It
+    approaches the least-squares solution, which need not separate separable data (DHS fig. 5.17). It converges when no
+    step of an epoch is longer than ``step_tol |a|``.
 
     A sample weight c counts as c repeated steps.
 
@@ -34,14 +38,23 @@ class LMS(ClassWeightMixin, OnlineClassifier):
     eta : float, "1/k" or callable, default=1.0
         A number, 0 < eta < 2: eta(k) = eta / (R^2 (1 + (k - 1)/n)), k counting presentations, which stays bounded.
         "1/k", the book's choice, diverges on nearly everything that is not scaled to R < 1. Or a function of k.
-    tol : float, default=1e-3
+    step_tol : float, default=1e-3
         Where steps end to matter.
+    {tol is step_tol}
+    target : {"ones", "fisher"} or array-like of shape (n,), default="ones"
+        The b of each row, as of `LeastSquares`; an array is for `fit` alone. "fisher": n/n_i of the n_i rows of a
+        class, which leads to Fisher's discriminant.
     {class_weight}
     {shared}
 
     Attributes
     ----------
     {attributes}
+
+    See Also
+    --------
+    RecursiveLeastSquares : The exact solution in one pass.
+    LeastSquares : All rows at once.
 
     References
     ----------
@@ -58,26 +71,62 @@ class LMS(ClassWeightMixin, OnlineClassifier):
     """
 
     eta: Any = 1.0
-    tol: float = 1e-3
+    step_tol: float = 1e-3
+    target: Any = field(default="ones", kw_only=True)
 
+    _former_names = {"tol": "step_tol"}
     _parameter_constraints = {
         **OnlineClassifier._parameter_constraints,
         **CLASS_WEIGHT,
         "eta": [between(0, 2, "neither"), one_of("1/k"), callable],
-        "tol": [NOT_NEGATIVE],
+        "step_tol": [NOT_NEGATIVE],
+        **FORMER_TOL,
+        "target": [one_of("ones", "fisher"), "array-like"],
     }
     _refuses = {"kesler": "fits targets of two classes"}
 
     def _recipe(self, record: Record) -> Recipe:
-        tol = float(self.tol)
+        tol = self._under_either_name()
         if callable(self.eta):
-            rule: Any = TabulatedLmsRule(1.0, np.zeros(0), tol)
+            rate = 0.0, 1.0, 0.0
         elif self.eta == "1/k":
-            rule = LmsRule(1.0, 1.0, 1.0, tol)
+            rate = 1.0, 1.0, 1.0
         else:
-            rule = LmsRule(float(self.eta) / record.radius2, float(record.n), 1.0, tol)
+            rate = float(self.eta) / record.radius2, float(record.n), 1.0
+        nothing = np.zeros(0)
         rates = RateTable(self.eta) if callable(self.eta) else None
+        if not (isinstance(self.target, str) and self.target == "ones"):
+            rule: Any = TargetLmsRule(*rate, tol, 1.0, nothing, nothing, nothing)
+            return Recipe(rule, rates=rates, weight=self._with_targets, predicting=self._finite_vector)
+        rule = TabulatedLmsRule(1.0, nothing, tol) if callable(self.eta) else LmsRule(*rate, tol)
         return Recipe(rule, rates=rates, predicting=self._finite_vector)
+
+    def _fit_data(self, *args: Any, **options: Any) -> None:
+        try:
+            super()._fit_data(*args, **options)
+        finally:
+            self.__dict__.pop("_targets_", None)
+
+    def _split(self, data: Data) -> Any:
+        parts = super()._split(data)
+        if not isinstance(self.target, str):
+            self._targets_ = row_values(self.target, "target", parts[0], positive=False)
+        return parts
+
+    def _with_targets(self, training: Training, own: dict[str, Any]) -> Vector:
+        """Give the rule its tables; the weight of a row is its place there."""
+        if isinstance(self.target, str):
+            sizes, positive = own.setdefault("sizes", np.zeros(2)), training.patterns.labels > 0
+            for k, rows in enumerate((~positive, positive)):
+                sizes[k] += training.weight[rows].sum()
+            shares = sizes / sizes.sum()
+            targets = 1.0 / np.where(shares > 0, shares, 1.0)[positive.astype(int)]
+        elif hasattr(self, "_targets_"):
+            targets = self._targets_
+        else:
+            raise UnavailableError('LMS(target=array) needs all rows at once, in memory: use fit, or target="fisher".')
+        training.rule = training.rule._replace(targets=targets, repeats=training.weight)
+        return np.arange(float(len(targets)))
 
     def _finite_vector(self, training: Training) -> Vector:
         if not np.all(np.isfinite(training.vector)):
@@ -108,6 +157,12 @@ class RecursiveLeastSquares(ClassWeightMixin, OnlineClassifier):
     Attributes
     ----------
     {attributes}
+
+    See Also
+    --------
+    LMS : Steps that cost d instead of d^2.
+    LeastSquares : All rows at once.
+    SecondOrderPerceptron : The same on mistakes alone.
 
     References
     ----------

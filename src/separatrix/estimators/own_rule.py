@@ -35,6 +35,11 @@ class PerceptronLike(ClassWeightMixin, AdditiveClassifier):
     ----------
     {attributes}
 
+    See Also
+    --------
+    Perceptron : The rule that is taken by default.
+    KernelPerceptron : Takes rules of your own too.
+
     Examples
     --------
     >>> from typing import NamedTuple

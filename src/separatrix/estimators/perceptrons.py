@@ -53,6 +53,14 @@ class Perceptron(ClassWeightMixin, AdditiveClassifier):
     ----------
     {attributes}
 
+    See Also
+    --------
+    VotedPerceptron : Predicts by a vote of all vectors.
+    Pocket : Keeps the best vector where the classes overlap.
+    DynamicMargin : With a margin.
+    PerceptronLike : A rule of your own.
+    separatrix.dropin.Perceptron : With scikit-learn's parameters.
+
     References
     ----------
     Rosenblatt (1958); Novikoff (1963); Duda, Hart & Stork, algorithms 4 and 5; Freund & Schapire (1999).
@@ -119,6 +127,11 @@ class VotedPerceptron(AdditiveClassifier):
     voters_, voter_intercepts_, votes_ : lists of ndarrays
         The vectors, their biases and their votes, one array per problem; those of linear machines have one more axis.
     classes_, certificate_, converged_, n_updates_, n_visits_, n_epochs_ : as for `Perceptron`
+
+    See Also
+    --------
+    Perceptron : ``average=True`` is the mean instead of the vote.
+    Pocket : The best instead of a vote.
 
     References
     ----------
@@ -230,6 +243,12 @@ class Pocket(OnlineClassifier):
     n_replacements_ : int
         How often a better vector entered the pocket.
 
+    See Also
+    --------
+    Perceptron : The rule that it watches.
+    VotedPerceptron : A vote instead of the best.
+    MaxMargin : A minimum with a proof where the classes overlap.
+
     References
     ----------
     Gallant, IEEE Transactions on Neural Networks 1 (1990); Duda, Hart & Stork, computer exercise 3.
@@ -312,6 +331,13 @@ class GreedyPerceptron(AdditiveClassifier):
     Attributes
     ----------
     {attributes}
+    eta_counts_ : ndarray of shape (len(etas),), or a list of them for several problems
+        How often each increment was taken: what `separatrix.bounds.greedy_effective_updates` needs.
+
+    See Also
+    --------
+    Perceptron : The rule that it chooses steps for.
+    Pocket : Keeps the best vector of a plain run.
 
     References
     ----------
@@ -326,6 +352,9 @@ class GreedyPerceptron(AdditiveClassifier):
     49
     >>> GreedyPerceptron((4.0, 2.0, 1.0, 0.5), fit_intercept=False, shuffle=False).fit(X, y).n_updates_
     4
+    >>> model = GreedyPerceptron(shuffle=False).fit(X, y)
+    >>> model.eta_counts_.sum() == model.n_updates_
+    True
     """
 
     etas: Any = (0.5, 1.0, 2.0, 4.0)
@@ -345,7 +374,16 @@ class GreedyPerceptron(AdditiveClassifier):
             raise ValueError(f"etas={self.etas!r} must be one or more positive numbers.")
         return Recipe(GreedyRule(etas), memory=_margins_at_hand)
 
+    def _fitted(self, trainings: list[Any], recipe: Recipe, data: Any) -> dict[str, Any]:
+        used = [t.state.memory.used.copy() for t in trainings]
+        return {**super()._fitted(trainings, recipe, data), "eta_counts_": used[0] if len(used) == 1 else used}
+
+    def _gather(self, members: list[Any]) -> None:
+        super()._gather(members)
+        self.eta_counts_: Any = [m.eta_counts_ for m in members]
+
 
 def _margins_at_hand(training: Training) -> Margins:
     patterns = training.patterns
-    return Margins(patterns.margins(training.state.v), np.zeros(patterns.n), np.zeros(patterns.d))
+    used = np.zeros(len(training.rule.etas), np.int64)
+    return Margins(patterns.margins(training.state.v), np.zeros(patterns.n), np.zeros(patterns.d), used)

@@ -78,6 +78,11 @@ class PiecewiseLinearMachine(LinearSeparator):
     n_updates_, n_epochs_ : int
         Corrections and epochs of all starts together.
 
+    See Also
+    --------
+    MaxMargin : One linear machine, with a proof: ``multi_class="kesler"``.
+    KernelPerceptron : Other boundaries that are not straight.
+
     References
     ----------
     Nilsson, Learning Machines (1965); Duda, Hart & Stork, problems 9 and 10.

@@ -14,6 +14,7 @@ from separatrix.estimators._fit.batch import DirectClassifier, IterativeClassifi
 from separatrix.estimators._fit.checkpointed import CHECKPOINT
 from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
+from separatrix.estimators._fit.former_names import FORMER_TOL, FormerTolMixin
 from separatrix.estimators._fit.prediction import blockwise, scores_of
 from separatrix.estimators._fit.rates import POWERS, rate_function
 from separatrix.estimators._fit.separator import Data
@@ -79,6 +80,12 @@ class LeastSquares(ClassWeightMixin, DirectClassifier):
     {batch_attributes}
     fisher_direction_ : ndarray of the shape of ``coef_``
         Unit vectors along S_W^-1 (m_1 - m_2), which both named targets lead to; with a bias only.
+
+    See Also
+    --------
+    HoKashyap : Targets that are learnt too.
+    RecursiveLeastSquares : One row after the other.
+    MaxMargin : Rows far on the right side do not count.
 
     References
     ----------
@@ -247,7 +254,7 @@ def as_probabilities(P: np.ndarray) -> np.ndarray:
 
 
 @estimator
-class HoKashyap(ClassWeightMixin, IterativeClassifier):
+class HoKashyap(FormerTolMixin, ClassWeightMixin, IterativeClassifier):
     """Ho-Kashyap: squared error whose targets b > 0 move too, so that it decides separability.
 
     ``e = Y a - b``, ``b += eta (e + |e|)``, ``a = Y^dagger b`` (``"standard"``). ``"modified"``, written as
@@ -276,11 +283,12 @@ class HoKashyap(ClassWeightMixin, IterativeClassifier):
         and column if there is no bias; None is the identity.
     margin : float or array-like of shape (n,), default=1.0
         The first b, positive.
-    tol : float, default=1e-9
-        A bound on the margin below ``tol`` R is taken as evidence against separability, and a proof is tried.
+    bound_tol : float, default=1e-9
+        A bound on the margin below ``bound_tol`` R is taken as evidence against separability, and a proof is tried.
     b_min : float or None, default=None
         None ends with the first a that separates. A number goes on until |e| is that small too, as algorithm 11 is
         printed: the targets b are then nearly met.
+    {tol is bound_tol}
     {class_weight}
     {batch}
     {epochs}
@@ -294,6 +302,12 @@ class HoKashyap(ClassWeightMixin, IterativeClassifier):
     margin_vector_ : ndarray
         The last b, of the rows that take part; a list of them if there are several problems. None where rows live
         elsewhere: there ``b = max(margin, Y a)`` is not kept.
+
+    See Also
+    --------
+    LeastSquares : Targets that stay as they are.
+    LinearProgram : Decides separability by a linear program.
+    separability : Decides it in exact arithmetic.
 
     References
     ----------
@@ -312,10 +326,11 @@ class HoKashyap(ClassWeightMixin, IterativeClassifier):
     eta: Any = "auto"
     R: Any = None
     margin: Any = 1.0
-    tol: float = 1e-9
+    bound_tol: float = 1e-9
     b_min: float | None = None
     checkpoint: Any = field(default=None, kw_only=True)
 
+    _former_names = {"tol": "bound_tol"}
     _parameter_constraints = {
         **IterativeClassifier._parameter_constraints,
         **CLASS_WEIGHT,
@@ -323,7 +338,8 @@ class HoKashyap(ClassWeightMixin, IterativeClassifier):
         "eta": [POSITIVE, one_of("auto", "optimal", *POWERS), callable],
         "R": ["array-like", None],
         "margin": [POSITIVE, "array-like"],
-        "tol": [NOT_NEGATIVE],
+        "bound_tol": [NOT_NEGATIVE],
+        **FORMER_TOL,
         "b_min": [POSITIVE, None],
         **CHECKPOINT,
     }
@@ -331,9 +347,9 @@ class HoKashyap(ClassWeightMixin, IterativeClassifier):
 
     def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
         R, rate = self._matrix(patterns[0]), self._rate()
-        b_min = np.inf if self.b_min is None else float(self.b_min)
+        b_min, tol = np.inf if self.b_min is None else float(self.b_min), self._under_either_name()
         options: list[dict[str, Any]] = [
-            {"tol": float(self.tol), "b_min": b_min, "separates": partial(separates, p), "refuted": _Refutation(p)}
+            {"tol": tol, "b_min": b_min, "separates": partial(separates, p), "refuted": _Refutation(p)}
             for p in patterns
         ]
         if not data.here:

@@ -2,17 +2,20 @@
 
     minimax       minimise tau            subject to  a.y_k + tau >= b_k,    tau >= 0                    5.10.2
     perceptron    minimise sum c_k tau_k  subject to  a.y_k + tau_k >= b_k,  tau_k >= 0                  5.10.3
+    l1            minimise sum |a_i| + C sum c_k tau_k   subject to the same: the soft margin of the 1-norm
 
 Solved are their duals, which have as many constraints as there are columns instead of rows, and so cost a fraction:
 
     maximise lambda.b  subject to  Y^t lambda = 0, lambda >= 0, and  sum lambda <= 1  or  lambda_k <= c_k
+    maximise lambda.b  subject to  |Y^t lambda|_i <= 1 for all i,  0 <= lambda_k <= C c_k               (l1)
 
-with a as the multipliers of the equations. The value is 0 exactly where a hyperplane separates; otherwise lambda is the
-Gordan vector. Every column of Y is measured in units of its largest entry: HiGHS's tolerances are absolute, and would
-overlook a small one. Where a hyperplane separates, every a with ``Y a >= b`` will do: of these the one with the
-smallest sum |a_i| in these units is taken (dual: ``|Y^t lambda| <= 1``), which depends neither on the order of rows nor
-on their weights. Few rows decide that question, so it is asked on a working set first; only a minimum above 0 may need
-a program over all rows.
+with a as the multipliers of the equations. Whatever lambda a solver gives, a multiple of it keeps the constraints of
+the last one, and its lambda.b is a value below which no vector gets. The value of the others is 0 exactly where a
+hyperplane separates; otherwise lambda is the Gordan vector. Every column of Y is measured in units of its largest
+entry: HiGHS's tolerances are absolute, and would overlook a small one. Where a hyperplane separates, every a with ``Y a
+>= b`` will do: of these the one with the smallest sum |a_i| in these units is taken (dual: ``|Y^t lambda| <= 1``),
+which depends neither on the order of rows nor on their weights. Few rows decide that question, so it is asked on a
+working set first; only a minimum above 0 may need a program over all rows.
 """
 
 import time
@@ -28,7 +31,8 @@ from separatrix.passes.summaries import k_smallest
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.space import Vector
 
-CRITERIA = ("minimax", "perceptron")
+CRITERIA = ("minimax", "perceptron", "l1")
+EPS = float(np.finfo(np.float64).eps)
 NOISE = 1e-12  # margins below this, as a fraction of b, are rounding errors
 NOTHING = 1e-7  # what HiGHS leaves of constraints, as a fraction of the margins
 FEW, ADD = 2000, 500  # rows that are taken all at once; rows that join a working set
@@ -37,8 +41,8 @@ ENDS = {0: "converged", 1: "max_time"}
 
 class LinearProgram:
     """One binary problem, solved in one step. ``separates``: the exact judge of a vector. ``alpha``: the dual variables
-    lambda. ``witness``: rows that combine to
-    0, so few that an exact proof is likely, and their multipliers; none where a vector separates."""
+    lambda. ``witness``: rows that combine to 0, so few that an exact proof is likely, and their multipliers; none where
+    a vector separates, or where "l1" did not ask. ``bound``: of "l1", a value below which no vector gets."""
 
     def __init__(
         self,
@@ -48,8 +52,10 @@ class LinearProgram:
         criterion: str,
         separates: Callable[[Vector], bool],
         max_time: float | None = None,
+        C: float = 1.0,
     ):
         self.patterns, self.weight, self.b, self.criterion, self.max_time = patterns, weight, b, criterion, max_time
+        self.C, self.bound = C, -np.inf
         self.separates = separates
         self.a, self.alpha = np.zeros(patterns.d + 1), np.zeros(patterns.n)
         self.epochs = self.updates = self.iterations = 0
@@ -62,6 +68,8 @@ class LinearProgram:
         """Solve; returns "converged" with a vector that separates, or "positive" where HiGHS finds that none does,
         about which it may be wrong; "max_time" if it was stopped, "failed" if arithmetic broke down."""
         Yt = self._transposed()
+        if self.criterion == "l1":
+            return self._least_sum(Yt)
         ended = self._separate(Yt)
         if ended is not None:
             return ended
@@ -114,6 +122,34 @@ class LinearProgram:
             if len(rows) == size:
                 self.values.append(0.0)
                 return "failed" if ended == "converged" and not self.separates(self.a) else ended
+
+    def _least_sum(self, Yt: sp.csc_matrix) -> str:
+        """The soft margin of the 1-norm, and its bound."""
+        n = self.patterns.n
+        both = sp.vstack([Yt, -Yt], format="csc")
+        caps = np.column_stack([np.zeros(n), self.C * self.weight])
+        found = self._solve(self.b, A_ub=both, b_ub=np.tile(1.0 / self.size, 2), bounds=caps)
+        if found.x is None or found.status == 1 or found.ineqlin.marginals is None:
+            return ENDS.get(found.status, "failed")
+        plus, minus = np.split(-found.ineqlin.marginals, 2)
+        ended = self._take(found, plus - minus, np.arange(n))
+        self.alpha = np.minimum(self.alpha, caps[:, 1])
+        self.values.append(self.least_sum(self.a))
+        self.bound = self._bound_of(self.alpha)
+        return ended
+
+    def least_sum(self, a: Vector) -> float:
+        """sum |a_i| + C sum c_k max(0, b_k - a.y_k), rounded up."""
+        patterns = self.patterns
+        short = np.maximum(self.b - patterns.margins(a) + patterns.margin_error(a), 0.0)
+        value = float(np.abs(a).sum()) + self.C * float(self.weight @ short)
+        return value * (1.0 + 2.0 * (patterns.n + len(a)) * EPS)
+
+    def _bound_of(self, alpha: Vector) -> float:
+        """lambda.b of the largest multiple, at most 1, that keeps |Y^t lambda|_i <= 1, rounded down."""
+        patterns = self.patterns
+        sides = np.abs(patterns.combine(np.arange(patterns.n), alpha)) + patterns.combination_error(alpha)
+        return float(alpha @ self.b) / max(1.0, float(sides.max())) * (1.0 - 2.0 * (patterns.n + 8) * EPS)
 
     @staticmethod
     def _positive(ended: str) -> str:

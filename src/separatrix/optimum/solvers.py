@@ -3,7 +3,15 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from separatrix.optimum import active_set, augmented_lagrangian, coordinate_descent, newton, sample_newton, sift
+from separatrix.optimum import (
+    active_set,
+    augmented_lagrangian,
+    coordinate_descent,
+    crammer_singer,
+    newton,
+    sample_newton,
+    sift,
+)
 from separatrix.optimum.hinge_problem import HingeProblem
 from separatrix.optimum.problem import Problem
 from separatrix.optimum.thread_limit import calm
@@ -32,6 +40,8 @@ def choose(problem: Problem) -> tuple[str, str]:
     """Name of the solver, and the reason in words."""
     patterns, width = problem.patterns, problem.patterns.d + 1
     machine = " of a linear machine" if patterns.categories > 2 else ""
+    if isinstance(problem, HingeProblem) and machine:
+        return "crammer-singer", "hinge loss of a linear machine: dual coordinate descent, a row at a time"
     if isinstance(problem, HingeProblem):
         return "augmented-lagrangian", "hinge loss: few passes with Newton steps on the rows at the margin"
     if not patterns.here:
@@ -65,7 +75,7 @@ def _dual_side(problem: Problem) -> bool:
 def check(problem: Problem, name: str) -> None:
     """A solver says what it cannot do."""
     lacking = SOLVERS[name].lacking(problem)
-    if isinstance(problem, HingeProblem) and name != "augmented-lagrangian":
+    if isinstance(problem, HingeProblem) and name not in ("augmented-lagrangian", "crammer-singer"):
         lacking = 'is for squared slack; with loss="hinge" use "augmented-lagrangian" or "auto".'
     if lacking:
         raise ValueError(f"solver={name!r} {lacking}".replace("'", '"'))
@@ -134,11 +144,18 @@ def _coordinates(problem: Problem) -> str | None:
 
 
 def _hinge(problem: Problem) -> str | None:
-    return None if isinstance(problem, HingeProblem) else 'is for loss="hinge"; use "auto".'
+    plain = isinstance(problem, HingeProblem) and problem.patterns.categories == 2
+    return None if plain else 'is for loss="hinge" without a linear machine; use "auto".'
+
+
+def _machine_hinge(problem: Problem) -> str | None:
+    plain = isinstance(problem, HingeProblem) and problem.patterns.categories > 2
+    return None if plain else 'is for a linear machine with loss="hinge"; use "auto".'
 
 
 SOLVERS = {
     "augmented-lagrangian": Solver(augmented_lagrangian.solve, _hinge),
+    "crammer-singer": Solver(crammer_singer.solve, _machine_hinge),
     "active-set": Solver(active_set.solve, _hard_here, _near),
     "newton": Solver(newton.follow, _soft_here),
     "dual-coordinates": Solver(coordinate_descent.solve, _coordinates),

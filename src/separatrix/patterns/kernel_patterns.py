@@ -183,6 +183,11 @@ class KernelPatterns(Patterns):
             K[first : first + step] = self.gram(index[first : first + step], index)
         return (K + K.T) / 2.0
 
+    def pattern_products(self, index: np.ndarray) -> NDArray[np.float64]:
+        """y_i.y_j of some patterns with each other, with their extension."""
+        labels, delta = self.labels[index], np.broadcast_to(self.delta, self.n)[index]
+        return labels[:, None] * (self._gram_among(index) + self._rho2) * labels + np.diag(delta**2)
+
     def _products(self, beta: Vector, among: np.ndarray | None = None) -> Vector:
         """sum_k beta_k (K(x_k, x_i) + rho^2), in blocks of the Gram matrix; several bounds ask for the same in turn."""
         key = beta.tobytes(), None if among is None else among.tobytes()

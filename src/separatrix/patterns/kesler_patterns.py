@@ -22,6 +22,8 @@ from separatrix.rows.base import Rows
 from separatrix.rows.memory import MemoryRows
 from separatrix.space import Space, Vector, symmetric
 
+EPS = float(np.finfo(np.float64).eps)
+
 
 class KeslerPatterns(Patterns):
     """The patterns of a linear machine; ``codes`` are the numbers of the rows' categories."""
@@ -95,6 +97,36 @@ class KeslerPatterns(Patterns):
     @property
     def per_row(self) -> int:
         return self.categories - 1
+
+    # Plain slack: one for each row, that of its strongest rival (Crammer & Singer 2001). The multipliers of a row's
+    # rivals together are at most C c_k.
+
+    @cached_property
+    def row_caps(self) -> Vector:
+        prices = np.ones(len(self.codes)) if self.row_weight is None else self.row_weight
+        return self.space.hinge * prices * (1.0 - 8.0 * self.categories * EPS)  # sums of so many are rounded
+
+    def paid_slack(self, slacks: Vector) -> float:
+        largest = slacks.reshape(len(self.codes), self.categories - 1).max(axis=1)
+        return float(largest.sum() if self.row_weight is None else self.row_weight @ largest)
+
+    def _in_rows(self, index: np.ndarray, alpha: Vector) -> Vector:
+        """The sum of the multipliers of each row."""
+        sums = np.bincount(index // (self.categories - 1), alpha, len(self.codes))
+        return np.asarray(sums, dtype=np.float64)  # an empty list counts in whole numbers
+
+    def room(self, index: np.ndarray, alpha: Vector) -> float:
+        sums = self._in_rows(index, alpha)
+        return float(np.min(self.row_caps[sums > 0] / sums[sums > 0], initial=np.inf))
+
+    def capped(self, index: np.ndarray, alpha: Vector) -> Vector:
+        sums = self._in_rows(index, alpha)
+        share = np.minimum(1.0, self.row_caps / np.where(sums > 0, sums, 1.0))
+        return alpha * np.where(sums > self.row_caps, share, 1.0)[index // (self.categories - 1)]
+
+    def keeps_caps(self, index: np.ndarray, alpha: Vector) -> bool:
+        exact = self.row_caps * (1.0 + 0.5 * self.categories * EPS)  # still below C c_k, with the rounding of the sums
+        return bool(np.all(self._in_rows(index, alpha) <= exact))
 
     def rivals_of(self, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Row and rival of each pattern."""

@@ -202,6 +202,21 @@ class Patterns(PatternSet):
         caps = self.space.hinge * self.prices
         return frozen(np.where(self.prices == 1.0, caps, np.nextafter(caps, 0.0)))
 
+    def paid_slack(self, slacks: Vector) -> float:
+        """sum c_k xi_k of plain slack, one for each row."""
+        return float(self.prices @ slacks)
+
+    def room(self, index: np.ndarray, alpha: Vector) -> float:
+        """The largest multiple of positive multipliers that plain slack allows: alpha_k <= C c_k."""
+        return float(np.min(self.caps[index] / alpha, initial=np.inf))
+
+    def capped(self, index: np.ndarray, alpha: Vector) -> Vector:
+        """Multipliers that rounding may have lifted above their caps, put back."""
+        return np.minimum(alpha, self.caps[index])
+
+    def keeps_caps(self, index: np.ndarray, alpha: Vector) -> bool:
+        return bool(np.all(alpha <= self.caps[index]))
+
     def extremes(self, a: Vector, k: int) -> Extremes:
         return _extremes(self.margins(a), k)
 

@@ -9,6 +9,15 @@ from separatrix.plot.bound_trace import BoundsDisplay
 from separatrix.plot.boundary import BoundaryDisplay
 from separatrix.plot.confusion import ConfusionDisplay
 from separatrix.plot.margins import MarginDisplay
+from separatrix.plot.rank_diagram import CriticalDifferenceDisplay
 from separatrix.plot.weight_path import PathDisplay
 
-__all__ = ["BoundaryDisplay", "BoundsDisplay", "ComparisonDisplay", "ConfusionDisplay", "MarginDisplay", "PathDisplay"]
+__all__ = [
+    "BoundaryDisplay",
+    "BoundsDisplay",
+    "ComparisonDisplay",
+    "ConfusionDisplay",
+    "CriticalDifferenceDisplay",
+    "MarginDisplay",
+    "PathDisplay",
+]

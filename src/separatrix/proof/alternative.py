@@ -15,7 +15,7 @@ from separatrix.proof.clock import Clock
 from separatrix.proof.exact import LARGEST_SYSTEM, dot, integer_table, residues_of_floats
 from separatrix.proof.faces import weak_vector
 from separatrix.proof.gordan import Gordan, witness
-from separatrix.proof.integer_systems import PRIMES, Integers, independent, limbs, residues, solve
+from separatrix.proof.integer_systems import PRIMES, Integers, basis_columns, independent, limbs, residues, solve
 from separatrix.proof.minimum_norm import LARGEST_TABLE, IntegerRows, decide
 from separatrix.space import Vector, norm
 
@@ -172,4 +172,4 @@ def spans_everything(patterns: Any, rows: np.ndarray, clock: Clock) -> bool:
     if not most <= len(rows) <= LARGEST_SYSTEM:
         return False
     V, _ = patterns.narrow_rows(rows)
-    return len(independent(residues_of_floats(V, PRIMES[0]), PRIMES[0], clock)[0]) == most
+    return len(basis_columns(residues_of_floats(V, PRIMES[0]), PRIMES[0], clock)) == most

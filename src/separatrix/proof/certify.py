@@ -100,7 +100,7 @@ def _hinge_reached(patterns: Any, a: Vector, slack: float, margins: Vector | Non
     m = patterns.margins(a) if margins is None else margins
     slacks = np.maximum(1.0 - m + slack * patterns.margin_error(a), 0.0)
     longest = patterns.length_range(a, slack)[1]
-    P2 = longest**2 + 2.0 * patterns.space.hinge * float(patterns.prices @ slacks)
+    P2 = longest**2 + 2.0 * patterns.space.hinge * patterns.paid_slack(slacks)
     if not P2 < np.inf:
         return -np.inf
     return _down(1.0 / np.sqrt(P2 * (1.0 + slack * (patterns.n + 8) * EPS)), slack, len(a)) if P2 > 0 else -np.inf
@@ -112,7 +112,7 @@ def _hinge_bound(patterns: Any, index: np.ndarray, alpha: Vector, slack: float) 
     A free bias needs e = |sum alpha_k l_k| = 0. What is left of it meets the best bias, which is where some row has
     a margin of 1, so that |b| <= 1 + R |w|; with |w|^2/2 <= P and x = (2 P)^(1/2): x^2/2 + e R x >= D - e.
     """
-    if np.any(alpha > patterns.caps[index]):
+    if not patterns.keeps_caps(index, alpha):
         return np.inf
     a = patterns.combine(index, alpha)
     length = patterns.length_range(a, slack)[1] * (1.0 + slack * len(a) * EPS)

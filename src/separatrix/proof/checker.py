@@ -12,9 +12,9 @@ its negative in block j. |a| leaves the last entry out if the bias is free. A ce
     direction       a vector a. lower: a.y_k >= lower |a| for all k, or if |a| = 0 what every unit vector reaches, minus
                     the radius; if delta > 0: some v >= 0 has the objective
                     J = v^2 |a|^2 + sum max(0, 1 - v a.y_k)^2 / delta_k^2 <= lower^-2. separable true: all a.y_k > 0
-    hinge           C > 0: plain slack of a hyperplane, c_k the weight if weighted, else 1. lower: J = |a|^2 +
-                    2 C sum c_k max(0, 1 - a.y_k) <= lower^-2. upper: every vector has J >= upper^-2, since
-                    J >= 2 sum alpha_k - |sum alpha_k y_k|^2 if all alpha_k <= C c_k
+    hinge           C > 0: plain slack, c_k the weight if weighted, else 1. lower: J = |a|^2 + 2 C sum c_k xi_k <=
+                    lower^-2, xi_k = max(0, 1 - a.y_k), the largest over the rivals of row k. upper: every vector has
+                    J >= upper^-2, since J >= 2 sum alpha - |sum alpha y|^2 if the alphas of row k sum to C c_k at most
     alpha_index, alpha   multipliers >= 0 of distinct patterns. upper: no unit vector has a larger margin, for it has
                     at most |sum alpha_k y_k| / sum alpha_k. Or slack_vector a: they are weight_k max(0, 1 - a.y_k)
     alpha_exact     integers as text ("0x1f"), else alpha. separable false: they combine the patterns to 0 (Gordan)
@@ -127,7 +127,7 @@ class _Patterns:
             _need(len(named) == 2 == len(pair), "between does not name two of the labels")
             part &= np.isin(code, named)
         kept, present = np.flatnonzero(part), np.unique(code[part])
-        fits = type(c) is int and c == len(present) >= 2 and not ((self.free or self.hinge) and c > 2)
+        fits = type(c) is int and c == len(present) >= 2 and not (self.free and c > 2)
         _need(fits, f"it is about {c!r} categories, the rows that take part have {len(present)}; or a bias is free")
         _need(len(kept) * c < MOST_PATTERNS, f"more than {MOST_PATTERNS} patterns are not gone through")
         self.code, self.rivals, self.rows = np.searchsorted(present, code), c - 1, (n, len(kept))
@@ -249,11 +249,12 @@ class _Patterns:
 
     def hinge_objective(self, t: Fraction, square: Fraction) -> bool:
         """Is t^2 J <= 1?"""
-        (_, a, unit, m, _), price = self.near("direction"), self.price[self.all]
+        (_, a, unit, m, _), price = self.near("direction"), self.price[self.all[:: self.rivals] // self.rivals]
         for exact in (False, True):
             if exact:
                 m, price, unit = self.sums(self.all, self.exactly(a), True)[0], self.exactly(price), Fraction(1)
-            slack = np.maximum(_up(1 + _up(-m * (unit if exact else float(unit)))), 0)
+            least = m.reshape(-1, self.rivals).min(axis=1)  # row by row, as `all` has them
+            slack = np.maximum(_up(1 + _up(-least * (unit if exact else float(unit)))), 0)
             paid = _total(_up(price * slack))
             if paid < INF and t * t * (square + 2 * Fraction(self.hinge) * Fraction(paid)) <= 1:
                 return True
@@ -286,10 +287,13 @@ class _Patterns:
             alpha = _scaled(self.weight)[0][patterns // self.rivals] * np.maximum(slack, 0.0)
         _need(0 < alpha.max(initial=0.0) < INF, "the multipliers are 0 or not finite")
         if self.hinge:
-            c = self.price[patterns]
-            doubt = ~np.where(c == 1, alpha <= self.hinge, alpha < self.hinge * c * (1 - 4 * EPS))
-            if np.any(self.exactly(alpha[doubt]) > Fraction(self.hinge) * self.exactly(c[doubt])):
-                return False
+            rows, row = np.unique(patterns // self.rivals, return_inverse=True)
+            c, sums = self.price[rows], np.bincount(row, alpha, len(rows))
+            plain = (c == 1) & (self.rivals == 1)
+            doubt = ~np.where(plain, sums <= self.hinge, sums < self.hinge * c * (1 - 4 * self.rivals * EPS))
+            for k in np.flatnonzero(doubt):
+                if sum(self.exactly(alpha[row == k])) > Fraction(self.hinge) * Fraction(c[k]):
+                    return False
         for exact in (False, True):
             (a, u), price, unit = _scaled(alpha), self.price[patterns // self.rivals], Fraction(2) ** self.unit
             if exact:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.proof.clock import Clock
-from separatrix.proof.integer_systems import LARGEST, PRIMES, Integers, independent, solve
+from separatrix.proof.integer_systems import LARGEST, PRIMES, Integers, basis_columns, solve
 
 LARGEST_SYSTEM = LARGEST  # rows of a combination that is solved exactly
 BROKEN = (FloatingPointError, RuntimeError, ValueError, np.linalg.LinAlgError)  # what float arithmetic may end with
@@ -64,7 +64,7 @@ def vanishing_weights(V: NDArray[np.float64], clock: Clock) -> Integers | None:
     k = len(V)
     if not 0 < k <= LARGEST_SYSTEM:
         return None
-    columns, _, _ = independent(residues_of_floats(V, PRIMES[0]), PRIMES[0], clock)
+    columns = basis_columns(residues_of_floats(V, PRIMES[0]), PRIMES[0], clock)
     if len(columns) != k - 1:
         return None
     system = [list(equation) for equation in zip(*integer_table(V[:, columns])[0], strict=True)]

@@ -13,7 +13,7 @@ from separatrix.proof.exact import dot, without_factor
 from separatrix.proof.integer_systems import (
     PRIMES,
     Integers,
-    independent,
+    basis_columns,
     limbs,
     residues,
 )
@@ -66,7 +66,7 @@ def _orthogonal(rows: list[Integers], clock: Clock) -> list[Integers]:
     if not rows:
         return [[int(i == j) for i in range(width)] for j in range(width)]
     table = limbs(rows)
-    rank = len(independent(residues(table, p), p, clock)[0])
+    rank = len(basis_columns(residues(table, p), p, clock))
     if rank == width:
         return []  # the rank modulo p is full, so it is full
     bits = max(max(abs(x).bit_length() for x in row) for row in rows)

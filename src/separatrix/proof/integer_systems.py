@@ -21,7 +21,7 @@ PRIMES = (2097143, 2097133, 2097131)  # below 2^21: 2,048 products of residues s
 BITS = 21
 LARGEST = 2000  # unknowns
 PANEL = 32
-SHORT = 2e7  # unknowns^3 times bits of what FLINT solves in a tenth of a second
+SHORT = 2e7  # unknowns^3 times bits of what FLINT solves in a tenth of a second; products modulo p that it makes in one
 
 Integers = list[int]
 
@@ -93,6 +93,18 @@ def _mod(x: NDArray[np.float64], p: int) -> NDArray[np.float64]:
     x += p * (x < 0)
     x -= p * (x >= p)
     return x
+
+
+def basis_columns(A: NDArray[np.float64], p: int, clock: Clock) -> list[int]:
+    """The first columns of A that are a basis of all modulo p."""
+    k, width = A.shape
+    if float(k) * k * width > SHORT:
+        return independent(A, p, clock)[0]
+    from flint import nmod_mat
+
+    reduced, rank = nmod_mat(k, width, A.astype(np.int64).ravel().tolist(), p).rref()
+    rows = reduced.tolist()[:rank]
+    return [next(j for j, value in enumerate(row) if int(value)) for row in rows]
 
 
 def independent(A: NDArray[np.float64], p: int, clock: Clock) -> tuple[list[int], list[int], NDArray[np.float64]]:

@@ -14,17 +14,22 @@ from separatrix.rules.arow import ArowRule
 from separatrix.rules.ballseptron import BallseptronRule
 from separatrix.rules.cramma import CrammaRule
 from separatrix.rules.dynamic_margin import DynamicMarginRule
-from separatrix.rules.fixed_margin import FixedMarginRule
+from separatrix.rules.fixed_margin import FixedMarginRule, FixedMarginSearchRule
+from separatrix.rules.fuzzy import FuzzyRule
 from separatrix.rules.greedy import GreedyRule
 from separatrix.rules.margin_fuzzy import MarginFuzzyPrintedRule, MarginFuzzyRule
 from separatrix.rules.margin_perceptron import IncrementalMarginRule, MarginPerceptronRule
 from separatrix.rules.margitron import MargitronRule
+from separatrix.rules.micra import MicraRule
+from separatrix.rules.p_norm import AlmaPRule, PNormRule, p_norm_radius
 from separatrix.rules.passive_aggressive import PassiveAggressiveRule
 from separatrix.rules.perceptron import PerceptronRule
 from separatrix.rules.relaxation import RelaxationRule
 from separatrix.rules.romma import RommaRule
 from separatrix.rules.weight_shrinking import WeightShrinkingRule
 from separatrix.rules.winnow import WinnowRule
+
+ONE_PASS = "Freund-Schapire"
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,8 @@ class Theory:
     with the lower end of it, so it certainly holds; inf where the theorem's condition is not certain. ``least_bound``:
     with the upper end; the theorem's own value lies between the two. ``fraction``: a run that converged has at least
     this part of the lower end, and for all rules but CRAMMA of gamma_d itself; None where nothing is promised.
+    Of "Freund-Schapire", the theorem for one pass over data without a certified margin, ``gamma`` is what minimises its
+    bound for the vector of the fit; `separatrix.bounds.least_freund_schapire` minimises over the vector as well.
     """
 
     theorem: str
@@ -62,13 +69,13 @@ class Theory:
 
 
 class Theorem(NamedTuple):
-    """``updates`` and ``fraction`` are functions of gamma; ``norm``: 1 where gamma is the margin of |u|_1 = 1."""
+    """``updates`` and ``fraction`` are functions of gamma, the margin of the best u of length 1 in this ``norm``."""
 
     name: str
     statement: str
     updates: Callable[[float], float]
     fraction: Callable[[float], float] | None = None
-    norm: int = 2
+    norm: float = 2.0
 
 
 class Setting(NamedTuple):
@@ -83,12 +90,36 @@ def theory_of(
     rule: Any, setting: Setting, lower: float | None, upper: float, direction: np.ndarray | None, updates: int
 ) -> Theory | None:
     """The theorem of a rule at work, None where none applies. ``direction``: the unit vector that reaches ``lower``."""
-    theorem = theorem_of(rule, setting)
-    if theorem is None or (theorem.norm == 1 and direction is None):
+    return _told(theorem_of(rule, setting), lower, upper, direction, updates)
+
+
+def theory_of_budget(
+    policy: str, budget: int, error: float, radius: float, lower: float | None, upper: float, updates: int
+) -> Theory | None:
+    """The theorem of a Perceptron within a budget of rows; ``error``: the largest of the Projectron's projections."""
+    theorems = {
+        "forgetron": Theorem(
+            "Forgetron",
+            f"2 (R/gamma)^2 for R/gamma <= ((B + 1)/ln(B + 1))^(1/2)/4, B = {budget}",
+            lambda gamma: bounds.forgetron(radius / gamma, budget),
+        ),
+        "projectron": Theorem(
+            "Projectron",
+            f"(R/gamma)^2/(1 - 2 eta R/gamma), eta = {error:.3g}",
+            lambda gamma: bounds.projectron(radius / gamma, error),
+        ),
+    }
+    return _told(theorems.get(policy), lower, upper, None, updates)
+
+
+def _told(
+    theorem: Theorem | None, lower: float | None, upper: float, direction: np.ndarray | None, updates: int
+) -> Theory | None:
+    if theorem is None or (theorem.norm != 2 and direction is None):
         return None
     certain = max(lower or 0.0, 0.0)
-    if theorem.norm == 1:  # the margin of u/|u|_1; and |u|_1 >= |u|_2, so upper stays an upper bound
-        size = float(np.abs(np.asarray(direction)).sum())
+    if theorem.norm != 2:  # the margin of u/|u|_q; and |u|_q >= |u|_2 for q < 2, so upper stays an upper bound
+        size = float(np.linalg.norm(np.asarray(direction), theorem.norm))
         certain = certain / size if size > 0 else 0.0
     fraction = theorem.fraction(certain) if theorem.fraction is not None and certain > 0 else None
     return Theory(
@@ -100,6 +131,32 @@ def theory_of(
         _updates(theorem, upper),
         fraction,
     )
+
+
+def weighted_theory(
+    rule: Any, patterns: Any, weight: np.ndarray, a: np.ndarray, upper: float, alpha: np.ndarray | None, updates: int
+) -> Theory | None:
+    """The theorem of a rule that adds ``weight`` times a pattern: it runs on the patterns c y with c > 0.
+
+    The vector ``a`` reaches min c u.y; and the ``upper`` bound |a|/sum alpha is one on |a|/sum (alpha/c) with c y.
+    """
+    shown, u = weight > 0, patterns.unit(a)
+    if patterns.space.delta > 0 or alpha is None or not np.any(alpha > 0):
+        return None
+    c = weight[shown]
+    lower = float(np.min(c * (patterns.margins(u)[shown] - patterns.margin_error(u))))
+    radius = float(np.max(c * np.sqrt(patterns.norms2[shown])))
+    of_weighted = upper * float(alpha.sum()) / float(np.sum(alpha[shown] / c))
+    return theory_of(rule, Setting(radius, 0.0, 0), lower, of_weighted, u, updates)
+
+
+def theory_of_one_pass(rule: Any, patterns: Any, direction: np.ndarray, updates: int) -> Theory | None:
+    """Freund and Schapire's theorem for a Perceptron that saw each pattern at most once; ``direction``: the unit vector
+    with which (R + D)/gamma is minimised over gamma."""
+    if not (isinstance(rule, PerceptronRule) and rule.margin == 0 and rule.power == 0):
+        return None
+    bound, gamma = bounds.best_freund_schapire(patterns.margins(direction), patterns.radius)
+    return Theory(ONE_PASS, "((R + D)/gamma)^2 in one pass", updates, (gamma, gamma), bound, bound)
 
 
 def _updates(theorem: Theorem, gamma: float) -> float:
@@ -184,12 +241,62 @@ def _(rule: AlmaRule, setting: Setting) -> Theorem:
 
 
 @theorem_of.register
+def _(rule: MicraRule, setting: Setting) -> Theorem:
+    def bound(gamma: float) -> bounds.CrammaBound:
+        return bounds.micra(setting.radius, gamma, rule.beta, rule.power, rule.eta, rule.decay)
+
+    return Theorem("MICRA", "t_b of bounds.micra", lambda gamma: bound(gamma).updates, lambda g: bound(g).fraction)
+
+
+@theorem_of.register
+def _(rule: PNormRule, setting: Setting) -> Theorem:
+    p, X = rule.p, p_norm_radius(setting.peak, setting.radius, rule.p)
+    return Theorem(
+        "p-norm Perceptron",
+        "(p - 1) (X/gamma)^2, gamma for |u|_q = 1",
+        lambda gamma: bounds.p_norm(X, gamma, p),
+        norm=p / (p - 1.0),
+    )
+
+
+@theorem_of.register
+def _(rule: AlmaPRule, setting: Setting) -> Theorem:
+    p, X = rule.p, p_norm_radius(setting.peak, setting.radius, rule.p)
+    return Theorem(
+        "ALMA_p",
+        "(2 (p - 1) X^2/gamma^2)(2/alpha - 1)^2 + 8/alpha - 4, gamma for |u|_q = 1",
+        lambda gamma: bounds.alma(X, gamma, rule.alpha, p),
+        norm=p / (p - 1.0),
+    )
+
+
+@theorem_of.register
 def _(rule: FixedMarginRule, setting: Setting) -> Theorem:
     R = setting.radius
     return Theorem(
         "fixed directional margin",
         "1/(eta [gamma/R - (1 + eta)(eta/2 + beta/R)])",
         lambda gamma: bounds.fixed_directional_margin(R, gamma, rule.beta * R, rule.eta),
+    )
+
+
+@theorem_of.register
+def _(rule: FixedMarginSearchRule, setting: Setting) -> Theorem:
+    factor, eta = float(rule.betas[0]), float(rule.etas[0])
+    return Theorem(
+        "search for a fixed margin",
+        "all stages up to the first guess of at most gamma",
+        lambda gamma: bounds.fixed_margin_search(setting.radius, gamma, factor, eta),
+        _constant(factor**2),
+    )
+
+
+@theorem_of.register
+def _(rule: FuzzyRule, setting: Setting) -> Theorem:
+    return Theorem(
+        "fuzzy Perceptron",
+        "(max c|y|/gamma)^2, gamma of the patterns c y that are not fuzzy",
+        lambda gamma: bounds.fuzzy(setting.radius, gamma),
     )
 
 

@@ -173,8 +173,8 @@ def malformed(claim: Certificate) -> str:
         return "rho, delta or hinge is negative, or slack is both plain and squared"
     if type(claim.categories) is not int or claim.categories < 2:
         return "the number of categories is none"
-    if (space.free or space.hinge or claim.kernel is not None) and claim.categories > 2:
-        return "a free bias, plain slack and kernels are of two categories"
+    if (space.free or claim.kernel is not None) and claim.categories > 2:
+        return "a free bias and kernels are of two categories"
     if claim.between is not None and not (isinstance(claim.between, (tuple, list)) and len(claim.between) == 2):
         return "between does not name two classes"
     if claim.kernel is not None and not (callable(claim.kernel.name) or isinstance(claim.kernel.name, str)):

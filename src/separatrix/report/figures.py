@@ -9,8 +9,15 @@ from separatrix import view
 from separatrix.errors import DataError
 from separatrix.io.data.table import Table
 from separatrix.io.output import write_atomically
-from separatrix.plot import BoundaryDisplay, ComparisonDisplay, ConfusionDisplay, MarginDisplay
+from separatrix.plot import (
+    BoundaryDisplay,
+    ComparisonDisplay,
+    ConfusionDisplay,
+    CriticalDifferenceDisplay,
+    MarginDisplay,
+)
 from separatrix.plot.style import matplotlib, styled
+from separatrix.ranking import Ranking
 from separatrix.view.canvas import bokeh
 from separatrix.workflows.fitting import Fit
 
@@ -48,14 +55,15 @@ def drawn(fit: Fit, display: Any = BoundaryDisplay, size: tuple[float, float] = 
     return display.from_estimator(fit.model, fit.table.X, fit.table.y, ax=axes).figure_
 
 
-def check_ending(path: str | Path) -> None:
-    """Raise before the work where a picture cannot be written."""
-    if _ending(path) in PAGES:
+def check_ending(path: str | Path, pages: bool = True) -> None:
+    """Raise before the work where a picture cannot be written; ``pages``: whether there is an interactive one."""
+    if pages and _ending(path) in PAGES:
         bokeh()
         return
     matplotlib()
     if _ending(path) not in ENDINGS:
-        raise DataError(f"{path}: a picture ends with {', '.join(f'.{e}' for e in (*ENDINGS, PAGES[0]))}.")
+        known = (*ENDINGS, PAGES[0]) if pages else ENDINGS
+        raise DataError(f"{path}: {'a picture' if pages else 'a diagram of ranks'} ends with .{', .'.join(known)}.")
 
 
 def write_boundary(fit: Fit, path: str | Path) -> None:
@@ -73,6 +81,12 @@ def write_comparison(rows: list[dict[str, Any]], table: Table, path: str | Path)
     figure = _figure((9.0, 1.5 + 0.28 * len(rows)))
     ComparisonDisplay.from_results(rows, title=title, figure=figure)
     write_atomically(path, _bytes(figure, _ending(path)))
+
+
+def write_ranks(ranking: Ranking, path: str | Path) -> None:
+    display = CriticalDifferenceDisplay(ranking=ranking)
+    display.plot(_figure(display.size))
+    write_atomically(path, _bytes(display.figure_, _ending(path)))
 
 
 def embedded(figure: Any) -> str:

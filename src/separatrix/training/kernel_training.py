@@ -5,19 +5,24 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.loops import kernel
 from separatrix.loops.additive import LACKING
 from separatrix.loops.dual_form import InnerProducts
-from separatrix.loops.state import EXHAUSTED, FACTOR, NORM2, POSITION, RUNNING, SPREAD, TOTAL, UPDATES, VISITS
+from separatrix.loops.greedy_loop import greedy_dual_kernel
+from separatrix.loops.state import EXHAUSTED, FACTOR, POSITION, RUNNING, UPDATES, VISITS
 from separatrix.patterns.gram_rows import GramRows
 from separatrix.patterns.kernel_patterns import KernelPatterns
+from separatrix.rules.base import attribute
+from separatrix.rules.projectron import Span
 from separatrix.training.base import Training
+from separatrix.training.budgets import POLICIES
 
 
 class KernelTraining(Training):
     """`Training` whose vector is a combination of the rows; an update needs a row of the Gram matrix.
 
-    ``budget``: so many rows may be part of it. Where an update would bring one more, another one, drawn at random, is
-    taken out (Cavallanti, Cesa-Bianchi & Gentile 2007); multipliers stay >= 0, so that they bound the margin as before.
+    ``budget``: so many rows may be part of it; ``policy``: how that is kept up (budgets.py). ``near``: of a projection,
+    how far it may be from its pattern, as a part of R.
     """
 
     patterns: KernelPatterns
@@ -30,10 +35,23 @@ class KernelTraining(Training):
         *,
         megabytes: float,
         budget: int | None = None,
+        policy: str = "random",
+        near: float = 0.0,
         **options: Any,
     ):
         super().__init__(patterns, rule, weight, **options)
-        self.megabytes, self.budget = megabytes, budget
+        self.megabytes, self.budget, self.policy, self.near = megabytes, budget, policy, near
+        self._span: tuple[np.ndarray, Span] | None = None
+
+    @property
+    def budgeted(self) -> bool:
+        return self.budget is not None or self.policy == "projectron"
+
+    def span(self, members: np.ndarray) -> Span:
+        """Of these patterns; factored anew where they are others than before."""
+        if self._span is None or not np.array_equal(self._span[0], members):
+            self._span = members, Span(self.patterns.pattern_products(members) * self.frame.scale**2)
+        return self._span[1]
 
     @cached_property
     def gram(self) -> GramRows:
@@ -62,38 +80,30 @@ class KernelTraining(Training):
         return InnerProducts(self.gram.rows, self.gram.slot, self.patterns.labels, self.frame)
 
     def _run(self, rule: Any, visits: int, max_updates: int) -> int:
-        if self.budget is None:
+        if not self.budgeted:
             return self._run_on(rule, visits, max_updates)
         counts, alpha = self.state.counts, self.state.alpha
         end = int(counts[VISITS]) + visits
         while True:  # one update at a time
-            before, members = int(counts[UPDATES]), alpha > 0
-            status = self._run_on(rule, end - int(counts[VISITS]), min(max_updates, before + 1))
-            if counts[UPDATES] > before and np.count_nonzero(alpha) > self.budget:
-                self._forget(np.flatnonzero(members & (alpha > 0)))
+            made, before = int(counts[UPDATES]), alpha.copy()
+            status = self._run_on(rule, end - int(counts[VISITS]), min(max_updates, made + 1))
+            if counts[UPDATES] > made:
+                POLICIES[self.policy](self, before)
             if status == EXHAUSTED and counts[UPDATES] < max_updates:
                 status = RUNNING
             if status != RUNNING or counts[VISITS] >= end:
                 return status
 
-    def _forget(self, former: np.ndarray) -> None:
-        """Take one of the former members out; which one depends on the seed and the number of updates alone."""
-        state, c = self.state, self.state.real[FACTOR]
-        k = int(np.random.default_rng([max(self.order.seed, 0), int(state.counts[UPDATES])]).choice(former))
-        part = state.alpha[k]
-        state.v[:-1] -= part * self.gram.row(k)
-        state.v[-1] -= part * self.patterns.labels[k] * self.frame.scale * self.frame.rho
-        state.alpha[k] = 0.0
-        state.real[TOTAL] -= part
-        state.real[SPREAD] = state.alpha @ state.alpha if self.frame.delta2 > 0 else 0.0
-        state.real[NORM2] = c * c * max(self._length2() + self.frame.delta2 * state.real[SPREAD], 0.0)
-
     def _run_on(self, rule: Any, visits: int, max_updates: int) -> int:
         """The compiled loop; where it lacks a row of the Gram matrix, it gets it."""
         end = int(self.state.counts[VISITS]) + visits
-        while (status := super()._run(rule, end - int(self.state.counts[VISITS]), max_updates)) == LACKING:
+        run = greedy_dual_kernel() if attribute(rule, "loop") == "greedy" else kernel(rule)
+        while True:
+            left = end - int(self.state.counts[VISITS])
+            parts = rule, self._stored(), self.order, self.weight, self.norms2, self.frame, self.state
+            if (status := int(run(*parts, left, max_updates))) != LACKING:
+                return status
             self.gram.fetch(self._wanted())
-        return status
 
     def _wanted(self) -> np.ndarray:
         """The row at hand, and those behind it in the order that are no better off: they will be asked for next."""

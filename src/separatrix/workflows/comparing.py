@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from separatrix.errors import NotSeparableError
+from separatrix.errors import DataError, NotSeparableError
 from separatrix.estimators.max_margin import MaxMargin
 from separatrix.estimators.own_rule import PerceptronLike
 from separatrix.io.data.formats import as_table
@@ -20,6 +20,7 @@ from separatrix.io.data.table import Table
 from separatrix.patterns.binary_problems import binary_labels
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certify import plain_margin
+from separatrix.ranking import Ranking, ranked
 from separatrix.rows.memory import as_rows
 from separatrix.space import Space
 from separatrix.workflows.asked import DEFAULTS, Options, Tell, begin
@@ -118,13 +119,32 @@ def compare(
     return Comparison(table, contest.ranked(), len(entries) - len(contest.found), each)
 
 
+def check_ranks(files: Sequence[str], options: Options, wanted: Sequence[str]) -> None:
+    """Raise before the work where several files could not be ranked after it."""
+    if options.folds < 2:
+        raise DataError("Several files are ranked by cross-validated accuracy: --cv has to be 2 or more.")
+    if len(set(files)) < len(files):
+        raise DataError("A file is named twice. Ranks count every data set once.")
+    if len(contestants(wanted)) < 2:
+        raise DataError("Ranks need at least two algorithms.")
+
+
+def ranked_over_files(comparisons: Sequence[Comparison]) -> Ranking:
+    """Average ranks by cross-validated accuracy, of the algorithms that were tried on all; no answer is last."""
+    scores = [{r.name: np.nan if r.cv is None else r.cv for r in c.results} for c in comparisons]
+    names = [name for name in scores[0] if all(name in row for row in scores)]
+    for comparison, row in zip(comparisons, scores, strict=True):
+        if all(np.isnan(row[name]) for name in names):
+            raise DataError(f"{comparison.table.source}: ranks need cross-validated accuracies, and there are none.")
+    return ranked(names, [[row[name] for name in names] for row in scores])
+
+
 class _Contest:
     """Algorithms on the same rows and folds; what is found stays when Ctrl-C ends it."""
 
     def __init__(self, X: Any, y: np.ndarray, folds: Folds, each: float):
         self.X, self.y, self.folds, self.each = X, y, folds, each
-        classes, codes = np.unique(y, return_inverse=True)
-        self.problems = [Patterns(as_rows(X), labels, Space(1.0)) for labels in binary_labels(codes, len(classes))]
+        self.problems = each_against_the_rest(X, y)
         self.parts = list(folds)  # prepared once for all
         self.found: list[Result] = []
         self.bounds: np.ndarray | None = None
@@ -172,6 +192,23 @@ class _Contest:
         return sorted(self.found, key=rank)
 
 
+def each_against_the_rest(X: Any, y: np.ndarray) -> list[Patterns]:
+    """The problems whose margins compare: one for two classes, else one per class, with rho = 1."""
+    classes, codes = np.unique(y, return_inverse=True)
+    return [Patterns(as_rows(X), labels, Space(1.0)) for labels in binary_labels(codes, len(classes))]
+
+
+def plain_margins(fitted: Any, problems: list[Patterns]) -> list[float] | None:
+    """The certified margin of a classifier in each of the problems; None where its vectors answer other ones."""
+    if getattr(fitted, "multi_class_", "ovr") != "ovr" or not hasattr(fitted, "coef_"):
+        return None
+    coef = np.atleast_2d(fitted.coef_)
+    if coef.shape != (len(problems), problems[0].d):
+        return None
+    vectors = [np.append(w, b) for w, b in zip(coef, np.ravel(fitted.intercept_), strict=True)]
+    return [plain_margin(p, a) for p, a in zip(problems, vectors, strict=True)]
+
+
 def _measure(
     name: str, estimator: Any, X: Any, y: np.ndarray, problems: list[Patterns], max_time: float
 ) -> tuple[Result, np.ndarray | None]:
@@ -191,12 +228,9 @@ def _measure(
     result.updates = getattr(fitted, "n_updates_", None)
     result.converged = bool(getattr(fitted, "converged_", True))
     result.train = float(np.mean(fitted.predict(X) == y))
-    coef = getattr(fitted, "coef_", None)
-    each_against_the_rest = getattr(fitted, "multi_class_", "ovr") == "ovr"
-    if not each_against_the_rest or coef is None or coef.shape != (len(problems), problems[0].d):
-        return result, None  # it has no margins that compare with those of others
-    vectors = [np.append(w, b) for w, b in zip(coef, fitted.intercept_, strict=True)]
-    result.margins = [plain_margin(p, a) for p, a in zip(problems, vectors, strict=True)]
+    result.margins = plain_margins(fitted, problems)
+    if result.margins is None:
+        return result, None
     same_space = all(c.space == Space(1.0) for c in fitted.certificates_)
     return result, np.array([c.upper for c in fitted.certificates_]) if same_space else None
 

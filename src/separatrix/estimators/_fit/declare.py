@@ -35,8 +35,9 @@ SHARED = """fit_intercept : bool, default=True
         More than two classes: a hyperplane for each against the rest, one for each pair, or one linear machine with a
         vector per class, trained as a whole (Kesler's construction, DHS eq. 115). Its certificate speaks of the
         machine, ``certificate_.verify(X, y)``.
-    rivals : {"strongest", "all"}, default="strongest"
-        What a visit of the machine corrects: the strongest wrong class, or every one that violates the rule.
+    rivals : {"strongest", "all", "together"}, default="strongest"
+        What a visit of the machine corrects: the strongest wrong class, or every one that violates the rule, one after
+        the other, or, of `PassiveAggressive` alone, together.
     n_jobs : int or None, default=None
         Threads over the problems of "ovr" and "ovo"; -1 takes all cores. With callbacks there is one.
     mix : bool or None, default=None
@@ -132,7 +133,11 @@ SUPPORT = """support_ : ndarray
     intercept_ : ndarray
         The biases."""
 
+FORMER_TOL = """tol : float or None, default=None
+        The former name of ``NAME``, which 0.3 will not know any more."""
+
 _MARKS = {
+    **{f"{{tol is {name}}}": FORMER_TOL.replace("NAME", name) for name in ("margin_tol", "step_tol", "bound_tol")},
     "{class_weight}": CLASS_WEIGHT,
     "{checkpoint}": CHECKPOINT,
     "{kernel}": KERNEL,

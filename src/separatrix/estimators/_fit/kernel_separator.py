@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from separatrix.errors import DataError
+from separatrix.estimators._fit.one_vs_one import stacked
 from separatrix.estimators._fit.separator import Data, LinearSeparator
 from separatrix.estimators._fit.watch import threads_for
 from separatrix.estimators.sklearn_api import NOT_NEGATIVE, POSITIVE, between, one_of
@@ -125,17 +126,15 @@ class KernelMixin(LinearSeparator):
     def _of_pairs(self, parts: list[dict[str, Any]]) -> dict[str, Any]:
         """The duals of pairs, over all rows that support any of them."""
         rows, first = np.unique(np.concatenate([part["support_"] for part in parts]), return_index=True)
-        stack = sp.vstack if sp.issparse(parts[0]["support_vectors_"]) else np.vstack
         dual = np.zeros((len(parts), len(rows)))
         for part, line in zip(parts, dual, strict=True):
             line[np.searchsorted(rows, part["support_"])] = part["dual_coef_"][0]
-        vectors: Any = stack([part["support_vectors_"] for part in parts])
         return {
             "_kernel_": parts[0]["_kernel_"],
             "support_": rows,
             "dual_coef_": dual,
             "intercept_": np.concatenate([part["intercept_"] for part in parts]),
-            "support_vectors_": (vectors.tocsr() if sp.issparse(vectors) else vectors)[first],
+            "support_vectors_": stacked([part["support_vectors_"] for part in parts])[first],
         }
 
     @property

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 
 from separatrix.errors import DataError, UnavailableError
@@ -27,6 +28,11 @@ def members_of(owner: Any, data: "Data", **params: Any) -> list[Any]:
 def like(owner: Any, **params: Any) -> dict[str, Any]:
     """The owner's parameters, for an estimator that sees two classes."""
     return {**owner.get_params(deep=False), "multi_class": "ovr", "n_jobs": None, **params}
+
+
+def stacked(parts: list[Any]) -> Any:
+    """The rows of several matrices, dense or sparse, one under the other."""
+    return sp.vstack(parts).tocsr() if sp.issparse(parts[0]) else np.vstack(parts)
 
 
 def fit_pairs(owner: Any, data: "Data", watch: "Watch", coef_init: Any = None, intercept_init: Any = None) -> None:

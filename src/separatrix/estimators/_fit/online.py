@@ -15,18 +15,20 @@ from separatrix.estimators._fit.early_stopping import EarlyStopping, hold_out
 from separatrix.estimators._fit.one_vs_one import like, members_of
 from separatrix.estimators._fit.over_blocks_fit import fit_over_blocks
 from separatrix.estimators._fit.partial_fit import PartialFitMixin
-from separatrix.estimators._fit.recipe import Recipe, Record
+from separatrix.estimators._fit.recipe import Recipe, Record, relative_weights
 from separatrix.estimators._fit.separator import Data, fingerprint, why_stopped
 from separatrix.estimators._fit.starts import starting_planes
 from separatrix.estimators._fit.watch import Watch
 from separatrix.estimators.sklearn_api import COUNT, INTERCEPT, NOT_NEGATIVE, ORDER, between, fit_method, one_of
 from separatrix.loops.averaging import Nothing
+from separatrix.loops.budget_ledger import ERROR
 from separatrix.loops.state import EPOCHS, UPDATES, VISITS
 from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import certify, lower_bound
-from separatrix.proof.theory import Setting, Theory, theory_of
+from separatrix.proof.theory import Setting, Theory, theory_of, theory_of_budget, theory_of_one_pass, weighted_theory
+from separatrix.rules.fuzzy import FuzzyRule
 from separatrix.space import Vector
 from separatrix.training.base import UNLIMITED, Training, adds_single_patterns
 from separatrix.training.kesler_training import MachineTraining
@@ -91,8 +93,9 @@ class OnlineClassifier(PartialFitMixin):
         y : array-like of shape (n,)
             Labels of any type, of two or more classes.
         sample_weight : array-like of shape (n,), default=None
-            Rows of weight 0 are left out. Other weights multiply a row's corrections as the rule's docstring says;
-            certificates concern the unweighted margins.
+            Rows of weight 0 are left out. Other weights multiply a row's corrections as the rule's docstring says,
+            which also says where a common factor of all weights makes no difference; certificates concern the
+            unweighted margins.
         coef_init, intercept_init : array-like, default=None
             Where to start.
 
@@ -265,6 +268,8 @@ class OnlineClassifier(PartialFitMixin):
     ) -> list[Any]:
         """The problems, ready to be trained: from a start, from where they stood, or on a new ``block`` of data."""
         options = {"seed": self._seed_ if self.shuffle else None, "radius2": records[0].radius2}
+        if recipe.relative and not block:
+            weight = relative_weights(weight)
         trainings = self._new_trainings(patterns, recipe.rule, weight, keep_alpha=not block, **options)
         for training, record, start in zip(trainings, records, starts or [None] * len(records), strict=True):
             if record.state is None:
@@ -285,7 +290,7 @@ class OnlineClassifier(PartialFitMixin):
         if isinstance(patterns[0], KeslerPatterns):
             if not adds_single_patterns(rule):
                 self._refuse_machine("does not correct by multiples of single patterns")
-            kind, options["every"] = MachineTraining, self.rivals == "all"
+            kind, options["rivals"] = MachineTraining, self.rivals
         return [kind(p, rule, weight, **options) for p in patterns]
 
     def _update_limit(self, recipe: Recipe) -> int:
@@ -359,15 +364,34 @@ def pausing(
 
 def theory_at_work(training: Training, record: Record, certificate: Certificate) -> Theory | None:
     """What theory says of a run: from the rule's own start, on patterns of weight 1."""
-    if getattr(training, "every", False):  # all rivals at once are no single patterns
+    if getattr(training, "rivals", "") == "all":  # one visit shows several patterns in turn
         return None
-    if getattr(training, "budget", None) is not None:  # what was added is taken out again
+    rule, updates = training.rule, int(training.state.counts[UPDATES])
+    if not training.from_zero:
         return None
-    if not (training.from_zero and np.all(training.weight == 1.0)):
+    if getattr(training, "budgeted", False):  # what was added is taken out again
+        return _theory_within_budget(training, certificate, updates)
+    if isinstance(rule, FuzzyRule):
+        return weighted_theory(
+            rule, training.patterns, training.weight, training.vector, certificate.upper, training.alpha, updates
+        )
+    if not np.all(training.weight == 1.0):
         return None
+    if training.state.counts[VISITS] <= training.rows and not (certificate.lower or 0.0) > 0:
+        once = theory_of_one_pass(rule, training.patterns, training.patterns.unit(training.vector), updates)
+        if once is not None:
+            return once
     setting = Setting(training.patterns.radius, record.peak, record.d + (record.space.rho > 0))
-    updates = int(training.state.counts[UPDATES])
-    return theory_of(training.rule, setting, certificate.lower, certificate.upper, certificate.direction, updates)
+    return theory_of(rule, setting, certificate.lower, certificate.upper, certificate.direction, updates)
+
+
+def _theory_within_budget(training: Any, certificate: Certificate, updates: int) -> Theory | None:
+    if not np.all(training.weight == 1.0) or training.policy == "random":
+        return None
+    error, radius = float(training.state.memory.sums[ERROR]), training.patterns.radius
+    return theory_of_budget(
+        training.policy, training.budget or 0, error, radius, certificate.lower, certificate.upper, updates
+    )
 
 
 def _spread(alpha: Vector, rows: np.ndarray, n: int) -> Vector:

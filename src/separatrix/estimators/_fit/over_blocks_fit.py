@@ -53,7 +53,7 @@ def fit_over_blocks(owner: Any, data: "Data", watch: "Watch", coef_init: Any, in
     recipe = owner._recipe(records[0])
     starts = owner._starts(data, coef_init, intercept_init, going_on=False)
     how = BlockRule(
-        recipe.rule, owner._seed_ if owner.shuffle else None, records[0].radius2, getattr(owner, "rivals", "") == "all"
+        recipe.rule, owner._seed_ if owner.shuffle else None, records[0].radius2, getattr(owner, "rivals", "strongest")
     )
     fit = _Mixing if _mixes(owner, data, recipe) else _InOrder
     trainings = fit(owner, data, watch, problems, records, recipe, how, starts).run()
@@ -128,6 +128,9 @@ class _InOrder:
 
     def _on(self, patterns: Any, weight: Any, record: Record, k: int) -> Training:
         """The training of a problem on a block, from where it stands."""
+        if self.recipe.relative and weight is not None:
+            sizes = self.problems[k].shape
+            weight = weight * (sizes.n / sizes.weight)
         training = self.how.training(patterns, weight)
         if record.state is None:
             training.start(self.starts[k])

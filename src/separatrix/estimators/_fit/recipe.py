@@ -16,11 +16,18 @@ class Recipe(NamedTuple):
     rule: Any
     memory: Callable[[Training], Any] | None = None  # what the loop keeps besides the vector, for a start
     weight: Callable[[Training, dict[str, Any]], Vector] | None = None  # sample weights as the rule wants them
+    relative: bool = False  # sample weights are divided by their mean: a step of this rule has a size of its own
     rates: Callable[[int, int], Vector] | None = None  # a table of a user's eta(k)
     limit: int = UNLIMITED  # of updates, where the algorithm has one of its own
     predicting: Callable[[Training], Vector] = attrgetter("vector")  # the vector that predicts, as it is now
     predicts: bool = True  # it is coef_; otherwise it only witnesses separability
     complete_after: str = "converged"  # the way to end that is as good as convergence
+
+
+def relative_weights(weight: Vector) -> Vector:
+    """Weights with the mean 1; equal ones are exactly 1, and a power of two as a common factor changes no bit."""
+    shares = weight / weight.max()
+    return shares / shares.mean()
 
 
 @dataclass

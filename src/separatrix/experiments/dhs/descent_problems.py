@@ -20,9 +20,9 @@ def exercise_1(report: Report) -> None:
     Y = patterns(X, y)
     n, d = Y.shape
     largest = 2.0 / float(np.linalg.eigvalsh(2.0 * Y.T @ Y)[-1])
-    newton = GradientDescent("squared-error", method="newton", tol=1e-6).fit(X, y)
-    slow = GradientDescent("squared-error", eta=0.5 * largest, tol=1e-6, max_epochs=5000).fit(X, y)
-    optimal = GradientDescent("squared-error", method="optimal-step", tol=1e-6, max_epochs=5000).fit(X, y)
+    newton = GradientDescent("squared-error", method="newton", step_tol=1e-6).fit(X, y)
+    slow = GradientDescent("squared-error", eta=0.5 * largest, step_tol=1e-6, max_epochs=5000).fit(X, y)
+    optimal = GradientDescent("squared-error", method="optimal-step", step_tol=1e-6, max_epochs=5000).fit(X, y)
     book = _quiet("relaxation", 0.1, X, y, 300)
     given = _quiet("squared-error", 0.1, X, y, 8)
     best = float(newton.criterion_values_[-1])
@@ -49,7 +49,9 @@ def exercise_1(report: Report) -> None:
         )
     )
     rates = largest * np.array([0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.98, 0.99])
-    times = [GradientDescent("squared-error", eta=r, tol=1e-6, max_epochs=20_000).fit(X, y).n_updates_ for r in rates]
+    times = [
+        GradientDescent("squared-error", eta=r, step_tol=1e-6, max_epochs=20_000).fit(X, y).n_updates_ for r in rates
+    ]
     below = _quiet("squared-error", 0.999 * largest, X, y, 4000)
     above = _quiet("squared-error", 1.001 * largest, X, y, 4000)
     report.say(
@@ -101,7 +103,7 @@ def _quiet(criterion: str, eta: float, X: np.ndarray, y: np.ndarray, epochs: int
     """The criterion along a descent that need not converge."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return GradientDescent(criterion, eta=eta, tol=0.0, max_epochs=epochs).fit(X, y).criterion_values_
+        return GradientDescent(criterion, eta=eta, step_tol=0.0, max_epochs=epochs).fit(X, y).criterion_values_
 
 
 def _draw(figure: Any, slow: Any, newton: Any, optimal: Any, rates: Any, times: Any, largest: float) -> None:

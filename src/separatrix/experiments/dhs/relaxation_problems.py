@@ -29,11 +29,11 @@ def exercise_7(report: Report) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         for b in (0.1, 0.5):
-            batch = BatchRelaxation(b, tol=0.0, max_epochs=PASSES).fit(X, y)
+            batch = BatchRelaxation(b, margin_tol=0.0, max_epochs=PASSES).fit(X, y)
             curves["batch", b] = list(batch.criterion_values_)
             curves["single-sample", b] = [_criterion(Y, np.zeros(3), b)]
             for k in range(1, PASSES):
-                model = Relaxation(b, tol=0.0, shuffle=False, max_epochs=k).fit(X, y)
+                model = Relaxation(b, margin_tol=0.0, shuffle=False, max_epochs=k).fit(X, y)
                 curves["single-sample", b].append(_criterion(Y, np.append(model.intercept_, model.coef_[0]), b))
     scaled = np.array(curves["batch", 0.5]) / np.array(curves["batch", 0.1])
     same = bool(np.allclose(scaled, 25.0))

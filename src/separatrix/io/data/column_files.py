@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.errors import DataError
 from separatrix.io.data.source import Source
 from separatrix.io.data.table import Asked, Format, Table, read_natively, unreadable
 
@@ -28,6 +29,8 @@ def read_ndjson(source: Source, asked: Asked) -> Table:
 def read_json(source: Source, asked: Asked) -> Table:
     import polars as pl
 
+    if not source.head.lstrip().startswith((b"[", b"{")):  # what polars would hold twice before it sees that
+        raise DataError(f"{source.name} cannot be read as JSON: it begins with neither [ nor {{.")
     return _parsed(source, "json", lambda: pl.read_json(source.polars))
 
 

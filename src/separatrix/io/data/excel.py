@@ -11,6 +11,7 @@ from separatrix.io.data.table import Asked, Format, Table, read_natively
 
 OLD = b"\xd0\xcf\x11\xe0"  # how files of Excel before 2007 begin
 CELL = 8  # bytes in memory for each byte of a workbook: cells take 20 there at least, and 150 here
+DAMAGED = (zipfile.BadZipFile, NotImplementedError, ValueError, OSError)
 SHEETS = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")  # parts of archives that are workbooks
 
 
@@ -19,8 +20,11 @@ def read_excel(source: Source, asked: Asked) -> Table:
         raise MissingExtraError.of("fastexcel", "excel", f"{source.name} is a workbook: to read it")
     size = source.size
     if not source.head.startswith(OLD):
-        with source.open() as file, zipfile.ZipFile(file) as archive:
-            size = sum(entry.file_size for entry in archive.infolist())
+        try:
+            with source.open() as file, zipfile.ZipFile(file) as archive:
+                size = sum(entry.file_size for entry in archive.infolist())
+        except DAMAGED as error:
+            raise DataError(f"{source.name} cannot be read as a workbook ({error}).") from error
         check_unpacked(source.name, size, source.size)
     # One cell far away makes a sheet large: its reader keeps every cell between.
     frame, names = read_natively(source, "excel", "a workbook", CELL * size)
@@ -35,8 +39,7 @@ def _is_workbook(source: Source) -> bool:
     if source.head.startswith(OLD):
         return True
     if source.head.startswith(b"PK\x03\x04"):
-        damaged = (zipfile.BadZipFile, NotImplementedError, ValueError, OSError)
-        with suppress(*damaged), source.open() as file, zipfile.ZipFile(file) as archive:
+        with suppress(*DAMAGED), source.open() as file, zipfile.ZipFile(file) as archive:
             return any(name in SHEETS for name in archive.namelist())
     return False
 

@@ -108,11 +108,15 @@ def read_table(
         return _breast_cancer()
     if format is not None and format not in FORMATS:
         raise DataError(f"The format {format!r} is not known; known are {', '.join(FORMATS)}.")
-    source, written = _text(Source.of(where), encoding, known_encoding)
-    if not source.head.removeprefix(MARK).strip():
-        raise DataError(f"{source.name} is empty.")
-    kind = FORMATS[format] if format else format_of(source)
-    table = replace(kind.read(source, Asked(target, format, separator, header, base)), encoding=written)
+    try:
+        source, written = _text(Source.of(where), encoding, known_encoding)
+        kind, table = _read(source, Asked(target, format, separator, header, base))
+    except MemoryError as error:
+        raise DataError(
+            f"{where} does not fit into memory. `separatrix.rows.files` reads a file block by block, as does "
+            "`separatrix fit --memory 1GB`."
+        ) from error
+    table = replace(table, encoding=written)
     if table.n == 0:
         raise DataError(f"{source.name} has no rows.")
     if not kind.apart and (table.named or table.d != width):
@@ -133,6 +137,13 @@ def read_table(
         check_classes(table)
         table = without_empty(normalised(table))
     return table
+
+
+def _read(source: Source, asked: Asked) -> tuple[Format, Table]:
+    if not source.head.removeprefix(MARK).strip():
+        raise DataError(f"{source.name} is empty.")
+    kind = FORMATS[asked.format] if asked.format else format_of(source)
+    return kind, kind.read(source, asked)
 
 
 def _text(source: Source, encoding: str | None, known: str | None) -> tuple[Source, str | None]:

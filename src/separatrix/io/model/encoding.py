@@ -69,7 +69,8 @@ def encode(value: Any, arrays: dict[str, np.ndarray], where: str = "model") -> A
     if is_dataclass(value) and not isinstance(value, type) and not hasattr(value, "get_params"):
         return _encode_object(value, {f.name: getattr(value, f.name) for f in fields(value)}, arrays, where)
     if (hasattr(value, "get_params") or is_foreign(type(value))) and not isinstance(value, type):
-        state = {k: v for k, v in state_of(value).items() if k not in TRANSIENT}
+        left_out = TRANSIENT.union(getattr(value, "_not_saved", ()))
+        state = {k: v for k, v in state_of(value).items() if k not in left_out}
         return _encode_object(value, state, arrays, where)
     if callable(value) and (name := function_name(value)) is not None:
         return {"!": "function", "name": name}
@@ -181,6 +182,9 @@ class Decoder:
         state = updated({_of(k, str): self.decode(v) for k, v in _of(tree["fields"], dict).items()})
         if issubclass(cls, tuple):
             return cls(**state)
+        for former, name in getattr(cls, "_former_names", {}).items():
+            if name not in state and former in state:  # of a version that knew the parameter by its former name
+                state[name] = state.pop(former)
         plain = is_foreign(cls) and not hasattr(cls, "_get_param_names")  # as splitters of a search are
         names = [] if plain else cls._get_param_names() if hasattr(cls, "_get_param_names") else _fields(cls)
         if is_dataclass(cls):  # what an older version did not have yet is what it was then

@@ -14,6 +14,7 @@ INSIDE = {
     "separatrix.fit.Record": "separatrix.estimators._fit.recipe",
     "separatrix.patterns.Kernel": "separatrix.patterns.kernel_functions",
     "separatrix.state.Covariance": "separatrix.loops.confidence_loop",
+    "separatrix.state.Ledger": "separatrix.loops.budget_ledger",
     "separatrix.state.Margins": "separatrix.loops.greedy_loop",
     "separatrix.state.Mean": "separatrix.loops.averaging",
     "separatrix.state.Nothing": "separatrix.loops.averaging",

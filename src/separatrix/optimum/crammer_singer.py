@@ -1,0 +1,50 @@
+"""A linear machine with one plain slack per row (Crammer & Singer 2001), by dual coordinate descent.
+
+    minimise  sum_m |w_m|^2/2 + C sum_i c_i xi_i,   xi_i = max(0, 1 - min_(m != y_i) (w_y_i - w_m).y_i)
+
+Sweeps over all rows take turns with sweeps over those whose multiples moved, which most rows do not; after each turn
+the bounds are taken. The order is drawn from a fixed seed, so that a fit can be repeated.
+"""
+
+import numpy as np
+
+from separatrix.loops.crammer_singer_loop import sweep
+from separatrix.optimum.problem import Problem
+from separatrix.space import Vector
+
+INNER = 100  # sweeps over the rows that move, for each over all rows
+MOST_TURNS = 2000
+STILL = 0.01  # of the change in a full sweep, below which the rows that move have come to rest
+
+
+def solve(problem: Problem, start: Vector | None = None) -> None:
+    """Multipliers are what it goes by: a ``start`` is a vector without them, and is only entered."""
+    patterns = problem.patterns
+    if start is not None:
+        problem.primal(start, problem.margins(start))
+    n, categories = len(patterns.codes), patterns.categories
+    V, multiples = np.zeros((categories, patterns.features + 1)), np.zeros((n, categories))
+    scratch = np.zeros((2, categories))
+    others = np.arange(categories) != patterns.codes[:, None]
+    rng, visit = np.random.default_rng(0), sweep()
+
+    def over(rows: np.ndarray) -> float:
+        problem.passes += len(rows) / n
+        return float(visit(
+            patterns.rows, patterns.codes, patterns.space.rho, patterns.row_caps, patterns.one.norms2, rows, V,
+            multiples, scratch,
+        ))  # fmt: skip
+
+    for _ in range(MOST_TURNS):
+        before = multiples.copy()
+        change = over(rng.permutation(n))
+        moving = np.flatnonzero((multiples != before).any(axis=1))
+        for _ in range(INNER):
+            if not len(moving) or problem.interrupted() or over(rng.permutation(moving)) < STILL * change:
+                break
+        problem.primal(V.ravel(), problem.margins(V.ravel()))
+        alpha = np.maximum(-multiples[others], 0.0)  # row by row, the rivals in order: as patterns are numbered
+        index = np.flatnonzero(alpha)
+        problem.dual(index, alpha[index], problem.combine(index, alpha[index]))
+        if problem.done() or change == 0.0:
+            break
