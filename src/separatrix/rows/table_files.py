@@ -190,7 +190,8 @@ class TableFile(RowSource):
 
 def _labels(column: Any) -> np.ndarray:
     """Labels as numpy holds them; missing ones as NaN or as an empty text, which nobody takes for a class."""
-    if column.dtype.is_numeric() or str(column.dtype) == "Boolean":
+    kind = str(column.dtype)
+    if (column.dtype.is_numeric() and not kind.endswith("Int128")) or kind == "Boolean":
         return column.to_numpy() if not column.null_count() else column.cast(float).to_numpy()
     import polars as pl
 

@@ -29,6 +29,8 @@ def read_npz(source: Source, asked: Asked) -> Table:
     with _loaded(source) as archive:
         label = next((k for k in ([asked.target] if asked.target else LABELS) if k in archive.files), None)
         y = archive[label] if label else None
+        if isinstance(y, bytes):  # an entry that does not begin as arrays do
+            raise DataError(f"{source.name}: {label} is no array.")
         if any(parts <= set(archive.files) for parts in SPARSE):
             features, X = "data", _sparse(source, archive)
         else:

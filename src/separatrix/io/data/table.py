@@ -229,7 +229,8 @@ def labels_of(table: Table) -> np.ndarray:
         missing = np.flatnonzero(y.is_null().to_numpy())
         if len(missing):
             raise DataError(f"{where} has no label in {len(missing)} of {table.n} rows ({table.places(missing)}).")
-        if not (y.dtype.is_numeric() or y.dtype in (pl.String, pl.Boolean)):
+        # numpy has no integers of 128 bits
+        if not (y.dtype.is_numeric() or y.dtype in (pl.String, pl.Boolean)) or str(y.dtype).endswith("Int128"):
             y = y.cast(pl.String)
         if y.dtype == pl.String and y.str.len_chars().max() > LONG:
             row = int(np.argmax(y.str.len_chars().to_numpy()))
