@@ -31,7 +31,7 @@ _HOMES = {
         "MarginPerceptron",
     ],
     "separatrix.estimators.max_margin": ["MaxMargin", "max_margin_path"],
-    "separatrix.estimators.multiplicative": ["BalancedWinnow", "PNormPerceptron"],
+    "separatrix.estimators.multiplicative": ["BalancedWinnow", "PNormALMA", "PNormPerceptron"],
     "separatrix.estimators.online_least_squares": ["LMS", "RecursiveLeastSquares"],
     "separatrix.estimators.own_rule": ["PerceptronLike"],
     "separatrix.estimators.perceptrons": ["GreedyPerceptron", "Perceptron", "Pocket", "VotedPerceptron"],
@@ -98,6 +98,7 @@ if TYPE_CHECKING:
     from separatrix.estimators.max_margin import MaxMargin as MaxMargin
     from separatrix.estimators.max_margin import max_margin_path as max_margin_path
     from separatrix.estimators.multiplicative import BalancedWinnow as BalancedWinnow
+    from separatrix.estimators.multiplicative import PNormALMA as PNormALMA
     from separatrix.estimators.multiplicative import PNormPerceptron as PNormPerceptron
     from separatrix.estimators.nearest_point_methods import NearestPoint as NearestPoint
     from separatrix.estimators.online_least_squares import LMS as LMS
