@@ -95,7 +95,7 @@ class _Hull:
         self.patterns, self.clock, self.rows = patterns, clock, np.arange(patterns.n)
         Y = patterns.dense_rows(self.rows)
         self.width = Y.shape[1] if patterns.space.rho > 0 else Y.shape[1] - 1
-        self.radius = patterns.radius
+        self.radius = float(patterns.radius)
         self.Y = Y[:, : self.width] / self.radius
         self.lower, self.direction = -np.inf, np.zeros(Y.shape[1])
 
@@ -133,7 +133,7 @@ class _Hull:
         if not np.all(reach > 0):
             return 0.0
         within = float(np.sum(reach**-2.0) ** -0.5) * (1.0 - 1e-12) - error
-        return min(0.0, -within * self.radius)
+        return min(0.0, float(-within * self.radius))
 
     def _nearer(self, shot: Shot) -> None:
         """Go on to the facet that the normal of the last one meets, as long as that is nearer to 0."""
