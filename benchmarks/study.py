@@ -57,6 +57,7 @@ GRIDS: dict[str, dict[str, list[Any]]] = {  # the parameter that matters most; w
     "PassiveAggressive": {"C": [0.001, 0.03, 1.0]},
     "Pegasos": {"penalty": [1e-4, 1e-3, 1e-2]},
     "PiecewiseLinearMachine": {"n_pieces": [1, 2, 4]},
+    "PNormALMA": {"p": ["auto", 2.0, 4.0]},
     "PNormPerceptron": {"p": ["auto", 2.0, 4.0]},
     "RecursiveLeastSquares": {"ridge": [1e-3, 1.0, 100.0]},
     "Relaxation": {"eta": [0.3, 1.0, 1.5]},

@@ -20,7 +20,7 @@ import numpy as np
 
 from separatrix.plot import CriticalDifferenceDisplay
 
-study = json.loads(Path(__file__).with_name("study.json").read_text())
+study = json.loads(Path("study.json").read_text())  # in the folder of this script
 accuracy = np.array(study["accuracy"])  # data sets x classifiers
 
 # %%
