@@ -55,6 +55,7 @@ def main() -> None:
         help="the race, the map of regimes, or the study of accuracy",
     )
     parser.add_argument("--seconds", type=float, default=3.0, help="limit of a peer's run, for the map")
+    parser.add_argument("--only", metavar="WORDS", help="only the map's cells whose name holds these words, again")
     parser.add_argument("--smoke", action="store_true", help="tiny cases of everything, in less than a minute")
     parser.add_argument("--goal", action="append", choices=GOALS, help="only this one; may be given several times")
     parser.add_argument("--out", type=Path, default=Path("benchmark-results"), help="folder for results.json and .md")

@@ -15,21 +15,23 @@ def one_thread() -> None:
         os.environ[variable] = "1"
 
 
-def _child(run: Callable[[], Any], pipe: Any) -> None:
-    clock = time.perf_counter()
+def _child(run: Callable[[], Any], pipe: Any, clock: Callable[[], float]) -> None:
+    start = clock()
     try:
         result = run()
     except Exception as error:
         result = error
-    pipe.send((time.perf_counter() - clock, result))
+    pipe.send((clock() - start, result))
     pipe.close()
 
 
-def limited(run: Callable[[], Any], seconds: float) -> tuple[float, Any]:
+def limited(
+    run: Callable[[], Any], seconds: float, clock: Callable[[], float] = time.perf_counter
+) -> tuple[float, Any]:
     """Time and result of ``run()`` in a forked child; (inf, None) if it takes longer. Its errors are raised here."""
     fork = multiprocessing.get_context("fork")
     receive, send = fork.Pipe(duplex=False)
-    child = fork.Process(target=_child, args=(run, send))
+    child = fork.Process(target=_child, args=(run, send, clock))
     child.start()
     send.close()
     try:

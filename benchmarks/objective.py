@@ -37,6 +37,23 @@ def soft_gap(X, y, C, a):
     return (value - bound) / value
 
 
+def one_vs_rest_gap(X, y, C, A):
+    """The largest gap of the vectors of all classes, each against the rest."""
+    if A is None:
+        return 1.0
+    return max(soft_gap(X, np.where(y == label, 1.0, -1.0), C, a) for label, a in zip(np.unique(y), A, strict=True))
+
+
+def machine_margin(X, y, A, best):
+    """`missing_margin` of a linear machine: its margin is the smallest (a_i - a_j).y, all vectors being of length 1."""
+    if A is None:
+        return 1.0
+    scores, own = X @ A[:, :-1].T + A[:, -1], np.searchsorted(np.unique(y), y)
+    right = scores[np.arange(len(own)), own].copy()
+    scores[np.arange(len(own)), own] = -np.inf
+    return 1.0 - max((right - scores.max(axis=1)).min() / np.linalg.norm(A), 0.0) / best
+
+
 def hinge_bound(total, square):
     """D = sum alpha - |sum alpha y|^2/2 of multipliers that keep to their bounds: no vector has a smaller P."""
     return total - square / 2

@@ -174,3 +174,28 @@ def hard_margin(X, y):
         if installed(module):
             runs[name] = [functools.partial(solve, X, y, C, tol) for C, tol in settings]
     return runs
+
+
+def sklearn_many(X, y, C, tol, **options):
+    """The vectors of all classes, one in each row, their biases last."""
+    from sklearn.svm import LinearSVC
+
+    model = LinearSVC(C=C, tol=tol, max_iter=100_000, **options).fit(X, y)
+    return np.column_stack([model.coef_, model.intercept_])
+
+
+def one_vs_rest(X, y, C):
+    """Peers of the 2-norm soft margin of each class against the rest."""
+    return {
+        name: [functools.partial(sklearn_many, X, y, C, tol, dual=dual) for tol in TOLERANCES]
+        for name, dual in (("LinearSVC primal", False), ("LinearSVC dual", True))
+    }
+
+
+def machine(X, y):
+    """Peers of a linear machine's hard margin: Crammer and Singer's, with a large C."""
+    settings = itertools.product(LARGE[:2], (1e-2, 1e-4))
+    options = {"multi_class": "crammer_singer"}
+    return {
+        "LinearSVC crammer_singer": [functools.partial(sklearn_many, X, y, C, tol, **options) for C, tol in settings]
+    }

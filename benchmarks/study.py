@@ -3,24 +3,23 @@
     python -m benchmarks study [--smoke] [--out FOLDER] [--docs]
 
 Five outer folds give the accuracy. Inside each, three inner folds choose the one parameter that matters from a tiny
-grid (`GRIDS`); columns are standardised within the folds. An iterative fit has at most `SECONDS`, an online one at most
-`EPOCHS` epochs. Times are processor time of the outer fits, without compilation. Margins are those of a fit to all
-rows with the parameter that most folds chose. FOLDER/study.json is written after every cell, and a second run goes on
-where the first was stopped. ``--docs`` writes docs/study.md and the numbers that its figures are drawn from.
+grid (`GRIDS`); columns are standardised within the folds. What iterates has at most `EPOCHS`. Times are processor time
+of the outer fits, without compilation. Margins are those of a fit to all rows with the parameter that most folds chose.
+FOLDER/study.json is written after every cell, and a second run goes on where the first was stopped. ``--docs`` measures
+nothing: it writes docs/study.md, and the numbers that its figures are drawn from, from what FOLDER has.
 """
 
 import json
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn import linear_model, svm
+from sklearn import config_context, linear_model, svm
 from sklearn.base import clone
-from sklearn.metrics import accuracy_score, balanced_accuracy_score
+from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
@@ -31,11 +30,14 @@ from separatrix.estimators._fit.batch import IterativeClassifier
 from separatrix.estimators._fit.online import OnlineClassifier
 from separatrix.workflows.comparing import each_against_the_rest, plain_margins
 from separatrix.workflows.known_algorithms import algorithms
-from separatrix.workflows.watched import Deadline
 
 OUTER, INNER = 5, 3
-SECONDS = 1.0  # of the processor for one fit, where it can be stopped
-EPOCHS = 100  # of online rules, at most; a default below it stays
+EPOCHS = {  # at most, where the default is more
+    OnlineClassifier: 50,
+    IterativeClassifier: 200,
+    separatrix.SecondOrderPerceptron: 10,  # as AROW and SCW: an update costs d^2
+    separatrix.PiecewiseLinearMachine: 50,
+}
 NEVER = ("PerceptronLike",)  # has no rule of its own
 
 COST = [1e-3, 1e-1, 1e1]
@@ -55,6 +57,7 @@ GRIDS: dict[str, dict[str, list[Any]]] = {  # the parameter that matters most; w
     "PassiveAggressive": {"C": [0.001, 0.03, 1.0]},
     "Pegasos": {"penalty": [1e-4, 1e-3, 1e-2]},
     "PiecewiseLinearMachine": {"n_pieces": [1, 2, 4]},
+    "PNormALMA": {"p": ["auto", 2.0, 4.0]},
     "PNormPerceptron": {"p": ["auto", 2.0, 4.0]},
     "RecursiveLeastSquares": {"ridge": [1e-3, 1.0, 100.0]},
     "Relaxation": {"eta": [0.3, 1.0, 1.5]},
@@ -65,16 +68,16 @@ GRIDS: dict[str, dict[str, list[Any]]] = {  # the parameter that matters most; w
 REFERENCES = {  # scikit-learn's
     "sklearn LinearSVC": (svm.LinearSVC(max_iter=10_000, random_state=0), {"C": COST}),
     "sklearn LogisticRegression": (linear_model.LogisticRegression(max_iter=1000), {"C": COST}),
-    "sklearn Perceptron": (linear_model.Perceptron(max_iter=EPOCHS, random_state=0), {}),
+    "sklearn Perceptron": (linear_model.Perceptron(random_state=0), {}),
     "sklearn RidgeClassifier": (linear_model.RidgeClassifier(), {"alpha": [0.1, 10.0, 1000.0]}),
     "sklearn SGDClassifier": (linear_model.SGDClassifier(random_state=0), {"alpha": [1e-4, 1e-3, 1e-2]}),
 }
 # Ten that people choose between, fixed before anything was measured: fewer give a smaller critical difference.
 SHORT_LIST = [
     "MaxMargin",
-    "MaxMargin, hinge",
+    "MaxMargin (hinge)",
     "Perceptron",
-    "Perceptron, averaged",
+    "Perceptron (averaged)",
     "PassiveAggressive",
     "AROW",
     "LeastSquares",
@@ -84,6 +87,7 @@ SHORT_LIST = [
 ]
 
 Entrant = tuple[Any, dict[str, list[Any]]]
+Whole = tuple[np.ndarray, np.ndarray, list[Any]]  # all rows, standardised, their labels, and the problems they make
 
 
 def entrants() -> dict[str, Entrant]:
@@ -92,84 +96,88 @@ def entrants() -> dict[str, Entrant]:
     for algorithm in algorithms():
         if algorithm.name not in NEVER:
             found[algorithm.name] = (_limited(algorithm.cls()), GRIDS.get(algorithm.name, {}))
-    found["MaxMargin, hinge"] = (separatrix.MaxMargin(loss="hinge"), GRIDS["MaxMargin"])
-    found["Perceptron, averaged"] = (_limited(separatrix.Perceptron(average=True)), {})
+    found["MaxMargin (hinge)"] = (separatrix.MaxMargin(loss="hinge"), GRIDS["MaxMargin"])
+    found["Perceptron (averaged)"] = (_limited(separatrix.Perceptron(average=True)), {})
     return found | REFERENCES
 
 
 def _limited(estimator: Any) -> Any:
-    if isinstance(estimator, OnlineClassifier) and estimator.max_epochs > EPOCHS:
-        estimator.set_params(max_epochs=EPOCHS)
+    limits = [most for kind, most in EPOCHS.items() if isinstance(estimator, kind)]
+    if limits and estimator.max_epochs > min(limits):
+        estimator.set_params(max_epochs=min(limits))
+    if isinstance(estimator, separatrix.PiecewiseLinearMachine):
+        estimator.set_params(n_init=2)
     return estimator
-
-
-def fitted(estimator: Any, X: np.ndarray, y: np.ndarray) -> Any:
-    estimator = clone(estimator)
-    if isinstance(estimator, (OnlineClassifier, IterativeClassifier)):
-        estimator.set_callbacks(Deadline(SECONDS, time.process_time))
-    return estimator.fit(X, y)
 
 
 def settings(grid: dict[str, list[Any]]) -> list[dict[str, Any]]:
     return [{name: value} for name, values in grid.items() for value in values] or [{}]
 
 
-def folds(X: np.ndarray, y: np.ndarray, count: int) -> Iterator[tuple[np.ndarray, ...]]:
+Part = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # rows and labels to fit, rows and labels to predict
+Fold = tuple[Part, list[Part]]  # an outer part, and the inner ones of its training rows
+
+
+def folds(X: np.ndarray, y: np.ndarray, count: int) -> list[Part]:
     """Standardised by what the training part says."""
+    parts = []
     for train, test in StratifiedKFold(count, shuffle=True, random_state=0).split(X, y):
         scaler = StandardScaler().fit(X[train])
-        yield scaler.transform(X[train]), y[train], scaler.transform(X[test]), y[test]
+        parts.append((scaler.transform(X[train]), y[train], scaler.transform(X[test]), y[test]))
+    return parts
 
 
-def chosen(estimator: Any, grid: dict[str, list[Any]], X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
+def nested(X: np.ndarray, y: np.ndarray) -> list[Fold]:
+    """The outer folds, each with the inner ones of its training part; made once for all classifiers."""
+    splits = StratifiedKFold(OUTER, shuffle=True, random_state=0).split(X, y)
+    return [
+        (part, folds(X[train], y[train], INNER)) for part, (train, _) in zip(folds(X, y, OUTER), splits, strict=True)
+    ]
+
+
+def chosen(estimator: Any, candidates: list[dict[str, Any]], inner: list[Part]) -> dict[str, Any]:
     """The setting with the best mean accuracy in the inner folds; of equally good ones the first."""
-    candidates = settings(grid)
     if len(candidates) == 1:
         return candidates[0]
     scores = np.zeros(len(candidates))
-    for train, labels, test, truth in folds(X, y, INNER):
+    for train, labels, test, truth in inner:
         for k, setting in enumerate(candidates):
-            model = fitted(clone(estimator).set_params(**setting), train, labels)
-            scores[k] += accuracy_score(truth, model.predict(test))
+            model = clone(estimator).set_params(**setting).fit(train, labels)
+            scores[k] += np.mean(model.predict(test) == truth)
     return candidates[int(np.argmax(np.round(scores, 12)))]
 
 
-def cell(estimator: Any, grid: dict[str, list[Any]], X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
+def cell(estimator: Any, grid: dict[str, list[Any]], parts: list[Fold], whole: Whole) -> dict[str, Any]:
     """One classifier on one data set."""
-    few = np.concatenate([np.flatnonzero(y == c)[:20] for c in np.unique(y)])
-    fitted(estimator, X[few], y[few])  # compiles
     told: dict[str, list[Any]] = {name: [] for name in ("accuracy", "balanced", "seconds", "setting", "converged")}
-    for train, labels, test, truth in folds(X, y, OUTER):
-        setting = chosen(estimator, grid, train, labels)
+    for k, ((train, labels, test, truth), inner) in enumerate(parts):
+        setting = chosen(estimator, settings(grid), inner)
+        model = clone(estimator).set_params(**setting)
+        if k == 0:
+            clone(model).fit(train, labels)  # compiles
         clock = time.process_time()
-        model = fitted(clone(estimator).set_params(**setting), train, labels)
+        model.fit(train, labels)
         told["seconds"].append(round(time.process_time() - clock, 6))
         guess = model.predict(test)
-        told["accuracy"].append(round(float(accuracy_score(truth, guess)), 6))
+        told["accuracy"].append(round(float(np.mean(truth == guess)), 6))
         told["balanced"].append(round(float(balanced_accuracy_score(truth, guess)), 6))
         told["setting"].append(setting)
         told["converged"].append(bool(getattr(model, "converged_", True)))
     most = json.loads(Counter(map(json.dumps, told["setting"])).most_common(1)[0][0])
-    return {**told, **margins(fitted(clone(estimator).set_params(**most), *standardised(X, y)), *standardised(X, y))}
-
-
-def standardised(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return StandardScaler().fit_transform(X), y
-
-
-def margins(model: Any, X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
-    """The smallest margin that the vectors reach, and the smallest upper bound that the fit itself proves."""
-    reached = plain_margins(model, each_against_the_rest(X, y))
-    certificate = getattr(model, "certificate_", None)
-    upper = getattr(certificate, "upper", None)
-    return {"margin": None if reached is None else min(reached), "upper": None if upper is None else float(upper)}
+    X, y, problems = whole
+    reached = plain_margins(model := clone(estimator).set_params(**most).fit(X, y), problems)
+    upper = getattr(getattr(model, "certificate_", None), "upper", None)
+    return {
+        **told,
+        "margin": None if reached is None else min(reached),
+        "upper": float(upper) if upper is not None and np.isfinite(upper) else None,
+    }
 
 
 def described(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
     """Size, the rarest class, and separability with proof: each class against the rest."""
-    counts = np.unique(y, return_counts=True)[1]
-    Z, _ = standardised(X, y)
-    classes = np.unique(y)
+    classes, counts = np.unique(y, return_counts=True)
+    Z = StandardScaler().fit_transform(X)
     sides = [y == c for c in (classes[1:] if len(classes) == 2 else classes)]
     answers = [separatrix.separability(Z, side) for side in sides]
     told = {"n": len(y), "d": X.shape[1], "classes": len(counts), "rarest": float(counts.min() / len(y))}
@@ -202,9 +210,11 @@ def measure(smoke: bool, file: Path) -> dict[str, Any]:
         clock = time.process_time()
         if name not in found["sets"]:
             found["sets"][name] = {"kind": kind, **described(X, y)}
+        parts, Z = nested(X, y), StandardScaler().fit_transform(X)
+        whole = Z, y, each_against_the_rest(Z, y)
         for who, (estimator, grid) in everyone.items():
             if who not in known:
-                known[who] = _tried(estimator, grid, X, y)
+                known[who] = _tried(estimator, grid, parts, whole)
                 partial = file.with_suffix(".part")
                 partial.write_text(json.dumps(found))
                 partial.replace(file)
@@ -212,15 +222,21 @@ def measure(smoke: bool, file: Path) -> dict[str, Any]:
     return found
 
 
-def _tried(estimator: Any, grid: dict[str, list[Any]], X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
-    with warnings.catch_warnings():
+def _tried(estimator: Any, grid: dict[str, list[Any]], parts: list[Fold], whole: Whole) -> dict[str, Any]:
+    with warnings.catch_warnings(), config_context(skip_parameter_validation=True):
         warnings.simplefilter("ignore")  # that a fit did not converge is a column
         try:
-            return cell(estimator, grid, X, y)
+            return cell(estimator, grid, parts, whole)
         except (ValueError, MemoryError) as error:
             return {"error": f"{type(error).__name__}: {str(error).splitlines()[0]}"}
 
 
 def study(options: Any) -> None:
     """What ``python -m benchmarks study`` does."""
-    measure(options.smoke, options.out / "study.json")
+    file = options.out / "study.json"
+    if options.docs:
+        from benchmarks.study_report import write
+
+        write(json.loads(file.read_text()))
+    else:
+        measure(options.smoke, file)

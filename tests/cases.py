@@ -30,6 +30,7 @@ from separatrix import (
     PassiveAggressive,
     Pegasos,
     Perceptron,
+    PNormALMA,
     PNormPerceptron,
     Pocket,
     RecursiveLeastSquares,
@@ -333,6 +334,8 @@ RULES = [
     Case(SCW, {"covariance": "diagonal"}, lambda Y, s, **how: oracle_confidence.scw(Y, diagonal=True, **how)),
     Case(PNormPerceptron, {}, lambda Y, s, **how: oracle.p_norm(Y, **how)),
     Case(PNormPerceptron, {"p": 5.0}, lambda Y, s, **how: oracle.p_norm(Y, 5.0, **how)),
+    Case(PNormALMA, {}, lambda Y, s, **how: oracle.alma_p(Y, 0.9, **how), costly=True),
+    Case(PNormALMA, {"alpha": 0.5, "p": 4.0}, lambda Y, s, **how: oracle.alma_p(Y, 0.5, 4.0, **how), costly=True),
     Case(Pegasos, {"penalty": 0.1}, lambda Y, s, **how: oracle.hinge_descent(Y, 0.1, lambda k: 10 / k, **how)),
 ]
 

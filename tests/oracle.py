@@ -357,6 +357,24 @@ def p_norm(Y, p="auto", **how):
     return cycle(Y, correct, **how)
 
 
+def alma_p(Y, alpha, p="auto", **how):
+    """Gentile 2001: f = grad |w|_q^2/2: w' = f^-1(f(w) + eta_k y), divided by max(1, |w'|_q); |y|_p <= 1."""
+    p = max(2.0, 2 * np.log(Y.shape[1])) if p == "auto" else p
+    q, B, C = p / (p - 1), np.sqrt(8) / alpha, np.sqrt(2)
+    Y = Y / (np.abs(Y).max() ** (1 - 2 / p) * radius(Y) ** (2 / p))
+
+    def gradient(v, power):
+        return np.sign(v) * np.abs(v) ** (power - 1) / norm(v, power) ** (power - 2) if norm(v) > 0 else v
+
+    def correct(w, y, k, c):
+        if w @ y > (1 - alpha) * B * np.sqrt((p - 1) / k):
+            return None
+        w = gradient(gradient(w, q) + C / np.sqrt((p - 1) * k) * c * y, p)
+        return w / max(1.0, norm(w, q))
+
+    return cycle(Y, correct, **how)
+
+
 # Squared error
 
 

@@ -1,6 +1,7 @@
 """What the claims of a certificate mean, word for word, in fractions: slow, for small data, and without any float."""
 
 import math
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -117,12 +118,16 @@ class Meaning:
         """None: the bias is free and the multipliers are out of balance, so that a rounded radius decides."""
         bound = fraction(self.claim["upper"])
         if self.claim.get("slack_vector") is None:
-            alpha = self.multipliers("alpha")
-        elif self.hinge:
+            return self.proves(self.multipliers("alpha"), bound)
+        if self.hinge:
             raise ValueError(self.claim["slack_vector"])
-        else:
-            m = self.margins("slack_vector")[1]
-            alpha = {p: self.weight[p] * max(0, 1 - m[p]) for p in m}
+        m = self.margins("slack_vector")[1]
+        exact = {p: self.weight[p] * max(0, 1 - m[p]) for p in m}
+        # any multipliers prove a bound: before a huge rho those that floats make equal cancel, exact ones do not
+        rounded = {p: Fraction(float(v)) if v < sys.float_info.max else v for p, v in exact.items()}
+        return (not self.free and self.proves(rounded, bound)) or self.proves(exact, bound)
+
+    def proves(self, alpha, bound):
         if self.free and sum(alpha[p] * self.l[p] for p in alpha) != 0:
             return None if not self.hinge or self.keeps_caps(alpha) else False
         if self.hinge:

@@ -17,6 +17,7 @@ from strategies import data, fitted, many, rho_of, settings_of_a_fit
 from separatrix import (
     ALMA,
     CRAMMA,
+    MICRA,
     ROMMA,
     BalancedWinnow,
     DynamicMargin,
@@ -29,6 +30,8 @@ from separatrix import (
     PassiveAggressive,
     Perceptron,
     PerceptronLike,
+    PNormALMA,
+    PNormPerceptron,
     Pocket,
     Relaxation,
     VotedPerceptron,
@@ -59,6 +62,14 @@ PARAMETERS = {
         "eta0": st.sampled_from([0.01, 0.1]),
         "decay": st.sampled_from([0.0, 0.4]),
     },
+    MICRA: {
+        "beta": st.sampled_from([0.1, 1.0, 3.0]),
+        "power": st.sampled_from([0.5, 1.0]),
+        "eta0": st.sampled_from([0.05, 0.5]),
+        "decay": st.sampled_from([0.0, 0.3, 0.9]),
+    },
+    PNormPerceptron: {"p": st.sampled_from([2.0, 3.0, "auto"])},
+    PNormALMA: {"alpha": st.sampled_from([0.4, 0.9]), "p": st.sampled_from([2.0, 3.0, 8.0])},
     FixedMargin: {
         "beta": st.sampled_from([0.0, 0.1, 0.5, "search"]),
         "eta": st.sampled_from([0.01, 0.1]),
@@ -112,6 +123,11 @@ def margin_in_the_1_norm(Y):
     return -result.fun
 
 
+def margin_in_another_norm(Y, w, q):
+    """max over |u|_q = 1 of min u.y; for q > 1 what w has of it, so that bounds hold all the more."""
+    return margin_in_the_1_norm(Y) if q == 1 else (Y @ w).min() / np.linalg.norm(w, q)
+
+
 def reached(model, X, y, rho, delta):
     """The margin of the vector that the rule ended with, in its space; None where another one predicts."""
     certificate = model.certificate_
@@ -140,7 +156,7 @@ def test_every_theorem_holds_for_its_estimator(cls, draw, Xy, how, delta):
     certificate = model.certificate_
     setting = Setting(certificate.radius, float(np.abs(Y[:, : X.shape[1] + 1]).max()), X.shape[1] + (rho > 0))
     theorem = theorem_of(model._recipe(model._records_[0]).rule, setting)
-    exact = gamma if theorem.norm == 2 else margin_in_the_1_norm(Y)
+    exact = gamma if theorem.norm == 2 else margin_in_another_norm(Y, w, theorem.norm)
     averaged = own.get("average", False)
     assert_theorem(
         theorem,
@@ -154,6 +170,24 @@ def test_every_theorem_holds_for_its_estimator(cls, draw, Xy, how, delta):
     assert theory.updates == model.n_updates_
     assert theory.updates <= theory.bound * ROUNDING
     assert theory.least_bound <= theorem.updates(exact) * (1 + 1e-5)
+
+
+@many
+@given(data(separable=True), settings_of_a_fit(), st.sampled_from([0.3, 0.8]), st.sampled_from([2.0, 3.0, 6.0]))
+def test_alma_p_reaches_its_part_of_the_margin(Xy, how, alpha, p):
+    """In the norm q: at least 1 - alpha of what any vector has, so of what the best one in the norm 2 has."""
+    X, y = Xy
+    Y, q = oracle.patterns(X, y, rho_of(how)), p / (p - 1)
+    gamma, w = oracle.max_margin(Y)
+    assume(w is not None and gamma > 0.05 * oracle.radius(Y))
+    model = fitted(PNormALMA, X, y, {**how, "alpha": alpha, "p": p, "max_epochs": 20_000})
+    assert model.converged_
+    assert model.certificate_.theory.theorem == "ALMA_p"
+    a = np.append(model.coef_[0], model.intercept_[0] / (rho_of(how) or 1.0))
+    assert margin_in_another_norm(Y, a, q) >= (1 - alpha) * margin_in_another_norm(Y, w, q) / (1 + 1e-6)
+    if p == 2:
+        plain = fitted(ALMA, X, y, {**how, "alpha": alpha, "max_epochs": 20_000})
+        np.testing.assert_allclose(model.coef_, plain.coef_, rtol=1e-6, atol=1e-9)
 
 
 @many

@@ -188,6 +188,57 @@ def test_the_steps_of_pairs_leave_rows_out_and_take_them_back(monkeypatch):
     assert shrunk.certificate_.gap < 1e-5
 
 
+@pytest.mark.parametrize("data", [IRIS, CANCER], ids=["iris", "cancer"])
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [("LinearSVC", {}), ("SVC", {"kernel": "linear"}), ("SVC", {"gamma": 0.1}), ("SVC", {"gamma": "auto"})],
+)
+def test_plain_data_take_a_shorter_way_to_the_same_model(name, params, data):
+    """Arrays of the right type are not checked as lists are; attributes, results and a shared generator agree."""
+    X, y = data
+    theirs, ours = theirs_and_ours(name, **params)
+    theirs.random_state, ours.random_state = np.random.RandomState(7), np.random.RandomState(7)
+    theirs.fit(X, y)
+    ours.fit(X, y)
+    assert theirs.random_state.randint(10**6) == ours.random_state.randint(10**6)
+    assert set(vars(theirs)) <= set(vars(ours))
+    what = "coef_" if name == "LinearSVC" else "dual_coef_"
+    for given in ((X.tolist(), y.tolist()), (X.tolist(), y.astype(str)), (X, y.astype(float) - 1)):
+        other, known = clone(ours).fit(*given), clone(theirs).fit(*given)
+        np.testing.assert_allclose(getattr(other, what), getattr(ours, what), rtol=1e-9)
+        assert other.classes_.dtype == known.classes_.dtype
+    named = clone(ours).fit(load_iris(as_frame=True).data, IRIS[1])
+    assert hasattr(named, "feature_names_in_")
+    assert not hasattr(named.fit(X, y), "feature_names_in_")
+    with pytest.raises(ValueError, match="NaN"):
+        clone(ours).fit(np.where(X == X[0, 0], np.nan, X), y)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        clone(ours).fit(X, y[:-1])
+    with pytest.raises(ValueError, match="Unknown label type"):
+        clone(ours).fit(X, y + 0.5)
+    with pytest.raises(ValueError, match="class"):
+        clone(ours).fit(X, np.zeros(len(y)))
+
+
+def test_parameters_are_checked_once_for_each_value():
+    X, y = IRIS
+    for cls in (dropin.LinearSVC, dropin.SVC):
+        model = cls().fit(X, y).fit(X, y)
+        for wrong in (
+            {"C": -1.0},
+            {"C": "1"},
+            {"tol": 0},
+            {"max_iter": 1.5},
+            {"random_state": "a"},
+            {"class_weight": 3},
+        ):
+            with pytest.raises(ValueError, match=next(iter(wrong))):
+                clone(model).set_params(**wrong).fit(X, y)
+        assert clone(model).set_params(C=True).get_params()["C"] is True
+        with pytest.raises(ValueError, match="tol"):
+            clone(model).set_params(tol="small").fit(X, y)
+
+
 def test_linear_svc_says_when_it_did_not_converge():
     X, y = make_classification(5000, 50, flip_y=0.1, random_state=0)
     with pytest.warns(ConvergenceWarning, match="Liblinear failed to converge"):

@@ -32,6 +32,7 @@ from separatrix import (
     Pegasos,
     Perceptron,
     PerceptronLike,
+    PNormALMA,
     PNormPerceptron,
     Pocket,
     RecursiveLeastSquares,
@@ -281,6 +282,7 @@ def test_who_has_no_machine_says_so():
         LMS,
         RecursiveLeastSquares,
         AROW,
+        PNormALMA,
         PNormPerceptron,
         Pegasos,
     ):

@@ -85,3 +85,32 @@ def test_every_goal_has_its_module():
     for name in names:
         assert importlib.util.spec_from_file_location(name, ROOT / "benchmarks" / f"{name}.py") is not None
         assert "def measure(small)" in (ROOT / "benchmarks" / f"{name}.py").read_text()
+
+
+def test_a_map_goes_on_where_it_was(race, monkeypatch, tmp_path, capsys):
+    from argparse import Namespace
+
+    from benchmarks import regime_cells, regime_map
+
+    few = [regime_cells.Cell(30, 3, 0, C, 0.05, 1.0) for C in (1.0, 100.0)]
+    monkeypatch.setattr(regime_map, "cells", lambda small: few)
+    monkeypatch.setattr(regime_map, "MOST", 1)
+    monkeypatch.setattr(regime_map, "LEAST", 1)
+    options = Namespace(out=tmp_path, smoke=True, seconds=1.0, only="C = 1,")
+    regime_map.draw(options)
+    assert "1 cells" in (tmp_path / "map.txt").read_text()
+    regime_map.draw(Namespace(**vars(options) | {"only": None}))
+    measured = [line for line in capsys.readouterr().out.splitlines() if line.startswith("...")]
+    assert [line.split(":")[0] for line in measured] == [f"... {cell}" for cell in few]  # each once
+    assert "2 cells" in (tmp_path / "map.txt").read_text()
+
+
+def test_every_kind_of_cell_has_its_peers_and_its_judge(race):
+    from benchmarks.regime_cells import cells, contest, data
+
+    for kind in ("squared", "hinge", "rbf", "least squares", "machine"):
+        cell = min((c for c in cells(small=True) if c.kind == kind), key=lambda c: c.n)
+        X, y = data(cell, 0)
+        model, runs, judge = contest(cell, X, y)
+        assert runs
+        assert callable(judge(model.fit(X, y)))

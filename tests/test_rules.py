@@ -46,6 +46,7 @@ from separatrix import (
     PassiveAggressive,
     Perceptron,
     PerceptronLike,
+    PNormALMA,
     PNormPerceptron,
     Pocket,
     Relaxation,
@@ -65,7 +66,15 @@ def test_every_estimator_has_a_case():
     assert {case.estimator for case in RULES} | {VotedPerceptron, PerceptronLike} == set(ONLINE)
 
 
-RELATIVE = (ALMA, CRAMMA, MICRA, FixedMargin, ROMMA, BalancedWinnow)  # weights count by what they are of their mean
+RELATIVE = (
+    ALMA,
+    CRAMMA,
+    MICRA,
+    FixedMargin,
+    ROMMA,
+    BalancedWinnow,
+    PNormALMA,
+)  # weights count by what they are of their mean
 
 
 @cache

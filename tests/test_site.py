@@ -27,7 +27,7 @@ parity; XOR; kernel; Mercer; Gaussian; quadric; linear program; HiGHS; Newton; H
 theorem; Freund Schapire; augment; reflect; imbalance; class_weight; calibration; probabilities; text; sparse;
 partial_fit; GPU; ONNX; pickle; safetensors; LinearSVC; LIBLINEAR; LIBSVM; errata; quasi-complete separation; logistic
 regression; support vectors; rational arithmetic; Rosenblatt; Vapnik; Gentile; Gallant; Aizerman; Steiner; Tsampouka;
-Nilsson; Crammer; Minsky; Hoeffding
+Nilsson; Crammer; Minsky; Hoeffding; Friedman; Nemenyi
 """
 
 # What a stranger asks, as typed into the search, and the page that answers it.
@@ -52,6 +52,7 @@ QUESTIONS = {
     "multi_class ovo kesler": "start/many_classes",
     "CSV formats read": "reference/file_formats",
     "compared with LIBSVM": "reference/comparison",
+    "critical difference ranks": "study",
     "certificate verify": "learn/certificates",
     "data larger than memory": "start/large_data",
 }

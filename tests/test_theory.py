@@ -16,6 +16,8 @@ from separatrix.rules.cramma import CrammaRule
 from separatrix.rules.dynamic_margin import DynamicMarginRule
 from separatrix.rules.fixed_margin import FixedMarginSearchRule, search_stages
 from separatrix.rules.margitron import MargitronRule
+from separatrix.rules.micra import MicraRule
+from separatrix.rules.p_norm import AlmaPRule, PNormRule
 from separatrix.rules.perceptron import PerceptronRule
 from separatrix.rules.weight_shrinking import WeightShrinkingRule
 
@@ -102,6 +104,9 @@ class Careless(NamedTuple):
         (Hasty(5.0, 0.5, 0.001), CrammaRule(5.0, 0.5, 0.001)),
         (Careless(0.05), DynamicMarginRule(0.05)),
         (Careless(0.05), MargitronRule(5.0, 0.1)),
+        (Hasty(5.0, 0.5, 0.001), MicraRule(5.0, 0.5, 0.02, 0.1)),
+        (Stubborn(0.001), PNormRule(2.0)),
+        (Stubborn(0.001), AlmaPRule(2.0, 0.9, 1.0)),
         (Careless(0.05), FixedMarginSearchRule(*search_stages(0.9, 0.1, 1e-6))),
         (Careless(0.05), WeightShrinkingRule(50.0, 1e-6)),
         (Careless(0.05), BallseptronRule(0.1)),
@@ -115,7 +120,7 @@ def test_a_broken_rule_breaks_its_theorem(broken, rule):
     X, y = X[np.abs(side) > 0.2], (side > 0)[np.abs(side) > 0.2]
     gamma = MaxMargin(math.inf).fit(X, y).certificate_.lower
     model = PerceptronLike(broken, max_epochs=20_000).fit(X, y)
-    theorem = theorem_of(rule, Setting(model.certificate_.radius, 0.0, 4))
+    theorem = theorem_of(rule, Setting(model.certificate_.radius, 1.0, 4))
     with pytest.raises(AssertionError):
         assert_theorem(theorem, model.n_updates_, model.converged_, model.directional_margin_, gamma)
 

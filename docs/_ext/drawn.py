@@ -8,16 +8,18 @@ from sphinx.util.docutils import SphinxDirective
 
 
 class Drawn(SphinxDirective):
-    """``{drawn} perceptrons/plot_space`` with the caption as its content."""
+    """``{drawn} perceptrons/plot_space`` with the caption as its content; a number after it: which of its pictures."""
 
     required_arguments = 1
+    optional_arguments = 1
     has_content = True
 
     def run(self) -> list[nodes.Node]:
         folder, name = self.arguments[0].split("/")
+        number = int(self.arguments[1]) if len(self.arguments) > 1 else 1
         caption = " ".join(self.content)
         link, messages = self.parse_inline(f"{caption} {{doc}}`The script. </gallery/{folder}/{name}>`")
-        image = nodes.image(uri=f"/gallery/{folder}/images/sphx_glr_{name}_001.png", alt=caption)
+        image = nodes.image(uri=f"/gallery/{folder}/images/sphx_glr_{name}_{number:03}.png", alt=caption)
         return [nodes.figure("", image, nodes.caption("", "", *link), classes=["drawn"]), *messages]
 
 

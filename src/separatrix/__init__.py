@@ -31,7 +31,7 @@ _HOMES = {
         "MarginPerceptron",
     ],
     "separatrix.estimators.max_margin": ["MaxMargin", "max_margin_path"],
-    "separatrix.estimators.multiplicative": ["BalancedWinnow", "PNormPerceptron"],
+    "separatrix.estimators.multiplicative": ["BalancedWinnow", "PNormALMA", "PNormPerceptron"],
     "separatrix.estimators.online_least_squares": ["LMS", "RecursiveLeastSquares"],
     "separatrix.estimators.own_rule": ["PerceptronLike"],
     "separatrix.estimators.perceptrons": ["GreedyPerceptron", "Perceptron", "Pocket", "VotedPerceptron"],
@@ -40,6 +40,7 @@ _HOMES = {
     "separatrix.estimators.squared_error_classifiers": ["HoKashyap", "LeastSquares"],
     "separatrix.io.model.files": ["load", "save"],
     "separatrix.geometry": ["Hyperplane", "Quadric", "quadric"],
+    "separatrix.proof.negative_margin": ["NegativeMargin", "negative_margin"],
     "separatrix.proof.removal": ["Removal", "rows_to_remove"],
     "separatrix.proof.separability": ["Separability", "separability"],
     "separatrix.space": ["Space", "best_gamma", "objective", "slacks", "soft_measures"],
@@ -98,6 +99,7 @@ if TYPE_CHECKING:
     from separatrix.estimators.max_margin import MaxMargin as MaxMargin
     from separatrix.estimators.max_margin import max_margin_path as max_margin_path
     from separatrix.estimators.multiplicative import BalancedWinnow as BalancedWinnow
+    from separatrix.estimators.multiplicative import PNormALMA as PNormALMA
     from separatrix.estimators.multiplicative import PNormPerceptron as PNormPerceptron
     from separatrix.estimators.nearest_point_methods import NearestPoint as NearestPoint
     from separatrix.estimators.online_least_squares import LMS as LMS
@@ -117,6 +119,8 @@ if TYPE_CHECKING:
     from separatrix.io.model.files import save as save
     from separatrix.proof.certificate import Certificate as Certificate
     from separatrix.proof.certificate import Verification as Verification
+    from separatrix.proof.negative_margin import NegativeMargin as NegativeMargin
+    from separatrix.proof.negative_margin import negative_margin as negative_margin
     from separatrix.proof.removal import Removal as Removal
     from separatrix.proof.removal import rows_to_remove as rows_to_remove
     from separatrix.proof.separability import Separability as Separability

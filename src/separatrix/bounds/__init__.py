@@ -17,6 +17,7 @@ from separatrix.bounds.constant_rate import (
     extended_floor,
     extended_margin,
     fixed_margin_search,
+    micra,
 )
 from separatrix.bounds.generalised import (
     arow,
@@ -96,6 +97,7 @@ __all__ = [
     "margin_perceptron",
     "margitron",
     "margitron_fraction",
+    "micra",
     "novikoff",
     "p_norm",
     "passive_aggressive",

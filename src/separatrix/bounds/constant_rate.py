@@ -74,6 +74,57 @@ def _cramma_terms(radius: float, gamma: float, eta: float) -> tuple[float, float
     return g, 1.0 - 0.5 * eta * (1.0 + eta) / g, eta * (1.0 + eta) * g
 
 
+def micra(radius: float, gamma: float, beta: float, power: float, eta: float, decay: float) -> CrammaBound:
+    """MICRA^(eps, zeta) makes at most t_b updates and reaches at least the fraction f_b of gamma_d, for zeta <= 1.
+
+    ``beta`` is beta/R, ``power`` eps, ``eta`` and ``decay`` zeta those of the rate eta t^-zeta. Tsampouka and
+    Shawe-Taylor (2007) prove that it converges; the numbers are derived here as in CRAMMA's theorem 1. Update s adds at
+    least h_s g - (1 + h_s)(h_s b_s + h_s^2/2) to u_s.u, where g = gamma/R, h_s = eta s^-zeta and b_s = beta s^-eps;
+    u_1.u >= g, and u_s.u is never above 1. t_b is the last t up to which these sum to 1 - g at most; sums of falling
+    powers lie between integrals. The last vector has u.y > b_s with s <= t_b + 1.
+
+    >>> bound = micra(1.0, 0.1, beta=1.0, power=0.5, eta=0.1, decay=0.2)
+    >>> round(bound.updates), round(bound.fraction, 3)
+    (1594, 0.25)
+    """
+    g = gamma / radius
+    if not g > 0 or decay > 1:
+        return CrammaBound(math.inf, 0.0)
+    falling = [  # what is subtracted: (factor, power of s)
+        (eta * beta, decay + power),
+        (0.5 * eta**2, 2.0 * decay),
+        (eta**2 * beta, 2.0 * decay + power),
+        (0.5 * eta**3, 3.0 * decay),
+    ]
+
+    def step(log_t: float) -> float:
+        h, b = eta * math.exp(-decay * log_t), beta * math.exp(-power * log_t)
+        return g - (1.0 + h) * (b + 0.5 * h)
+
+    def excess(log_t: float) -> float:
+        most = sum(factor * (1.0 + _integral(log_t, power)) for factor, power in falling)
+        return eta * g * _integral(log_t, decay) - most - (1.0 - g)
+
+    low = 0.0  # from where on every update helps
+    while step(low) < 0:
+        low += 1.0
+        if low > 600.0:
+            return CrammaBound(math.inf, 0.0)
+    high = low + 1.0
+    while excess(high) <= 0:
+        high += 1.0
+        if high > 600.0:
+            return CrammaBound(math.inf, 0.0)
+    updates = math.exp(bisect(excess, low, high))
+    return CrammaBound(updates, beta * (updates + 1.0) ** -power / g)
+
+
+def _integral(log_t: float, power: float) -> float:
+    """The integral of s^-power from 1 to t."""
+    rest = 1.0 - power
+    return log_t if abs(rest) < 1e-12 else math.expm1(rest * log_t) / rest
+
+
 def fixed_margin_search(radius: float, gamma: float, factor: float, eta: float) -> float:
     """The search over beta of `separatrix.FixedMargin` makes at most so many updates; its margin: factor^2 gamma.
 

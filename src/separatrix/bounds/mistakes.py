@@ -183,15 +183,17 @@ def _quartered_stages(first: float, target: float) -> float:
     return (4.0**stages - 1.0) / 3.0 if stages < 500 else math.inf
 
 
-def alma(radius: float, gamma: float, alpha: float) -> float:
-    """ALMA_2 makes at most (2/g^2)(2/alpha - 1)^2 + 8/alpha - 4 corrections, g = gamma/R; its margin: (1-alpha) gamma.
+def alma(radius: float, gamma: float, alpha: float, p: float = 2.0) -> float:
+    """ALMA_p makes at most (2 (p - 1)/g^2)(2/alpha - 1)^2 + 8/alpha - 4 corrections, g = gamma/X.
 
-    Gentile (2001), theorem 3 with p = 2, the separable case, B = sqrt(8)/alpha, C = sqrt(2), patterns divided by R.
+    Its margin is at least (1 - alpha) gamma. ``radius`` = X >= |y|_p, ``gamma`` = max over |u|_q = 1 of min u.y, 1/p +
+    1/q = 1: R and gamma_d for p = 2. Gentile (2001), theorem 3, the separable case, B = sqrt(8)/alpha, C = sqrt(2),
+    patterns divided by X.
 
-    >>> alma(2.0, 0.5, 1.0)
-    36.0
+    >>> alma(2.0, 0.5, 1.0), alma(2.0, 0.5, 1.0, p=3.0)
+    (36.0, 68.0)
     """
-    return 2.0 * novikoff(radius, gamma) * (2.0 / alpha - 1.0) ** 2 + 8.0 / alpha - 4.0
+    return 2.0 * (p - 1.0) * novikoff(radius, gamma) * (2.0 / alpha - 1.0) ** 2 + 8.0 / alpha - 4.0
 
 
 def dynamic_margin(radius: float, gamma: float, epsilon: float) -> float:

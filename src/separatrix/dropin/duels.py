@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from separatrix.dropin.handover import BeyondError
+from separatrix.dropin.handover import BeyondError, gap
 from separatrix.dropin.linear_svc import QuietMargin
 from separatrix.errors import SeparatrixError
+from separatrix.estimators._fit.margin_classifier import REACHED
 from separatrix.optimum import gram_pairs, kernel_decomposition
 from separatrix.optimum.kernel_problem import KernelHingeProblem
 from separatrix.patterns.kernel_functions import Kernel
@@ -21,7 +22,8 @@ from separatrix.space import Space, Vector
 
 WHOLE = 2500  # rows up to which the Gram matrix is computed as a whole
 FEW = 1000  # rows up to which a linear kernel is tried by pairs of multipliers,
-FIRST_STEPS, STEPS_OF_ROW = 2000, 15  # with at most so many steps, in all and for each row
+FIRST_STEPS, STEPS_OF_ROW = 2000, 15  # with at most so many steps, in all and for each row,
+WORK = 5_000_000  # or as many as look at so many rows
 CLOSE = 1e-9  # a gap that is as good as 0
 CHECKED = 1000  # rows up to which looking whether a kernel is definite takes less time than the fit
 
@@ -62,7 +64,8 @@ def _small_linear_duel(X: Any, labels: Vector, rows: np.ndarray, weight: Vector,
         patterns = KernelPatterns(as_rows(X), labels, space, given.kernel, weight[rows])
         _check(patterns)
         problem = KernelHingeProblem(patterns, given.C, weight[rows], tol=0.0, megabytes=given.megabytes)
-        if not gram_pairs.solve(problem, given.tol, FIRST_STEPS + STEPS_OF_ROW * len(rows)):
+        steps = max(FIRST_STEPS + STEPS_OF_ROW * len(rows), WORK // len(rows))
+        if not gram_pairs.solve(problem, given.tol, steps):
             return None
         explicit = Patterns(patterns.home, labels, space, weight[rows])
         beta, intercept = problem.a[:-1], float(problem.a[-1])
@@ -77,19 +80,17 @@ def _small_linear_duel(X: Any, labels: Vector, rows: np.ndarray, weight: Vector,
 
 
 def _newton_duel(X: Any, labels: Vector, rows: np.ndarray, weight: Vector, given: DuelSettings) -> Duel:
-    model = QuietMargin(given.C, loss="hinge", fit_intercept="free", tol=given.tol)
+    margin = QuietMargin(given.C, loss="hinge", fit_intercept="free", tol=given.tol)
     try:
-        model.fit(X[rows], labels, weight[rows])
+        solved = margin.solved(margin.patterns(X[rows], labels, weight[rows], None), rows, weight)
     except SeparatrixError as why:
         raise BeyondError(str(why)) from why
-    if not model.converged_:
-        raise BeyondError(f"a gap of {model.certificate_.gap:.1e}")
-    found = model.certificate_
-    index = None if found.alpha_index is None else rows[found.alpha_index]
-    found = replace(found, alpha_index=index, sample_weight=weight)
-    return Duel(
-        rows[model.support_], model.dual_coef_[0], float(model.intercept_[0]), found, model.n_iter_, model.solver_
-    )
+    found = solved.certificate
+    if found.gap is None or found.gap > max(given.tol, REACHED):
+        raise BeyondError(f"a gap of {found.gap}")
+    order = np.argsort(solved.support)
+    support, dual = solved.support[order], solved.alpha[order] * labels[solved.support[order]]
+    return Duel(rows[support], dual, float(solved.plane[1]), found, solved.passes, solved.how)
 
 
 def kernel_duel(X: Any, labels: Vector, rows: np.ndarray, weight: Vector, given: DuelSettings) -> Duel:
@@ -116,11 +117,6 @@ def kernel_duel(X: Any, labels: Vector, rows: np.ndarray, weight: Vector, given:
     support = np.flatnonzero(beta)
     found = replace(found, kernel=given.kernel)
     return Duel(rows[support], beta[support], intercept, found, problem.steps, solver)
-
-
-def gap(certificate: Certificate) -> float:
-    """P - D, certified."""
-    return np.inf if certificate.value is None else certificate.value - certificate.bound
 
 
 def _check(patterns: KernelPatterns) -> None:

@@ -1,22 +1,69 @@
 """What the drop-in classes share: what they say of who solved a problem, and how they leave it to scikit-learn."""
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
+
+import numpy as np
 
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import joint_certificate
 
+LARGEST_SEED = np.iinfo(np.int32).max
+PLAIN = {str, int, float, bool, type(None)}
+MOST_SETTINGS = 10_000
+_right: set[Any] = set()  # classes and values of their parameters
 PROVED = ("certificate_", "certificates_", "dual_gap_")
+
+
+@cache
+def _names_of(cls: Any) -> tuple[str, ...]:
+    return tuple(cls._get_param_names())
 
 
 class BeyondError(Exception):
     """This combination is not one that separatrix solves; the message says why."""
 
 
+def gap(certificate: Certificate) -> float:
+    """P - D, certified."""
+    return np.inf if certificate.value is None else certificate.value - certificate.bound
+
+
+def plain_classes(y: Any) -> tuple[np.ndarray, np.ndarray] | None:
+    """The classes and the number of each row's, if y is a vector of whole numbers of which scikit-learn's checks, which
+    take longer than a small fit, would have nothing to say."""
+    if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "biuf":
+        return None
+    classes, codes = np.unique(y, return_inverse=True)
+    whole = y.dtype.kind != "f" or bool(np.all(np.isfinite(classes) & (classes == np.rint(classes))))
+    return (classes, codes) if whole and 2 <= len(classes) <= len(y) // 2 else None
+
+
+def plain_rows(X: Any) -> bool:
+    """Likewise of X: finite numbers of the type and order that compiled code wants."""
+    fits = type(X) is np.ndarray and X.ndim == 2 and X.dtype == np.float64 and X.flags.c_contiguous and X.size > 0
+    if not fits:
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(X.sum()))
+
+
 class HandoverMixin:
     """Attributes of a fit by separatrix, and the way to scikit-learn's own."""
 
     solver_: str
+
+    def _validate_params(self) -> None:
+        """Parameters that were found right once are right again: scikit-learn's look at them takes as long as a small
+        fit."""
+        cls: Any = type(self)
+        given = tuple((type(value), value) for value in map(vars(self).get, _names_of(cls)))
+        known = (cls, given) if all(kind in PLAIN for kind, _ in given) else None
+        if known not in _right:
+            super()._validate_params()  # type: ignore[misc]
+            if known is not None and len(_right) < MOST_SETTINGS:
+                _right.add(known)
 
     def _forget(self) -> None:
         """Nothing that an earlier fit proved holds for this one."""

@@ -1,7 +1,8 @@
 """scikit-learn's LinearSVC: the squared hinge by `MaxMargin`'s solvers, to a certified gap."""
 
 import warnings
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import numpy as np
 import sklearn.svm
@@ -10,16 +11,18 @@ from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from separatrix.dropin.handover import BeyondError, HandoverMixin
+from separatrix.dropin.handover import LARGEST_SEED, BeyondError, HandoverMixin, gap, plain_classes, plain_rows
 from separatrix.errors import SeparatrixError
-from separatrix.estimators._fit.separator import Data
+from separatrix.estimators._fit.margin_classifier import REACHED
 from separatrix.estimators.max_margin import MaxMargin
 from separatrix.estimators.sklearn_api import check_sample_weight, validated
-from separatrix.patterns.plain_patterns import squares_of
+from separatrix.patterns.plain_patterns import Patterns
+from separatrix.proof.certificate import Certificate
+from separatrix.proof.certify import certify
 from separatrix.rows.memory import MemoryRows
+from separatrix.space import Vector
 
 CLOSER = 1e-6  # a gap of tol leaves an error of about sqrt(tol) in the coefficients
-LARGEST_SEED = np.iinfo(np.int32).max
 NOT_CONVERGED = "Liblinear failed to converge, increase the number of iterations."  # scikit-learn's words
 
 
@@ -87,29 +90,46 @@ class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
     def _fit_here(self, X: Any, y: Any, sample_weight: Any) -> Any:
         self._forget()
         self._check_settings()
+        X, codes = self._checked(X, y)
+        factors = np.ones(len(self.classes_))
+        if self.class_weight is not None:
+            factors = compute_class_weight(
+                self.class_weight, classes=self.classes_, y=self.classes_[codes], sample_weight=sample_weight
+            )  # fmt: skip
+        weight = None
+        if sample_weight is not None:
+            weight = check_sample_weight(sample_weight, X, dtype=np.float64)
+            if not (weight >= 0).all():
+                raise BeyondError("a weight that is negative")
+        if not (factors > 0).all():
+            raise BeyondError("a class without weight")
+        solved = self._solved(X, codes, weight, factors)
+        check_random_state(self.random_state).randint(LARGEST_SEED)  # a shared generator moves on as with LIBLINEAR
+        self.coef_ = np.array([s.plane[0] for s in solved])
+        self.intercept_ = np.array([s.plane[1] for s in solved]) if self.fit_intercept else 0.0
+        self.n_iter_ = max(s.passes for s in solved)
+        self._prove([s.certificate for s in solved], solved[0].how)
+        self.dual_gap_ = float(max(gap(s.certificate) for s in solved))
+        if any((s.certificate.gap or 0.0) > max(self.tol, REACHED) for s in solved):
+            warnings.warn(NOT_CONVERGED, ConvergenceWarning, stacklevel=4)
+        return self
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+        """The rows and the numbers of their classes; what is not plain is scikit-learn's to check."""
+        plain = plain_classes(y) if plain_rows(X) and len(X) == len(y) else None
+        if plain is not None:
+            self.n_features_in_ = X.shape[1]
+            self.__dict__.pop("feature_names_in_", None)
+            self.classes_, codes = plain
+            return X, codes
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=np.float64, order="C", accept_large_sparse=False
         )  # fmt: skip
         check_classification_targets(y)
-        self.classes_ = np.unique(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise BeyondError("one class")  # its error is scikit-learn's
-        factors = compute_class_weight(
-            self.class_weight, classes=self.classes_, y=y, sample_weight=sample_weight
-        )  # fmt: skip
-        weight = check_sample_weight(sample_weight, X, dtype=np.float64)
-        if not (weight >= 0).all() or not (factors > 0).all():
-            raise BeyondError("a weight that is negative, or a class without any")
-        models = self._models(X, np.searchsorted(self.classes_, y), weight, factors)
-        check_random_state(self.random_state).randint(LARGEST_SEED)  # a shared generator moves on as with LIBLINEAR
-        self.coef_ = np.vstack([m.coef_ for m in models])
-        self.intercept_ = np.concatenate([m.intercept_ for m in models]) if self.fit_intercept else 0.0
-        self.n_iter_ = max(m.n_iter_ for m in models)
-        self._prove([c for m in models for c in m.certificates_], models[0].solver_)
-        self.dual_gap_ = float(max(np.max(m.dual_gap_) for m in models))
-        if not all(m.converged_ for m in models):
-            warnings.warn(NOT_CONVERGED, ConvergenceWarning, stacklevel=4)
-        return self
+        return X, codes
 
     def _check_settings(self) -> None:
         if self.penalty != "l2":
@@ -121,50 +141,79 @@ class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
         if self.verbose or not self.max_iter:
             raise BeyondError("LIBLINEAR's own output is asked for" if self.verbose else "max_iter=0")
 
-    def _models(self, X: Any, codes: np.ndarray, weight: np.ndarray, factors: np.ndarray) -> list[MaxMargin]:
-        """One model of all classes, or one for each: LIBLINEAR multiplies the weights of the class alone by its factor,
-        not those of the rest."""
-        settings: dict[str, Any] = {
-            "C": self.C,
-            "loss": self.loss,
-            "fit_intercept": self.fit_intercept,
-            "rho": self.intercept_scaling,
-            "tol": self.tol,
-            "max_passes": int(self.max_iter),
-        }
+    def _solved(self, X: Any, codes: np.ndarray, weight: Vector | None, factors: Vector) -> list["SolvedClass"]:
+        """A problem for each class against the rest. LIBLINEAR multiplies the weights of the class alone by its factor,
+        not those of the rest; of two classes each has its own."""
+        margin = QuietMargin(
+            self.C, loss=self.loss, fit_intercept=self.fit_intercept, rho=self.intercept_scaling, tol=self.tol,
+            max_passes=int(self.max_iter),
+        )  # fmt: skip
+        binary = [1] if len(factors) == 2 else range(len(factors))
         try:
-            if len(factors) == 2 or (factors == 1.0).all():
-                return [QuietMargin(**settings).fit(X, codes, weight * factors[codes])]
-            return [
-                QuietMargin(**settings).fit(X, codes == k, np.where(codes == k, weight * factor, weight))
-                for k, factor in enumerate(factors)
-            ]
+            solved: list[SolvedClass] = []
+            shared: Patterns | None = None
+            for k in binary:
+                own = _weights_of(k, codes, weight, factors)
+                labels = np.where(codes == k, 1.0, -1.0)
+                kept = None if own is None or own.all() else np.flatnonzero(own)
+                if shared is None or own is not None:
+                    shared = margin.patterns(X, labels, own, kept)
+                else:
+                    shared = shared.relabelled(labels)
+                solved.append(margin.solved(shared, kept, own))
+            return solved
         except SeparatrixError as why:
             raise BeyondError(str(why)) from why
 
 
+def _weights_of(k: int, codes: np.ndarray, weight: Vector | None, factors: Vector) -> Vector | None:
+    """The prices of slack in the problem of class k; None where all are 1."""
+    if (factors == 1.0).all():
+        return weight
+    own = factors[codes] if len(factors) == 2 else np.where(codes == k, factors[k], 1.0)
+    return own if weight is None else own * weight
+
+
+class SolvedClass(NamedTuple):
+    """One problem, solved: coefficients and intercept, the rows that support them and their multipliers, what they
+    prove, passes over the rows, and by what."""
+
+    plane: tuple[Vector, float]
+    support: np.ndarray
+    alpha: Vector
+    certificate: Certificate
+    passes: int
+    how: str
+
+
 class QuietMargin(MaxMargin):
-    """Does not warn: the drop-in class does, in scikit-learn's words. Small problems of the plain hinge, whose last
-    digits cost most of the time, are solved to `CLOSER` times the tolerance and not to machine precision."""
+    """Without what the drop-in classes do themselves: checks, warnings and attributes. Small problems of the plain
+    hinge, whose last digits cost most of the time, are solved to `CLOSER` times the tolerance and not to machine
+    precision."""
+
+    def patterns(self, X: Any, labels: Vector, weight: Vector | None, kept: np.ndarray | None) -> Patterns:
+        """Rows with labels -1 and +1; ``kept``: those with a weight, None for all."""
+        if kept is not None and weight is not None:
+            X, labels, weight = X[kept], labels[kept], weight[kept]
+            if abs(labels.sum()) == len(labels):
+                raise BeyondError("rows with a weight of at least 2 classes are needed")  # its error is scikit-learn's
+        made = Patterns(MemoryRows(X), labels, self._space(), weight)
+        self._check_scale(made, np.arange(len(labels)) if kept is None else kept)
+        return made
+
+    def solved(self, patterns: Patterns, kept: np.ndarray | None, weight: Vector | None) -> SolvedClass:
+        """``kept``: the numbers of the rows among those of ``weight``, None for all."""
+        problem = self._problem(patterns, None)
+        about: Any = SimpleNamespace(kept=np.arange(patterns.n) if kept is None else kept, given_weight=weight)
+        found = self._solve(problem, about)
+        certificate = certify(patterns, found.a, (found.index, found.alpha), kept=kept, sample_weight=weight)
+        positive = found.alpha > 0
+        return SolvedClass(
+            patterns.space.split(found.a), found.index[positive], found.alpha[positive], certificate,
+            int(np.ceil(problem.passes)), found.how,
+        )  # fmt: skip
 
     def _problem(self, patterns: Any, data: Any, threads: int = 1) -> Any:
         problem = super()._problem(patterns, data, threads)
         problem.tol = max(problem.tol, CLOSER * float(self.tol)) if self.loss == "hinge" else problem.tol
         return problem
-
-    def _check_training_data(self, X: Any, y: Any, sample_weight: Any, **options: Any) -> Data:
-        """The drop-in class has looked at X, y holds the numbers of classes, and weights are none or not negative."""
-        if not (sample_weight > 0).all():
-            return super()._check_training_data(X, y, sample_weight, **options)
-        self.n_features_in_ = X.shape[1]
-        classes, everyone, rows = np.unique(y), np.arange(len(y)), MemoryRows(X)
-        codes = np.searchsorted(classes, y)
-        return Data(
-            rows.storage, codes, classes, sample_weight, everyone, len(y), X.shape[1], sample_weight, squares_of(rows)
-        )  # fmt: skip
-
-    def _set_support_vectors(self, patterns: Any, support: np.ndarray) -> None:
-        """The drop-in classes have the rows themselves."""
-
-    def _warn_not_converged(self, n: int) -> None:
-        pass

@@ -8,7 +8,7 @@ from joblib import Parallel, delayed
 from scipy import sparse as sp
 from sklearn.utils import check_random_state
 
-from separatrix.dropin.handover import BeyondError, HandoverMixin
+from separatrix.dropin.handover import LARGEST_SEED, BeyondError, HandoverMixin
 from separatrix.loops import sgd_loop
 from separatrix.loops.sgd_loop import Steps
 from separatrix.patterns.plain_patterns import Patterns
@@ -19,7 +19,6 @@ from separatrix.space import Space, Vector
 SPARSE_DECAY = 0.01  # scikit-learn's, of the bias on sparse data
 PIECE = 2e8  # multiplications between two returns to Python, where Ctrl-C is heard
 KINDS = {"constant": sgd_loop.CONSTANT, "pa1": sgd_loop.PA1, "pa2": sgd_loop.PA2}
-LARGEST_SEED = np.iinfo(np.int32).max
 
 
 class SequentialMixin(HandoverMixin):

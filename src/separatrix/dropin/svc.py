@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 import sklearn.svm
+from sklearn.utils import check_random_state
 
-from separatrix.dropin.duels import Duel, DuelSettings, gap, kernel_duel, linear_duel
-from separatrix.dropin.handover import BeyondError, HandoverMixin
+from separatrix.dropin.duels import Duel, DuelSettings, kernel_duel, linear_duel
+from separatrix.dropin.handover import LARGEST_SEED, BeyondError, HandoverMixin, gap, plain_classes, plain_rows
 from separatrix.estimators.sklearn_api import validated
 from separatrix.patterns.binary_problems import pairs
 from separatrix.patterns.kernel_functions import Kernel
@@ -59,6 +60,11 @@ class SVC(HandoverMixin, sklearn.svm.SVC):
     'scikit-learn: a kernel that is not positive semi-definite on these data'
     """
 
+    intercept_: Any
+    dual_coef_: Any
+    _num_iter: Any
+    _gamma: Any
+
     @validated
     def fit(self, X, y, sample_weight=None):
         """Fit the model to data.
@@ -78,7 +84,44 @@ class SVC(HandoverMixin, sklearn.svm.SVC):
             The fitted estimator.
         """
         self._forget()
+        if sample_weight is None and self._fit_plain(X, y):
+            return self
         return super().fit(X, y, sample_weight)
+
+    def _fit_plain(self, X: Any, y: Any) -> bool:
+        """Small data are checked longer than they are solved: rows and labels of which scikit-learn's checks would have
+        nothing to say take the steps of its fit without them. False where they are not, or separatrix has no answer."""
+        asked = self.probability == "deprecated" and self.class_weight is None
+        plain = plain_classes(y) if asked and not self._explicit_products and plain_rows(X) else None
+        if plain is None or len(y) != len(X):
+            return False
+        self.classes_, codes = plain
+        self.class_weight_, self._sparse, self._effective_probability = np.ones(len(self.classes_)), False, False
+        self.n_features_in_, self.shape_fit_ = X.shape[1], X.shape
+        self.__dict__.pop("feature_names_in_", None)
+        spread = X.var() if self.gamma == "scale" else 0.0
+        scale = 1.0 / (X.shape[1] * spread) if spread else 1.0
+        self._gamma = {"scale": scale, "auto": 1.0 / X.shape[1]}.get(self.gamma, self.gamma)
+        try:
+            self._check_settings()
+            self._take(X, codes, self._duels(X, codes, np.zeros(0)))
+        except BeyondError:
+            self._forget()
+            return False
+        check_random_state(self.random_state).randint(LARGEST_SEED)  # a shared generator moves on as with LIBSVM
+        self._intercept_, self._dual_coef_, self.n_iter_ = self.intercept_.copy(), self.dual_coef_, self._num_iter
+        if len(self.classes_) == 2:
+            self.intercept_, self.dual_coef_ = -self.intercept_, -self.dual_coef_
+        return True
+
+    def _validate_targets(self, y):
+        """The step of scikit-learn's fit that looks at y."""
+        plain = plain_classes(y) if self.class_weight is None else None
+        if plain is None:
+            return super()._validate_targets(y)
+        self.classes_, codes = plain
+        self.class_weight_ = np.ones(len(self.classes_))
+        return codes.astype(np.float64)
 
     def _dense_fit(self, X, y, sample_weight, solver_type, kernel, random_seed):
         self._fit_duels(X, y, sample_weight, super()._dense_fit, (solver_type, kernel, random_seed))

@@ -93,6 +93,9 @@ class PassiveAggressive(FormerTolMixin, ClassWeightMixin, AdditiveClassifier):
     Update when ``a.y < 1 - margin_tol``: ``a += tau y`` with tau = min(C, (1 - a.y)/|y|^2) (I) or
     (1 - a.y)/(|y|^2 + 1/(2C)) (II).
 
+    With ``multi_class="kesler"`` the pattern is a row and its strongest rival, the multiclass form of the paper; with
+    ``rivals="together"`` all rivals of a row are given their margin at once, by the smallest change that does it: MIRA.
+
     A sample weight multiplies C, so that also a common factor of all weights matters.
 
     Parameters
@@ -122,7 +125,8 @@ class PassiveAggressive(FormerTolMixin, ClassWeightMixin, AdditiveClassifier):
 
     References
     ----------
-    Crammer, Dekel, Keshet, Shalev-Shwartz & Singer, Online Passive-Aggressive Algorithms, JMLR 7 (2006).
+    Crammer, Dekel, Keshet, Shalev-Shwartz & Singer, Online Passive-Aggressive Algorithms, JMLR 7 (2006); Crammer &
+    Singer, Ultraconservative Online Algorithms for Multiclass Problems, JMLR 3 (2003).
 
     Examples
     --------
@@ -145,6 +149,7 @@ class PassiveAggressive(FormerTolMixin, ClassWeightMixin, AdditiveClassifier):
         "margin_tol": [between(0, 1, "left")],
         **FORMER_TOL,
         **AVERAGE,
+        "rivals": [one_of("strongest", "all", "together")],
     }
 
     def _recipe(self, record: Record) -> Recipe:

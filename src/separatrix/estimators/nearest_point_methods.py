@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from separatrix.descent.hull_descent import METHODS, HullDescent, SmoothPerceptron
+from separatrix.descent.hull_descent import METHODS, HullDescent, RescaledPerceptron, SmoothPerceptron
+from separatrix.errors import DataError
 from separatrix.estimators._fit.batch import IterativeClassifier, settled
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.separator import Data
@@ -11,6 +12,8 @@ from separatrix.estimators.sklearn_api import between, one_of
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certificate import Certificate
 from separatrix.space import Vector
+
+MOST_COLUMNS = 5000  # of the matrix of the rescaled Perceptron
 
 
 @estimator
@@ -28,13 +31,15 @@ class NearestPoint(IterativeClassifier):
     - ``"away"``: Frank and Wolfe's method with away steps, which also step back from patterns; fast at the end;
     - ``"mdm"``: weight moves from the pattern with the largest ``v.y`` to that with the smallest; likewise;
     - ``"smooth"``: the smooth Perceptron - von Neumann method, about sqrt(log n)/gamma steps to a vector that
-      separates, on patterns of length 1; after that its margin grows slowly, so its ``tol`` is best left at 1.
+      separates, on patterns of length 1; after that its margin grows slowly, so its ``tol`` is best left at 1;
+    - ``"rescaled"``: the rescaled Perceptron, which stretches the space along vectors that are nearly right, so that
+      the number of its steps grows with the logarithm of 1/gamma; it looks for a vector that separates: ``tol=1``.
 
     Sample weights of 0 leave rows out; others do not matter, except for the weights that "smooth" begins with.
 
     Parameters
     ----------
-    method : {"gilbert", "kozinec", "away", "mdm", "smooth"}, default="gilbert"
+    method : {"gilbert", "kozinec", "away", "mdm", "smooth", "rescaled"}, default="gilbert"
         How v is moved.
     tol : float, default=0.05
         It ends when the margin that is reached is at least ``1 - tol`` of the bound. 1: at the first vector that
@@ -54,7 +59,9 @@ class NearestPoint(IterativeClassifier):
     References
     ----------
     Gilbert, SIAM J. Control 4 (1966); Mitchell, Dem'yanov & Malozemov, SIAM J. Control 12 (1974); Kozinec (1964);
-    Guelat & Marcotte, Mathematical Programming 35 (1986); Soheili & Pena, SIAM J. Optimization 22 (2012).
+    Guelat & Marcotte, Mathematical Programming 35 (1986); Soheili & Pena, SIAM J. Optimization 22 (2012);
+    Dunagan & Vempala, A Simple Polynomial-Time Rescaling Algorithm for Solving Linear Programs, Mathematical
+    Programming 114 (2008).
 
     Examples
     --------
@@ -89,4 +96,10 @@ class NearestPoint(IterativeClassifier):
             raise ValueError("NearestPoint starts at a pattern, or at their mean; it takes no coef_init.")
         if self.method == "smooth":
             return [SmoothPerceptron(p, data.weight, float(self.tol)) for p in patterns]
+        if self.method == "rescaled":
+            if data.width > MOST_COLUMNS:
+                raise DataError(
+                    f'method="rescaled" keeps a matrix of {data.width + 1} columns; at most {MOST_COLUMNS} are taken.'
+                )
+            return [RescaledPerceptron(p, data.weight, float(self.tol)) for p in patterns]
         return [HullDescent(p, data.weight, self.method, float(self.tol)) for p in patterns]

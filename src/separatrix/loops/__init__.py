@@ -23,9 +23,10 @@ def kernel(rule: Any) -> Callable[..., int]:
         return loop.additive_kernel(rule_class)
     if attribute(rule, "loop") == "confidence":
         return confidence.confidence_kernel(rule_class)
+    if attribute(rule, "loop") == "p_norm":
+        return p_norm.p_norm_kernel(rule_class)
     own: dict[str, Callable[[], Any]] = {
         "greedy": greedy.greedy_kernel,
-        "p_norm": p_norm.p_norm_kernel,
         "winnow": winnow.winnow_kernel,
         "least_squares": least_squares.least_squares_kernel,
     }

@@ -18,13 +18,14 @@ PIECE = 1000  # steps between two looks at which rows can be left out
 MOST, MOST_OF_ROW = 10_000_000, 100  # steps in all, whatever the slopes are: LIBSVM's
 CLOSER = (1.0, 0.1, 0.01)  # parts of what is enough, while the gap is not
 LARGEST_FACE = 300  # rows between their bounds whose equations are solved
+ROUNDING = 1e-11  # how far slopes are apart by rounding errors, of the largest product
 WORTH = 0.8  # of the rows: if no more are left, a smaller matrix is worth its copy
 
 
 def solve(problem: KernelHingeProblem, enough: float, most: int | None = None) -> bool:
     """Until no two slopes are further apart than ``enough``, and closer where the gap is larger than that; or after
     ``most`` steps: False. What was found is in the problem."""
-    pairs = _Pairs(problem, most)
+    pairs = Pairs(problem, most)
     for part in CLOSER:
         done = pairs.settle(part * enough)
         pairs.finish()
@@ -33,11 +34,11 @@ def solve(problem: KernelHingeProblem, enough: float, most: int | None = None) -
     return True
 
 
-class _Pairs:
+class Pairs:
     """Signed multipliers beta = l alpha between their bounds, and the slopes v = l - K beta."""
 
-    def __init__(self, problem: KernelHingeProblem, most: int | None):
-        p, cap, self.problem = problem.patterns, problem.cap, problem
+    def __init__(self, problem: KernelHingeProblem, most: int | None, largest_face: int = LARGEST_FACE):
+        p, cap, self.problem, self.largest_face = problem.patterns, problem.cap, problem, largest_face
         self.K: NDArray[np.float64] = p.gram(np.arange(p.n))
         self.low, self.high = np.where(p.labels > 0, 0.0, -cap), np.where(p.labels > 0, cap, 0.0)
         self.beta, self.slope = np.zeros(p.n), p.labels.copy()
@@ -78,9 +79,10 @@ class _Pairs:
     def open_among(self, active: np.ndarray) -> np.ndarray:
         return _open(self.beta[active], self.slope[active], self.low[active], self.high[active])
 
-    def finish(self) -> None:
+    def finish(self) -> bool:
         """The multipliers, their products with the Gram matrix, and the bias, as LIBSVM has it: the mean slope of the
-        rows between their bounds, else the middle of what the others allow."""
+        rows between their bounds, else the middle of what the others allow. Is this the minimum, but for rounding
+        errors?"""
         p = self.problem.patterns
         products = self.K @ self.beta
         between = (self.beta > self.low) & (self.beta < self.high)
@@ -95,13 +97,16 @@ class _Pairs:
             bias = float(slope[grows].max() + slope[falls].min()) / 2.0
         p.remember(self.beta, products)
         self.problem.enter(np.abs(self.beta), p.labels * products, bias)
+        largest = max(float(np.abs(products).max()), 1.0)
+        known = exact is not None or not between.any()
+        return known and self._apart(self.beta, products) <= ROUNDING * largest
 
     def _on_face(self, face: np.ndarray, products: Vector) -> Vector | None:
         """K beta + b = l on the rows between their bounds, with sum beta = 0; None where they do not stay there.
 
         A constant that is added to K changes nothing, since sum beta = 0, and makes K definite on d + 1 rows of R^d.
         """
-        if not 0 < len(face) <= LARGEST_FACE:
+        if not 0 < len(face) <= self.largest_face:
             return None
         M = self.K[np.ix_(face, face)]
         shift = float(np.trace(M)) / len(face)

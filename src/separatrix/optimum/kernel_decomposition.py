@@ -1,9 +1,10 @@
 """The maximum margin with a kernel: solver (4).
 
-Small problems are solved at once: squared slack on the Gram matrix, plain slack on the rows of its factor K = L L^t,
-which are features. Large ones go by working sets of rows (decomposition, after Joachims 1999): the rows that violate
-their conditions most, and those that were moved last, are solved for among themselves; then their Gram rows, which a
-cache keeps, bring all gradients up to date. Where few rows support a vector with squared slack, the end is exact.
+Small problems are solved at once: squared slack on the Gram matrix, plain slack by pairs of multipliers with an exact
+end, or, where that is slow, on the rows of the matrix's factor K = L L^t, which are features. Large ones go by working
+sets of rows (decomposition, after Joachims 1999): the rows that violate their conditions most, and those that were
+moved last, are solved for among themselves; then their Gram rows, which a cache keeps, bring all gradients up to date.
+Where few rows support a vector with squared slack, the end is exact.
 """
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from separatrix.loops import gram_descent
 from separatrix.optimum import augmented_lagrangian
 from separatrix.optimum.face_minimum import nonnegative_minimum
+from separatrix.optimum.gram_pairs import Pairs
 from separatrix.optimum.hinge_problem import HingeProblem
 from separatrix.optimum.kernel_problem import KernelHingeProblem, KernelProblem
 from separatrix.patterns.gram_rows import GramRows
@@ -20,7 +22,8 @@ from separatrix.patterns.kernel_patterns import indefinite
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.space import Vector
 
-AT_ONCE = 1500  # rows up to which the whole Gram matrix is factored
+AT_ONCE = 1500  # rows up to which the whole Gram matrix is factored, and the end is exact
+WHOLE = 2500  # rows up to which it is computed
 LARGEST_FACE = 3000  # support up to which the end is exact
 ROUGH = 0.02  # gap at which descent has found most of the support
 ROUGH_HARD = 0.3  # the same of a hard margin, which has little support and is approached slowly
@@ -30,6 +33,7 @@ INNER = 0.1  # part of the largest violation that is left in it
 STEPS = 20_000  # in a working set, at most
 NOTHING = 1e-12  # a gradient that counts as 0, where that of alpha = 0 is 1
 DEPENDENT = 1e-14  # of the largest |y|^2: what is left of a row that others combine to
+STEPS_OF_ROW, CLOSER = 20, (1e-3, 1e-4, 1e-5)  # of pairs of multipliers, and how close their slopes come
 PRECISE = 1e-13  # gap of a small problem
 
 
@@ -37,7 +41,7 @@ def solve(problem: KernelProblem) -> None:
     """What was found is in the problem."""
     n = problem.patterns.n
     if isinstance(problem, KernelHingeProblem):
-        if n <= AT_ONCE:
+        if not (n <= WHOLE and _by_pairs(problem)) and n <= AT_ONCE:
             _by_features(problem)
         if not problem.done():
             descend(problem, problem.tol, problem.alpha)
@@ -51,6 +55,21 @@ def solve(problem: KernelProblem) -> None:
         _exactly(problem, support, alpha)
     if not problem.done():
         descend(problem, problem.tol, alpha)
+
+
+def _by_pairs(problem: KernelHingeProblem) -> bool:
+    """Plain slack with a free bias by pairs of multipliers, until the rows between their bounds are those of the
+    solution: then their equations end it. False where they do not get there soon."""
+    p = problem.patterns
+    if not (p.space.free and p.definite):
+        return False
+    pairs = Pairs(problem, STEPS + STEPS_OF_ROW * p.n, AT_ONCE)
+    for enough in CLOSER:
+        if not pairs.settle(enough):
+            break
+        if pairs.finish() or (p.n > AT_ONCE and problem.gap <= problem.tol):
+            return True
+    return problem.stopped
 
 
 def _by_features(problem: KernelHingeProblem) -> None:

@@ -29,6 +29,7 @@ STRIDE, ROUGH = 10.0, 0.3  # factor between the C of a path, and the gap to whic
 EASY = 100.0  # C |y|^2 below which there is no need of one
 FEW = 5e5  # multiplications of a Hessian up to which a loop without Python is the quickest
 SMALL = 200_000  # values that are written out for it
+SPAN = 2.0  # times the rows: columns from which a matrix of rows by rows is the smaller one by far
 SWEEPS = 2  # of coordinate descent at its beginning: each costs less than a Newton step, two save half of them
 
 
@@ -66,7 +67,8 @@ def _of_few_rows(problem: Problem) -> Vector | None:
     Y, penalty = patterns.dense_rows(np.arange(patterns.n)), _penalty(problem)
     few = patterns.n < width - 1
     if few:
-        L = span_coordinates(Y[:, :-1] @ Y[:, :-1].T)
+        G = Y[:, :-1] @ Y[:, :-1].T
+        L = span_coordinates(G)
         Y, penalty = np.column_stack([L, Y[:, -1]]), np.append(np.ones(L.shape[1]), penalty[-1])
     a = np.zeros(Y.shape[1])
     found = small_newton()(Y, problem.weight, problem.C, penalty, a)
@@ -75,8 +77,17 @@ def _of_few_rows(problem: Problem) -> Vector | None:
     if not few:
         return a
     index, alpha = problem.slack_multipliers(Y @ a)
-    combination = patterns.combine(index, alpha)
-    combination[-1] = a[-1]
+    if problem.free:
+        combination = patterns.combine(index, alpha)
+        combination[-1] = a[-1]
+        return combination
+    bias = Y[index, -1]
+    G = G[np.ix_(index, index)] + np.outer(bias, bias)
+    exact = on_face(G, problem.diagonal[index], np.ones(len(index)))
+    if exact is None or not np.all(exact > 0):
+        return patterns.combine(index, alpha)
+    combination = patterns.combine(index, exact)
+    problem.dual(index, exact, combination)  # slacks are differences from 1, which lose digits where C is large
     return combination
 
 
@@ -95,7 +106,8 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
     a = np.zeros(width) if start is None else start.copy()
     m = problem.margins(a)
     penalty = _penalty(problem)
-    hessian, first = Hessian(problem, penalty) if width <= LARGEST_HESSIAN else None, True
+    steps: Hessian | SpanSteps | None = None
+    first = True
     while True:
         if problem.free:
             a, m = _best_bias(problem, a, m)
@@ -108,10 +120,12 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
             problem.tell()
         if problem.done():
             return
+        if first and width <= LARGEST_HESSIAN:
+            steps = SpanSteps(problem) if _in_span(problem) else Hessian(problem, penalty)
         first = False
         gradient = penalty * a - v
-        if hessian is not None:
-            step = newton_step(hessian.at(m < 1.0), gradient)
+        if steps is not None:
+            step = steps.step(m < 1.0, a, gradient)
         else:
             curvature = 2.0 * problem.C * problem.weight[index]
             step = conjugate_gradients(problem, index, curvature, penalty, gradient)
@@ -166,11 +180,48 @@ class Hessian:
         self.active = active
         return self.matrix
 
+    def step(self, active: NDArray[np.bool_], a: Vector, gradient: Vector) -> Vector:
+        return newton_step(self.at(active), gradient)
+
     def _add(self, index: np.ndarray, sign: float) -> None:
         if len(index):
             self.problem.passes += len(index) / self.problem.patterns.n
             curvature = 2.0 * self.problem.C * self.problem.weight[index]
             self.matrix += sign * self.problem.patterns.outer_products(index, curvature)
+
+
+def _in_span(problem: Problem) -> bool:
+    """Are a matrix of rows by rows and its factors cheaper than those of columns by columns?"""
+    patterns = problem.patterns
+    return patterns.categories == 2 and not problem.free and SPAN * patterns.n <= patterns.d + 1
+
+
+class SpanSteps:
+    """Newton's steps of fewer rows than columns: the minimum of a piece is a combination of its rows,
+
+    a = Y_A^t alpha,   (Y_A Y_A^t + diagonal) alpha = 1,   diagonal = 1/(2 C c)
+    """
+
+    def __init__(self, problem: Problem):
+        self.problem, self.G = problem, problem.patterns.inner_products(np.arange(problem.patterns.n))
+        problem.passes += 1.0
+
+    def step(self, active: NDArray[np.bool_], a: Vector, gradient: Vector) -> Vector:
+        index = np.flatnonzero(active)
+        alpha = on_face(self.G[np.ix_(index, index)], self.problem.diagonal[index], np.ones(len(index)))
+        if alpha is None:
+            return -gradient
+        return self.problem.patterns.combine(index, alpha) - a
+
+
+def on_face(G: NDArray[np.float64], diagonal: Vector, right: Vector) -> Vector | None:
+    """(G + diagonal) x = right, the equations of multipliers; None where they say nothing. G is overwritten."""
+    G[np.diag_indices_from(G)] += diagonal
+    try:
+        alpha = la.cho_solve(la.cho_factor(G, lower=True, check_finite=False), right, check_finite=False)
+    except la.LinAlgError:
+        return None
+    return alpha if np.all(np.isfinite(alpha)) else None
 
 
 def newton_step(H: NDArray[np.float64], gradient: Vector) -> Vector:

@@ -3,10 +3,12 @@
 from typing import Any
 
 import numpy as np
+from numba.extending import overload
 
 from separatrix.compile_cache import compiled, on_first_use
-from separatrix.rows.access import axpy, dot, largest, square
+from separatrix.rows.access import Dense, axpy, columns, dot, largest, square
 
+FEW = 4  # times the stored values of a block: columns from which it pays to visit those that occur
 BLOCK = 512  # rows summed before they enter the total: rounding errors grow with n/BLOCK + BLOCK instead of n
 
 
@@ -69,14 +71,46 @@ def combination(key: str) -> Any:
         d = out.shape[0] - 1
         block = np.zeros(d + 1)
         for first in range(0, index.shape[0], BLOCK):
-            block[:] = 0.0
-            for k in range(first, min(first + BLOCK, index.shape[0])):
+            end = min(first + BLOCK, index.shape[0])
+            for k in range(first, end):
                 step = alpha[k] * labels[index[k]]
                 axpy(step, X, index[k], block)
                 block[d] += step * rho
-            out += block
+            enter(X, index[first:end], block, out)
+            out[d] += block[d]
+            block[d] = 0.0
 
     return compiled(run)
+
+
+def enter(X, index, block, out):
+    """Add a block's sums to the total and begin anew with 0; the bias, which is last, is left to the caller."""
+    d = out.shape[0] - 1
+    out[:d] += block[:d]
+    block[:d] = 0.0
+
+
+@overload(enter)
+def _enter(X, index, block, out):
+    if X.instance_class is Dense:
+        return enter
+
+    def impl(X, index, block, out):
+        """Only the columns that occur, where they are few among many."""
+        d, stored = out.shape[0] - 1, 0
+        for i in index:
+            stored += X.indptr[i + 1] - X.indptr[i]
+        if FEW * stored > d:
+            for c in range(d):
+                out[c] += block[c]
+                block[c] = 0.0
+            return
+        for i in index:
+            for c in columns(X, i):
+                out[c] += block[c]
+                block[c] = 0.0
+
+    return impl
 
 
 @on_first_use

@@ -291,8 +291,9 @@ class _Patterns:
             c, sums = self.price[rows], np.bincount(row, alpha, len(rows))
             plain = (c == 1) & (self.rivals == 1)
             doubt = ~np.where(plain, sums <= self.hinge, sums < self.hinge * c * (1 - 4 * self.rivals * EPS))
+            order, ends = np.argsort(row, kind="stable"), np.append(0, np.cumsum(np.bincount(row)))
             for k in np.flatnonzero(doubt):
-                if sum(self.exactly(alpha[row == k])) > Fraction(self.hinge) * Fraction(c[k]):
+                if sum(self.exactly(alpha[order[ends[k] : ends[k + 1]]])) > Fraction(self.hinge) * Fraction(c[k]):
                     return False
         for exact in (False, True):
             (a, u), price, unit = _scaled(alpha), self.price[patterns // self.rivals], Fraction(2) ** self.unit

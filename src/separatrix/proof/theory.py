@@ -20,6 +20,8 @@ from separatrix.rules.greedy import GreedyRule
 from separatrix.rules.margin_fuzzy import MarginFuzzyPrintedRule, MarginFuzzyRule
 from separatrix.rules.margin_perceptron import IncrementalMarginRule, MarginPerceptronRule
 from separatrix.rules.margitron import MargitronRule
+from separatrix.rules.micra import MicraRule
+from separatrix.rules.p_norm import AlmaPRule, PNormRule, p_norm_radius
 from separatrix.rules.passive_aggressive import PassiveAggressiveRule
 from separatrix.rules.perceptron import PerceptronRule
 from separatrix.rules.relaxation import RelaxationRule
@@ -67,13 +69,13 @@ class Theory:
 
 
 class Theorem(NamedTuple):
-    """``updates`` and ``fraction`` are functions of gamma; ``norm``: 1 where gamma is the margin of |u|_1 = 1."""
+    """``updates`` and ``fraction`` are functions of gamma, the margin of the best u of length 1 in this ``norm``."""
 
     name: str
     statement: str
     updates: Callable[[float], float]
     fraction: Callable[[float], float] | None = None
-    norm: int = 2
+    norm: float = 2.0
 
 
 class Setting(NamedTuple):
@@ -113,11 +115,11 @@ def theory_of_budget(
 def _told(
     theorem: Theorem | None, lower: float | None, upper: float, direction: np.ndarray | None, updates: int
 ) -> Theory | None:
-    if theorem is None or (theorem.norm == 1 and direction is None):
+    if theorem is None or (theorem.norm != 2 and direction is None):
         return None
     certain = max(lower or 0.0, 0.0)
-    if theorem.norm == 1:  # the margin of u/|u|_1; and |u|_1 >= |u|_2, so upper stays an upper bound
-        size = float(np.abs(np.asarray(direction)).sum())
+    if theorem.norm != 2:  # the margin of u/|u|_q; and |u|_q >= |u|_2 for q < 2, so upper stays an upper bound
+        size = float(np.linalg.norm(np.asarray(direction), theorem.norm))
         certain = certain / size if size > 0 else 0.0
     fraction = theorem.fraction(certain) if theorem.fraction is not None and certain > 0 else None
     return Theory(
@@ -235,6 +237,36 @@ def _(rule: AlmaRule, setting: Setting) -> Theorem:
         "(2R^2/gamma^2)(2/alpha - 1)^2 + 8/alpha - 4",
         lambda gamma: bounds.alma(setting.radius, gamma, rule.alpha),
         _constant(1.0 - rule.alpha),
+    )
+
+
+@theorem_of.register
+def _(rule: MicraRule, setting: Setting) -> Theorem:
+    def bound(gamma: float) -> bounds.CrammaBound:
+        return bounds.micra(setting.radius, gamma, rule.beta, rule.power, rule.eta, rule.decay)
+
+    return Theorem("MICRA", "t_b of bounds.micra", lambda gamma: bound(gamma).updates, lambda g: bound(g).fraction)
+
+
+@theorem_of.register
+def _(rule: PNormRule, setting: Setting) -> Theorem:
+    p, X = rule.p, p_norm_radius(setting.peak, setting.radius, rule.p)
+    return Theorem(
+        "p-norm Perceptron",
+        "(p - 1) (X/gamma)^2, gamma for |u|_q = 1",
+        lambda gamma: bounds.p_norm(X, gamma, p),
+        norm=p / (p - 1.0),
+    )
+
+
+@theorem_of.register
+def _(rule: AlmaPRule, setting: Setting) -> Theorem:
+    p, X = rule.p, p_norm_radius(setting.peak, setting.radius, rule.p)
+    return Theorem(
+        "ALMA_p",
+        "(2 (p - 1) X^2/gamma^2)(2/alpha - 1)^2 + 8/alpha - 4, gamma for |u|_q = 1",
+        lambda gamma: bounds.alma(X, gamma, rule.alpha, p),
+        norm=p / (p - 1.0),
     )
 
 

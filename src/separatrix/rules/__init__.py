@@ -14,7 +14,7 @@ from separatrix.rules.margin_fuzzy import MarginFuzzyRule
 from separatrix.rules.margin_perceptron import IncrementalMarginRule, MarginPerceptronRule
 from separatrix.rules.margitron import MargitronRule
 from separatrix.rules.micra import MicraRule
-from separatrix.rules.p_norm import PNormRule
+from separatrix.rules.p_norm import AlmaPRule, PNormRule
 from separatrix.rules.passive_aggressive import PassiveAggressiveRule
 from separatrix.rules.perceptron import PerceptronRule
 from separatrix.rules.relaxation import RelaxationRule
@@ -26,6 +26,7 @@ from separatrix.rules.weight_shrinking import WeightShrinkingRule
 from separatrix.rules.winnow import WinnowRule
 
 __all__ = [
+    "AlmaPRule",
     "AlmaRule",
     "ArowRule",
     "BallseptronRule",

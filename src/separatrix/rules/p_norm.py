@@ -1,5 +1,6 @@
-"""The p-norm Perceptron (Grove, Littlestone & Schuurmans 2001; Gentile 2003)."""
+"""The p-norm Perceptron and ALMA_p (Grove, Littlestone & Schuurmans 2001; Gentile 2003; Gentile, JMLR 2, 2001)."""
 
+import math
 from typing import NamedTuple
 
 from separatrix.rules.base import rule
@@ -7,6 +8,43 @@ from separatrix.rules.base import rule
 
 @rule(loop="p_norm")
 class PNormRule(NamedTuple):
-    """``w.y <= 0``: ``theta += y``, ``w_j ~ sign(theta_j) |theta_j|^(p - 1)``. p = 2 is the Perceptron."""
+    """``w.y <= 0``: ``theta += y``, w = grad |theta|_p^2/2, that is ``w_j ~ sign(theta_j) |theta_j|^(p - 1)``.
+
+    p = 2 is the Perceptron.
+    """
 
     p: float
+
+    def violates(self, m, s):
+        return m <= 0.0
+
+    def gain(self, m, s):
+        return 1.0
+
+
+@rule(loop="p_norm")
+class AlmaPRule(NamedTuple):
+    """``w.y/X <= (1 - alpha) B sqrt((p - 1)/k)``: ``theta += C/sqrt((p - 1) k) y/X``, then ``w /= max(1, |w|_q)``.
+
+    X >= |y|_p of all patterns; B = sqrt(8)/alpha and C = sqrt(2) are those of the theorem; k starts at 1. p = 2 is
+    ALMA_2.
+    """
+
+    p: float
+    alpha: float
+    peak: float
+
+    def violates(self, m, s):
+        threshold = (1.0 - self.alpha) * math.sqrt(8.0) / self.alpha * math.sqrt((self.p - 1.0) / s.t)
+        return m <= threshold * self.peak
+
+    def gain(self, m, s):
+        return math.sqrt(2.0) / math.sqrt((self.p - 1.0) * s.t) / self.peak
+
+    def shrink(self, s):
+        return 1.0 / math.sqrt(s.norm2) if s.norm2 > 1.0 else 1.0
+
+
+def p_norm_radius(peak: float, radius: float, p: float) -> float:
+    """max |y|_p is at most max |y_j|^(1 - 2/p) R^(2/p), as |y|_p^p <= max |y_j|^(p - 2) |y|_2^2."""
+    return peak ** (1.0 - 2.0 / p) * radius ** (2.0 / p)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.loops.kesler_loop import machine_kernel
+from separatrix.loops.mira_loop import together_kernel
 from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.training.base import Training
 
@@ -12,7 +13,7 @@ MOST_MULTIPLIERS = 50_000_000  # n (c - 1) up to which they are kept without nee
 
 
 class MachineTraining(Training):
-    """`Training` in which a visit shows a row with its strongest rival, or with ``every`` one of them."""
+    """`Training` in which a visit shows a row with its "strongest" rival, "all" in turn, or all "together"."""
 
     patterns: KeslerPatterns
 
@@ -22,14 +23,14 @@ class MachineTraining(Training):
         rule: Any,
         weight: np.ndarray,
         *,
-        every: bool,
+        rivals: str,
         keep_alpha: bool = True,
         **options: Any,
     ):
         needed = patterns.space.delta > 0  # they are the extension
         keep_alpha = keep_alpha and (needed or patterns.n <= MOST_MULTIPLIERS)
         super().__init__(patterns, rule, weight, keep_alpha=keep_alpha, **options)
-        self.every = every
+        self.rivals = rivals
 
     def start(self, a: np.ndarray | None = None) -> None:
         """What all categories have in common tells none of them apart: it is taken from a start."""
@@ -43,7 +44,10 @@ class MachineTraining(Training):
 
     def _run(self, rule: Any, visits: int, max_updates: int) -> int:
         rule_class: Any = type(rule)
-        return machine_kernel(rule_class)(
+        parts = (
             rule, self.patterns.rows, self.patterns.codes, self.order, self.weight, self.norms2, self.frame,
-            self.state, visits, max_updates, np.empty((2, self.patterns.categories)), self.every,
+            self.state, visits, max_updates, np.empty((2, self.patterns.categories)),
         )  # fmt: skip
+        if self.rivals == "together":
+            return int(together_kernel()(*parts))
+        return machine_kernel(rule_class)(*parts, self.rivals == "all")

@@ -32,14 +32,14 @@ class BlockRule(NamedTuple):
     rule: Any
     seed: int | None
     radius2: float  # R^2 of all rows
-    every: bool = False  # of a linear machine: correct every rival
+    rivals: str = "strongest"  # of a linear machine: which are corrected
 
     def training(self, patterns: Any, weight: np.ndarray | None) -> Training:
         """The training on one block, not started."""
         options: dict[str, Any] = {"seed": self.seed, "keep_alpha": False, "radius2": self.radius2}
         weight = np.ones(patterns.rows_in_all) if weight is None else weight
         if isinstance(patterns, KeslerPatterns):
-            training: Training = MachineTraining(patterns, self.rule, weight, every=self.every, **options)
+            training: Training = MachineTraining(patterns, self.rule, weight, rivals=self.rivals, **options)
         else:
             training = Training(patterns, self.rule, weight, **options)
         scale2 = unit_scale2(self.rule, self.radius2)

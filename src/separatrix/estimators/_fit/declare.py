@@ -35,8 +35,9 @@ SHARED = """fit_intercept : bool, default=True
         More than two classes: a hyperplane for each against the rest, one for each pair, or one linear machine with a
         vector per class, trained as a whole (Kesler's construction, DHS eq. 115). Its certificate speaks of the
         machine, ``certificate_.verify(X, y)``.
-    rivals : {"strongest", "all"}, default="strongest"
-        What a visit of the machine corrects: the strongest wrong class, or every one that violates the rule.
+    rivals : {"strongest", "all", "together"}, default="strongest"
+        What a visit of the machine corrects: the strongest wrong class, or every one that violates the rule, one after
+        the other, or, of `PassiveAggressive` alone, together.
     n_jobs : int or None, default=None
         Threads over the problems of "ovr" and "ovo"; -1 takes all cores. With callbacks there is one.
     mix : bool or None, default=None

@@ -290,7 +290,7 @@ class OnlineClassifier(PartialFitMixin):
         if isinstance(patterns[0], KeslerPatterns):
             if not adds_single_patterns(rule):
                 self._refuse_machine("does not correct by multiples of single patterns")
-            kind, options["every"] = MachineTraining, self.rivals == "all"
+            kind, options["rivals"] = MachineTraining, self.rivals
         return [kind(p, rule, weight, **options) for p in patterns]
 
     def _update_limit(self, recipe: Recipe) -> int:
@@ -364,7 +364,7 @@ def pausing(
 
 def theory_at_work(training: Training, record: Record, certificate: Certificate) -> Theory | None:
     """What theory says of a run: from the rule's own start, on patterns of weight 1."""
-    if getattr(training, "every", False):  # all rivals at once are no single patterns
+    if getattr(training, "rivals", "") == "all":  # one visit shows several patterns in turn
         return None
     rule, updates = training.rule, int(training.state.counts[UPDATES])
     if not training.from_zero:

@@ -53,7 +53,7 @@ def fit_over_blocks(owner: Any, data: "Data", watch: "Watch", coef_init: Any, in
     recipe = owner._recipe(records[0])
     starts = owner._starts(data, coef_init, intercept_init, going_on=False)
     how = BlockRule(
-        recipe.rule, owner._seed_ if owner.shuffle else None, records[0].radius2, getattr(owner, "rivals", "") == "all"
+        recipe.rule, owner._seed_ if owner.shuffle else None, records[0].radius2, getattr(owner, "rivals", "strongest")
     )
     fit = _Mixing if _mixes(owner, data, recipe) else _InOrder
     trainings = fit(owner, data, watch, problems, records, recipe, how, starts).run()

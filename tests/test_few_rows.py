@@ -1,0 +1,123 @@
+"""Few rows: loops without Python, steps in the span of the rows, and pairs of multipliers with an exact end."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import make_classification
+
+from separatrix import KernelMaxMargin, MaxMargin
+from separatrix.loops.box_minimum import box_minimum
+from separatrix.optimum import augmented_lagrangian, kernel_decomposition, newton
+from separatrix.optimum.problem import Problem
+from separatrix.patterns.plain_patterns import Patterns
+from separatrix.space import Space
+
+
+def rows(seed, n, d, repeated=False):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    if repeated:
+        X[n // 2 :] = X[: n - n // 2]  # the Gram matrix is singular beyond its rank
+    l = np.where(X[:, 0] + rng.standard_normal(n) > 0, 1.0, -1.0)
+    l[:2] = 1.0, -1.0
+    return X, l
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.integers(2, 60), st.integers(1, 80), st.integers(-2, 3), st.booleans())
+def test_the_minimum_in_a_box_fulfils_its_conditions(seed, n, d, power, repeated):
+    X, l = rows(seed, n, d, repeated)
+    Y = l[:, None] * np.column_stack([X, np.ones(n)])
+    G, alpha = Y @ Y.T, np.zeros(n)
+    cap = 10.0**power * np.random.default_rng(seed).uniform(0.5, 2.0, n)
+    assert box_minimum()(G, cap, alpha, 200)
+    assert np.all((alpha >= 0) & (alpha <= cap))
+    gradient, size = G @ alpha - 1.0, np.abs(G) @ alpha + 1.0
+    assert np.all(gradient[alpha < cap] >= -1e-9 * size[alpha < cap])
+    assert np.all(gradient[alpha > 0] <= 1e-9 * size[alpha > 0])
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 1000.0])
+@pytest.mark.parametrize("shape", [(40, 3), (25, 60), (100, 20)])
+def test_few_rows_with_plain_slack_end_where_many_would(monkeypatch, C, shape):
+    X, l = rows(1, *shape)
+    few = MaxMargin(C, loss="hinge").fit(X, l)
+    monkeypatch.setattr(augmented_lagrangian, "FEW", 0)
+    many = MaxMargin(C, loss="hinge").fit(X, l)
+    assert few.certificate_.gap < 1e-8
+    assert few.certificate_.value == pytest.approx(many.certificate_.value, rel=1e-9)
+    np.testing.assert_allclose(few.coef_, many.coef_, rtol=1e-5, atol=1e-7 * np.abs(many.coef_).max())
+
+
+def test_multipliers_that_are_not_yet_there_are_where_newtons_steps_begin(monkeypatch):
+    X, l = rows(2, 60, 10)
+    right = MaxMargin(10.0, loss="hinge").fit(X, l)
+    monkeypatch.setattr(augmented_lagrangian, "ROUNDS", 1)
+    monkeypatch.setattr(augmented_lagrangian, "CORRECTIONS", 1)
+    rough = MaxMargin(10.0, loss="hinge").fit(X, l)
+    assert rough.n_passes_ > right.n_passes_
+    assert rough.certificate_.value == pytest.approx(right.certificate_.value, rel=1e-9)
+
+
+@pytest.mark.parametrize("C", [0.1, 100.0])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_step_in_the_span_of_the_rows_is_newtons(C, sparse):
+    X, l = rows(3, 30, 100)
+    space = Space(rho=1.0, delta=(2.0 * C) ** -0.5)
+    patterns = Patterns(sp.csr_matrix(X) if sparse else X, l, space, np.linspace(0.5, 2.0, 30))
+    problem = Problem(patterns, C, None, tol=1e-9)
+    a = 0.1 * np.random.default_rng(0).standard_normal(101)
+    m = problem.margins(a)
+    index, alpha = problem.slack_multipliers(m)
+    gradient = a - patterns.combine(index, alpha)
+    assert newton._in_span(problem)
+    step = newton.SpanSteps(problem).step(m < 1.0, a, gradient)
+    exact = newton.Hessian(problem, np.ones(101)).step(m < 1.0, a, gradient)
+    np.testing.assert_allclose(step, exact, rtol=1e-6, atol=1e-9 * np.abs(exact).max())
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 1e4])
+@pytest.mark.parametrize("shape", [(30, 400), (90, 400)])
+def test_fewer_rows_than_columns_reach_the_same_minimum_from_either_side(monkeypatch, C, shape):
+    X, l = rows(4, *shape)
+    inside = MaxMargin(C).fit(X, l)
+    monkeypatch.setattr(newton, "SPAN", np.inf)
+    monkeypatch.setattr(newton, "FEW", 0)
+    outside = MaxMargin(C).fit(X, l)
+    assert inside.certificate_.gap < 1e-9
+    np.testing.assert_allclose(inside.coef_, outside.coef_, rtol=1e-6, atol=1e-9 * np.abs(outside.coef_).max())
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 1e4])
+def test_pairs_of_multipliers_end_exactly(monkeypatch, C):
+    X, y = make_classification(300, 8, n_informative=5, flip_y=0.1, random_state=0)
+    weight = np.linspace(0.5, 2.0, 300)
+    pairs = KernelMaxMargin(C, loss="hinge", gamma=0.1).fit(X, y, weight)
+    monkeypatch.setattr(kernel_decomposition, "WHOLE", 0)
+    features = KernelMaxMargin(C, loss="hinge", gamma=0.1).fit(X, y, weight)
+    assert pairs.certificate_.gap < 1e-6
+    assert pairs.certificate_.value == pytest.approx(features.certificate_.value, rel=1e-6)
+    np.testing.assert_allclose(pairs.decision_function(X), features.decision_function(X), atol=1e-4)
+
+
+def test_pairs_that_take_too_long_hand_over(monkeypatch):
+    X, y = make_classification(200, 8, n_informative=5, flip_y=0.1, random_state=0)
+    right = KernelMaxMargin(100.0, loss="hinge", gamma=0.1).fit(X, y)
+    monkeypatch.setattr(kernel_decomposition, "STEPS", 10)
+    monkeypatch.setattr(kernel_decomposition, "STEPS_OF_ROW", 0)
+    other = KernelMaxMargin(100.0, loss="hinge", gamma=0.1).fit(X, y)
+    assert other.n_steps_ != right.n_steps_
+    assert other.certificate_.value == pytest.approx(right.certificate_.value, rel=1e-6)
+
+
+def test_a_combination_of_very_wide_rows_has_the_bits_of_narrow_ones():
+    rng = np.random.default_rng(5)
+    narrow = sp.random(1200, 40, density=0.1, format="csr", random_state=0)
+    places = np.sort(rng.choice(500_000, 40, replace=False))
+    wide = sp.csr_matrix((narrow.data, places[narrow.indices], narrow.indptr), (1200, 500_000))
+    l, alpha = np.where(rng.random(1200) > 0.5, 1.0, -1.0), rng.random(1200)
+    short, long = (Patterns(X, l, Space(rho=1.0)).combine(np.arange(1200), alpha) for X in (narrow, wide))
+    np.testing.assert_array_equal(long[np.append(places, 500_000)], short)
+    assert np.count_nonzero(long) <= 41
