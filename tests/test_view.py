@@ -74,9 +74,7 @@ def test_a_view_is_one_page_that_needs_no_network():
 
 def test_figures_have_a_background_that_is_seen_through():
     """Without one BokehJS draws parts of the former picture once more, with the frame."""
-    background = new_figure().background_fill_color
-    assert background is not None
-    assert background[3] == 0
+    assert new_figure().background_fill_color == "rgba(255, 255, 255, 0.0)"
     assert "background_fill_color: null, border_fill" not in FOLLOW_THEME
 
 
