@@ -11,6 +11,7 @@ from separatrix.estimators._fit.labels import classes_and_codes
 from separatrix.loops.small_newton import small_newton
 from separatrix.optimum import sample_newton, sift, solvers
 from separatrix.patterns.plain_patterns import Patterns
+from separatrix.rows.base import evenly
 from separatrix.space import Space
 from separatrix.squared_error.normal_equations import NormalEquations
 
@@ -64,7 +65,7 @@ def test_a_soft_margin_from_a_sample(few_are_many, bias, C):
 def test_a_sample_that_misleads(few_are_many):
     """Every row of the sample is of one kind; the others change the answer, and the certificate still holds."""
     X, y = rows(40_000, 5, noise=0.02)
-    mine = sift.evenly(len(y), 500)
+    mine = evenly(len(y), 500)
     X[mine] *= 50.0
     model = MaxMargin(C=1.0).fit(X, y)
     assert model.certificate_.gap <= 1e-4

@@ -40,6 +40,7 @@ _HOMES = {
     "separatrix.estimators.squared_error_classifiers": ["HoKashyap", "LeastSquares"],
     "separatrix.io.model.files": ["load", "save"],
     "separatrix.geometry": ["Hyperplane", "Quadric", "quadric"],
+    "separatrix.proof.negative_margin": ["NegativeMargin", "negative_margin"],
     "separatrix.proof.removal": ["Removal", "rows_to_remove"],
     "separatrix.proof.separability": ["Separability", "separability"],
     "separatrix.space": ["Space", "best_gamma", "objective", "slacks", "soft_measures"],
@@ -118,6 +119,8 @@ if TYPE_CHECKING:
     from separatrix.io.model.files import save as save
     from separatrix.proof.certificate import Certificate as Certificate
     from separatrix.proof.certificate import Verification as Verification
+    from separatrix.proof.negative_margin import NegativeMargin as NegativeMargin
+    from separatrix.proof.negative_margin import negative_margin as negative_margin
     from separatrix.proof.removal import Removal as Removal
     from separatrix.proof.removal import rows_to_remove as rows_to_remove
     from separatrix.proof.separability import Separability as Separability

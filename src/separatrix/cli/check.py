@@ -52,6 +52,8 @@ def check(
         told = separability_dict(answer)
         if found.removal is not None:
             told["rows_to_remove"] = {"at_least": found.removal.at_least, "at_most": found.removal.at_most}
+        if found.margin is not None:
+            told["best_margin"] = {"at_least": found.margin.lower, "at_most": found.margin.upper}
         terminal.print_json(told)
     else:
         rows = separability_rows(answer, everything)
@@ -59,7 +61,8 @@ def check(
             rows.append(("the rows", f"{table.places(answer.gordan.rows, 20)} of {table.source}"))
             if found.removal is not None:
                 which = f" Enough is, for instance, {table.places(found.removal.rows, 20)}."
-                rows.append(("how far from it", f"{found.removal}{which}"))
+                margin = "" if found.margin is None else f" {found.margin}"
+                rows.append(("how far from it", f"{found.removal}{which}{margin}"))
         elif answer.certificate is not None and answer.separable:
             what = "linear machine" if answer.total else "hyperplane"
             rows.append(("proof", f"the {what} itself: whatever rounding does, it has every row on its side"))

@@ -10,6 +10,7 @@ polytope is the difference of the two classes' hulls: its vertices are (x_i - x_
 import numpy as np
 
 from separatrix.optimum.least_distance import least_distance
+from separatrix.optimum.machine_start import near_hard_machine
 from separatrix.optimum.nearest_with_bias import nearest_with_bias
 from separatrix.optimum.problem import Problem
 from separatrix.passes.summaries import Sides
@@ -18,6 +19,7 @@ from separatrix.space import Vector
 ADD = 400  # patterns that join in a round
 ALL = 3000  # patterns that join at once where they are fewer than columns: most of them will be tight
 PAIRS = 20  # patterns of each class that join where vertices are pairs
+SMALL = 100_000  # values of a linear machine's patterns up to which exact solves need no better start than the mean
 NOTHING_LEFT = 1e-14  # a distance below this, as a fraction of R, is rounding error
 
 
@@ -32,7 +34,9 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
 def _solve_augmented(problem: Problem, start: Vector | None) -> None:
     patterns = problem.patterns
     width = patterns.d + 1
-    a = problem.mean() if start is None else start
+    if start is None and patterns.categories > 2 and patterns.n * width > SMALL:
+        start = near_hard_machine(problem)
+    a = start if start is not None and np.any(start) and np.all(np.isfinite(start)) else problem.mean()
     working = rows = np.zeros(0, np.int64)
     add = patterns.n if patterns.n <= min(width, ALL) else ADD
     while True:

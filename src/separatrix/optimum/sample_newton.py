@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from separatrix.optimum import newton
 from separatrix.optimum.problem import Problem
-from separatrix.optimum.sift import VALUES, evenly
+from separatrix.optimum.sift import VALUES
+from separatrix.rows.base import evenly
 from separatrix.space import Vector, symmetric
 
 SAMPLE, SAMPLE_HERE = 200_000, 25_000  # rows of the sample; of rows that are here, where a pass costs less

@@ -11,6 +11,7 @@ import numpy as np
 
 from separatrix.optimum import active_set
 from separatrix.optimum.problem import Problem
+from separatrix.rows.base import evenly
 from separatrix.space import Vector
 
 SAMPLE = 200_000  # rows of the first sample, at most
@@ -41,12 +42,6 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
             return  # nothing new is violated: this is as far as arithmetic goes
         support = rows[np.unique(small.alpha_index // per_row)]
         rows = joined if len(rows) < most else _union(support, brought // per_row)
-
-
-def evenly(n: int, k: int) -> np.ndarray:
-    """Numbers of at most k rows of n, evenly spread."""
-    k = min(k, n)
-    return np.arange(k) * (n - 1) // max(k - 1, 1)
 
 
 def _union(rows: np.ndarray, more: np.ndarray) -> np.ndarray:

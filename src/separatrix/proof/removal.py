@@ -77,6 +77,12 @@ def rows_to_remove(X: Any, y: ArrayLike, *, fit_intercept: bool = True, max_time
     >>> answer.rows
     array([3])
     """
+    X, labels = two_classes(X, y)
+    return _Search(X, labels, bool(fit_intercept), Clock(max_time)).run()
+
+
+def two_classes(X: Any, y: ArrayLike) -> tuple[Any, Vector]:
+    """The rows, checked, and their labels as -1 and +1."""
     from sklearn.utils import check_array, column_or_1d
 
     check_structure(X)
@@ -85,8 +91,8 @@ def rows_to_remove(X: Any, y: ArrayLike, *, fit_intercept: bool = True, max_time
     labels = column_or_1d(y)
     classes = np.unique(labels)
     if len(classes) != 2:
-        raise DataError(f"The rows to remove are told for two classes; these data have {len(classes)}.")
-    return _Search(X, np.where(labels == classes[1], 1.0, -1.0), bool(fit_intercept), Clock(max_time)).run()
+        raise DataError(f"How far classes are from separable is told for two classes; these data have {len(classes)}.")
+    return X, np.where(labels == classes[1], 1.0, -1.0)
 
 
 class _Left(NamedTuple):

@@ -77,3 +77,9 @@ class Rows(ABC):
             part = work(block)
             done, whole = done + 1, part if whole is None else whole.merge(part)
             yield done, whole
+
+
+def evenly(n: int, k: int) -> np.ndarray:
+    """Numbers of at most k rows of n, evenly spread."""
+    k = min(k, n)
+    return np.arange(k) * (n - 1) // max(k - 1, 1)

@@ -58,6 +58,7 @@ def _spread(folds: Any, chosen: np.ndarray) -> np.ndarray | None:
 
 def _bars(separator: Any, w: np.ndarray, labels: list[str], spread: np.ndarray | None, caption: str) -> View:
     figure = new_figure("weight", "", height=90 + 22 * len(labels), y_range=labels[::-1])
+    figure.xaxis.ticker.desired_num_ticks = 4  # small weights have long numbers, and a telephone is narrow
     from bokeh.models import ColumnDataSource
 
     positive, negative = (plain(separator.classes_[k], 40) for k in (1, 0))

@@ -1,19 +1,23 @@
 """Separability and its proof, nothing else."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from separatrix.errors import DataError
 from separatrix.io.data.formats import as_table
 from separatrix.io.data.prepare import prepare
 from separatrix.io.data.table import Table
+from separatrix.proof.negative_margin import NegativeMargin, negative_margin
 from separatrix.proof.removal import Removal, rows_to_remove
 from separatrix.proof.separability import Separability, separability
 from separatrix.workflows.advice import advise, heed
 from separatrix.workflows.asked import DEFAULTS, Options, Tell, begin
 
 FOR_REMOVAL = 5.0  # seconds in which rows that stand in the way are counted
+FOR_MARGIN, FEW_ENTRIES = 2.0, 50_000  # seconds for the best margin, and entries of X up to which it is looked for
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,7 @@ class Checked:
     answer: Separability
     notes: list[str]
     removal: Removal | None = None  # of two classes that are not separable
+    margin: NegativeMargin | None = None  # likewise, where that takes little time
 
 
 def check(
@@ -37,8 +42,11 @@ def check(
     begin(tell, "Is it separable?")
     limit = options.max_time or np.inf
     answer = separability(X, table.y, fit_intercept=not through_origin, max_time=limit, weak=False)
-    removal = None
+    removal = margin = None
     if answer.separable is False and not answer.total:
         begin(tell, "How many rows stand in the way?")
         removal = rows_to_remove(X, table.y, fit_intercept=not through_origin, max_time=min(limit, FOR_REMOVAL))
-    return Checked(table, answer, [*table.notes, *notes], removal)
+        if X.shape[0] * X.shape[1] <= FEW_ENTRIES:
+            with suppress(DataError):  # a margin so near to 0 that a linear program sees none
+                margin = negative_margin(X, table.y, fit_intercept=not through_origin, max_time=min(limit, FOR_MARGIN))
+    return Checked(table, answer, [*table.notes, *notes], removal, margin)

@@ -1,0 +1,161 @@
+"""The margin of data that nothing separates: the margin form of Gordan's theorem (A. Ramdas, J. Pena, 2016).
+
+Where 0 lies in the convex hull of the patterns, the best margin gamma = max over |u| = 1 of min u.y is not positive,
+and -gamma is the radius of the largest ball around 0 in it: every hyperplane has a row that far on its wrong side.
+To find it is a search through the facets of the hull; here it is bounded from both sides.
+
+    gamma >= min u.y                for every unit vector u: here normals of facets, which rays from 0 meet
+    gamma <= -(sum s_j^-2)^(-1/2)   if the hull holds the points s_j q_j and -s_j q_j of orthogonal axes q_j
+
+The second, because max s_j |u.q_j| is at least that for every unit vector u.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from separatrix.errors import DataError
+from separatrix.patterns.base import EPS
+from separatrix.patterns.plain_patterns import Patterns
+from separatrix.proof.certify import SLACK, plain_margin
+from separatrix.proof.clock import Clock
+from separatrix.proof.removal import two_classes
+from separatrix.rows.memory import MemoryRows
+from separatrix.space import Space, Vector
+
+LARGEST = 5_000_000  # numbers that are written out
+NEARER = 1e-9  # part of the radius by which a facet has to be nearer than the last one
+
+
+@dataclass(frozen=True)
+class NegativeMargin:
+    """The answer of `negative_margin`: the best margin lies between ``lower``, which the unit vector ``direction``
+    reaches (the bias last, divided by rho), and ``upper``; both are at most 0."""
+
+    lower: float
+    upper: float
+    direction: Vector
+
+    def __str__(self) -> str:
+        least = f"at least {-self.upper:.3g}" if self.upper < 0 else "or on it"
+        return (
+            f"Every hyperplane has a row on its wrong side, {least} from it in the augmented space; the best one that "
+            f"was found has none beyond {-self.lower:.3g}."
+        )
+
+
+class Shot(NamedTuple):
+    """Where a ray q from 0 leaves the hull: at s q, up to ``error``; ``normal``: of a facet there, pointing inwards."""
+
+    s: float
+    error: float
+    normal: Vector
+
+
+def negative_margin(
+    X: Any, y: ArrayLike, *, fit_intercept: bool = True, rho: float = 1.0, max_time: float = 10.0
+) -> NegativeMargin:
+    """Bounds on the best margin of two classes that no hyperplane separates, which is 0 or negative.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n, d)
+    y : array-like of shape (n,)
+        Labels of two classes.
+    fit_intercept : bool, default=True
+        False: only hyperplanes through the origin.
+    rho : float, default=1.0
+        The augmenting constant: margins are those of the augmented space.
+    max_time : float, default=10.0
+        Seconds, at most; what is found until then holds.
+
+    Returns
+    -------
+    NegativeMargin
+
+    Examples
+    --------
+    >>> from separatrix import negative_margin
+    >>> X, y = [[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]], [1, 1, 0, 0]
+    >>> answer = negative_margin(X, y)
+    >>> print(answer)
+    Every hyperplane has a row on its wrong side, at least 0.459 from it in the augmented space; the best one ...
+    """
+    X, labels = two_classes(X, y)
+    if X.shape[0] * X.shape[1] > LARGEST:
+        raise DataError(f"X has {X.shape[0] * X.shape[1]:,} entries; the margin is bounded for at most {LARGEST:,}.")
+    patterns = Patterns(MemoryRows(X), labels, Space(float(rho) if fit_intercept else 0.0))
+    return _Hull(patterns, Clock(max_time)).run()
+
+
+class _Hull:
+    def __init__(self, patterns: Patterns, clock: Clock):
+        self.patterns, self.clock, self.rows = patterns, clock, np.arange(patterns.n)
+        Y = patterns.dense_rows(self.rows)
+        self.width = Y.shape[1] if patterns.space.rho > 0 else Y.shape[1] - 1
+        self.radius = float(patterns.radius)
+        self.Y = Y[:, : self.width] / self.radius
+        self.lower, self.direction = -np.inf, np.zeros(Y.shape[1])
+
+    def run(self) -> NegativeMargin:
+        values, axes = np.linalg.eigh(self.Y.T @ self.Y)
+        if values[0] <= 1e-12 * values[-1]:  # the hull is flat: a vector at right angles to it has the margin 0
+            self._look(axes[:, 0])
+            return NegativeMargin(min(self.lower, 0.0), 0.0, self.direction)
+        upper = self._within(axes.T)
+        if self.clock.left > 0:
+            u = self.direction[: self.width]
+            turned = np.linalg.qr(np.column_stack([u, np.eye(self.width)]))[0]
+            upper = min(upper, self._within(turned.T))
+        return NegativeMargin(min(self.lower, 0.0), upper, self.direction)
+
+    def _look(self, u: Vector) -> bool:
+        """Is this vector the best so far?"""
+        full = np.append(u, np.zeros(len(self.direction) - self.width))
+        reached = plain_margin(self.patterns, full)
+        if reached <= self.lower + NEARER * self.radius:
+            return False
+        self.lower, self.direction = reached, self.patterns.unit(full)
+        return True
+
+    def _within(self, axes: NDArray[np.float64]) -> float:
+        """A bound on gamma by the points of the hull on these axes; facets that are met on the way are looked at."""
+        reach, error = np.zeros(len(axes)), 0.0
+        for j, q in enumerate(axes):
+            shots = [self._shoot(q), self._shoot(-q)]
+            reach[j], error = min(shot.s for shot in shots), max(error, *(shot.error for shot in shots))
+            for shot in shots:
+                self._nearer(shot)
+            if not self.clock.left > 0:
+                return 0.0
+        if not np.all(reach > 0):
+            return 0.0
+        within = float(np.sum(reach**-2.0) ** -0.5) * (1.0 - 1e-12) - error
+        return min(0.0, float(-within * self.radius))
+
+    def _nearer(self, shot: Shot) -> None:
+        """Go on to the facet that the normal of the last one meets, as long as that is nearer to 0."""
+        while self._look(shot.normal) and self.clock.left > 0:
+            shot = self._shoot(-shot.normal)
+
+    def _shoot(self, q: Vector) -> Shot:
+        """max s with sum lambda_k y_k = s q, lambda >= 0, sum lambda = 1."""
+        from scipy.optimize import linprog
+
+        n, width = self.Y.shape
+        A = np.vstack([np.column_stack([self.Y.T, -q]), np.append(np.ones(n), 0.0)])
+        right, free = np.append(np.zeros(width), 1.0), [(0, None)] * n + [(None, None)]
+        found = linprog(np.append(np.zeros(n), -1.0), A_eq=A, b_eq=right, bounds=free)
+        if found.status == 2 or (found.x is not None and found.x[-1] < -1e-9):
+            raise DataError("A hyperplane separates the classes: their margin is positive, and MaxMargin finds it.")
+        if found.x is None:
+            raise DataError(f"The linear program could not be solved: {found.message}. Scale your features.")
+        weight = np.maximum(found.x[:-1], 0.0)
+        weight, s = weight / weight.sum(), max(float(found.x[-1]), 0.0)
+        point = self.patterns.combine(self.rows, weight)[: self.width] / self.radius
+        rounding = SLACK * (self.patterns.combination_error(weight) / self.radius + 4.0 * EPS * width)
+        normal = -np.asarray(found.eqlin.marginals[:width])
+        error = float(np.linalg.norm(point - s * q)) + rounding
+        return Shot(s, error, normal / max(float(np.linalg.norm(normal)), EPS))

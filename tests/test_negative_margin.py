@@ -1,0 +1,75 @@
+"""The margin of classes that nothing separates: bounds that hold, against all directions of the plane."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from separatrix import DataError, negative_margin, separability
+
+ANGLES = np.linspace(0.0, 2.0 * np.pi, 20_001)
+DIRECTIONS = np.column_stack([np.cos(ANGLES), np.sin(ANGLES)])
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10**6), st.booleans())
+def test_bounds_hold_in_the_plane(seed, sparse):
+    """With a bias the patterns of one feature are in the plane."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(5, 12))
+    X, y = rng.normal(size=(n, 1)), rng.integers(0, 2, n)
+    y[:2] = 0, 1
+    assume(separability(X, y).separable is False)
+    l = np.where(y == 1, 1.0, -1.0)
+    Y = l[:, None] * np.column_stack([X, np.full(n, 0.5)])
+    best = (DIRECTIONS @ Y.T).min(axis=1).max()
+    answer = negative_margin(sp.csr_matrix(X) if sparse else X, y, rho=0.5)
+    near = 1e-3 * np.linalg.norm(Y, axis=1).max()  # of the grid
+    assert answer.lower <= best + near
+    assert answer.upper >= best - 1e-12
+    assert answer.lower == pytest.approx((Y @ answer.direction).min())
+    assert np.linalg.norm(answer.direction) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_ball_in_a_cross_polytope(dtype):
+    """The patterns +-e_j: the largest ball has the radius 1/sqrt(d), and both bounds find it."""
+    for d in (2, 3, 5):
+        X = np.vstack([np.eye(d), np.eye(d)]).astype(dtype)
+        answer = negative_margin(X, np.repeat([1, 0], d), fit_intercept=False)
+        assert answer.lower == pytest.approx(-1 / np.sqrt(d), rel=1e-6)
+        assert answer.upper == pytest.approx(-1 / np.sqrt(d), rel=1e-6)
+        assert answer.lower <= answer.upper
+
+
+def test_random_directions_never_do_better():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 4)), rng.integers(0, 2, 60)
+    answer = negative_margin(X, y)
+    Y = np.where(y == 1, 1.0, -1.0)[:, None] * np.column_stack([X, np.ones(60)])
+    U = rng.normal(size=(20_000, 5))
+    reached = (U @ Y.T).min(axis=1) / np.linalg.norm(U, axis=1)
+    assert reached.max() <= answer.lower <= answer.upper < 0
+
+
+def test_flat_and_touching_hulls_have_no_ball():
+    flat = negative_margin([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [3.0, 0.0]], [0, 1, 0, 1])
+    assert flat.upper == 0.0
+    assert flat.lower == pytest.approx(0.0, abs=1e-12)
+    touching = negative_margin([[0.0], [1.0], [1.0], [2.0]], [0, 0, 1, 1])
+    assert touching.upper == 0.0
+    assert touching.lower <= 0.0
+
+
+def test_words_and_errors():
+    X = [[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]]
+    assert "none beyond 0.577" in str(negative_margin(X, [1, 1, 0, 0]))
+    with pytest.raises(DataError, match="MaxMargin finds it"):
+        negative_margin([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
+    with pytest.raises(DataError, match="two classes"):
+        negative_margin(X, [0, 1, 2, 0])
+    with pytest.raises(DataError, match="at most 5,000,000"):
+        negative_margin(sp.csr_matrix((6, 1_000_000)), [0, 1, 0, 1, 0, 1])
+    hurried = negative_margin(X, [1, 1, 0, 0], max_time=0.0)
+    assert hurried.lower <= hurried.upper <= 0
