@@ -14,6 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from separatrix import (
     LMS,
+    ROMMA,
     BatchPerceptron,
     GradientDescent,
     HoKashyap,
@@ -21,6 +22,7 @@ from separatrix import (
     KernelPerceptron,
     LeastSquares,
     MaxMargin,
+    PassiveAggressive,
     Perceptron,
     Relaxation,
     VotedPerceptron,
@@ -127,6 +129,14 @@ def test_support_vectors_at_every_price(C, mode, layout, tmp_path):
         again = load(tmp_path / "model.sx")
         assert not hasattr(again, "support_vectors_")
         np.testing.assert_array_equal(again.predict(far), model.predict(far))
+
+
+def test_former_names_are_checked_as_those_of_today_are():
+    X, y = IRIS
+    for cls in (Relaxation, PassiveAggressive, ROMMA):
+        for name in ("tol", "margin_tol"):
+            with pytest.raises(ValueError, match=f"'{name}'"):
+                cls(**{name: 5.0}).fit(X, y == 0)
 
 
 @pytest.mark.parametrize(

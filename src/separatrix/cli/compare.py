@@ -7,6 +7,7 @@ import typer
 
 from separatrix.cli import options, terminal
 from separatrix.cli.exit_status import INTERRUPTED
+from separatrix.errors import DataError
 
 
 def compare(
@@ -91,25 +92,34 @@ def compare(
         seen = None if tell is None else partial(_line, tell)
         reading = options.reading(target, format, header, separator, encoding, drop)
         for file in sources:
-            found = run(file, asked, tell, seen, wanted=algorithms or (), jobs=jobs, **reading)
+            try:
+                found = run(file, asked, tell, seen, wanted=algorithms or (), jobs=jobs, **reading)
+            except KeyboardInterrupt:  # before this file had a result
+                if not comparisons:
+                    raise
+                break
             comparisons.append(found)
             if found.left:
                 break
     _show(comparisons, len(files), json, plot)
-    if found.left:
-        missing = len(files) - len(comparisons)
-        more = f", and {missing} more {'file' if missing == 1 else 'files'}" if missing > 0 else ""
-        terminal.say(f"Interrupted: {found.left} algorithms were not tried{more}.")
+    left, missing = comparisons[-1].left, len(sources) - len(comparisons)
+    if left or missing:
+        more = f"{missing} more {'file' if missing == 1 else 'files'}" if missing else ""
+        what = " and ".join(part for part in (f"{left} algorithms" if left else "", more) if part)
+        terminal.say(f"Interrupted: {what} were not tried.")
         raise typer.Exit(INTERRUPTED)
 
 
 def _show(comparisons: list[Any], files: int, json: bool, plot: str | None) -> None:
-    """One table, or a table for each file and the ranks over those that were compared."""
-    ranking = None
-    if len(comparisons) > 1:
+    """One table, or a table for each file and the ranks over those that were compared with all algorithms."""
+    ranking, why, whole = None, "", [c for c in comparisons if not c.left]
+    if files > 1:
         from separatrix.workflows.comparing import ranked_over_files
 
-        ranking = ranked_over_files(comparisons)
+        try:
+            ranking = ranked_over_files(whole)
+        except DataError as error:  # the tables are there all the same
+            why = str(error)
     if json and files < 2:
         terminal.print_json([r.as_dict() for r in comparisons[0].results])
     elif json:
@@ -120,6 +130,8 @@ def _show(comparisons: list[Any], files: int, json: bool, plot: str | None) -> N
             _print(found)
         if ranking is not None:
             _print_ranks(ranking)
+    if why:
+        terminal.say(f"No ranks: {why}")
     if plot and (ranking is not None or files < 2):
         from separatrix.report.figures import write_comparison, write_ranks
 

@@ -110,7 +110,8 @@ class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
         self.n_iter_ = max(s.passes for s in solved)
         self._prove([s.certificate for s in solved], solved[0].how)
         self.dual_gap_ = float(max(gap(s.certificate) for s in solved))
-        if any((s.certificate.gap or 0.0) > max(self.tol, REACHED) for s in solved):
+        gaps = [s.certificate.gap for s in solved]
+        if not all(g is not None and g <= max(self.tol, REACHED) for g in gaps):
             warnings.warn(NOT_CONVERGED, ConvergenceWarning, stacklevel=4)
         return self
 

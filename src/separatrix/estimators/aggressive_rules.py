@@ -8,7 +8,7 @@ import numpy as np
 from separatrix.estimators._fit.averages import AVERAGE, with_mean
 from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.former_names import FORMER_TOL, FormerTolMixin
+from separatrix.estimators._fit.former_names import FormerTolMixin, once_called_tol
 from separatrix.estimators._fit.online import AdditiveClassifier
 from separatrix.estimators._fit.recipe import Recipe, Record
 from separatrix.estimators.sklearn_api import NOT_NEGATIVE, POSITIVE_OR_INF, between, one_of
@@ -71,8 +71,7 @@ class Relaxation(FormerTolMixin, AdditiveClassifier):
         **AdditiveClassifier._parameter_constraints,
         "margin": [NOT_NEGATIVE],
         "eta": [between(0, 2, "neither")],
-        "margin_tol": [between(0, 1, "left")],
-        **FORMER_TOL,
+        **once_called_tol("margin_tol", between(0, 1, "left")),
         **AVERAGE,
     }
 
@@ -146,8 +145,7 @@ class PassiveAggressive(FormerTolMixin, ClassWeightMixin, AdditiveClassifier):
         **CLASS_WEIGHT,
         "C": [POSITIVE_OR_INF],
         "variant": [one_of("I", "II")],
-        "margin_tol": [between(0, 1, "left")],
-        **FORMER_TOL,
+        **once_called_tol("margin_tol", between(0, 1, "left")),
         **AVERAGE,
         "rivals": [one_of("strongest", "all", "together")],
     }
@@ -204,8 +202,7 @@ class ROMMA(FormerTolMixin, AdditiveClassifier):
     _parameter_constraints = {
         **AdditiveClassifier._parameter_constraints,
         "aggressive": ["boolean"],
-        "margin_tol": [between(0, 1, "both")],
-        **FORMER_TOL,
+        **once_called_tol("margin_tol", between(0, 1, "both")),
     }
 
     def _recipe(self, record: Record) -> Recipe:

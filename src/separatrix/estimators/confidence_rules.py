@@ -9,7 +9,7 @@ from scipy.special import ndtri
 from separatrix.errors import DataError
 from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.former_names import FORMER_TOL, FormerTolMixin
+from separatrix.estimators._fit.former_names import FormerTolMixin, once_called_tol
 from separatrix.estimators._fit.online import OnlineClassifier
 from separatrix.estimators._fit.recipe import Recipe, Record
 from separatrix.estimators.sklearn_api import POSITIVE, POSITIVE_OR_INF, between, one_of
@@ -157,8 +157,7 @@ class AROW(FormerTolMixin, ConfidenceClassifier):
     _parameter_constraints = {
         **ConfidenceClassifier._parameter_constraints,
         "r": [POSITIVE],
-        "margin_tol": [between(0, 1, "left")],
-        **FORMER_TOL,
+        **once_called_tol("margin_tol", between(0, 1, "left")),
     }
 
     def _needs_no_end(self) -> bool:
@@ -230,8 +229,7 @@ class SCW(FormerTolMixin, ConfidenceClassifier):
         "confidence": [between(0.5, 1, "neither")],
         "C": [POSITIVE_OR_INF],
         "variant": [one_of("I", "II")],
-        "margin_tol": [between(0, 1, "left")],
-        **FORMER_TOL,
+        **once_called_tol("margin_tol", between(0, 1, "left")),
     }
 
     def _needs_no_end(self) -> bool:

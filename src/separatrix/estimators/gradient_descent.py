@@ -19,7 +19,7 @@ from separatrix.estimators._fit.batch import IterativeClassifier, Outcome, row_v
 from separatrix.estimators._fit.checkpointed import CHECKPOINT
 from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.former_names import FORMER_TOL, FormerTolMixin
+from separatrix.estimators._fit.former_names import FormerTolMixin, once_called_tol
 from separatrix.estimators._fit.rates import POWERS, rate_function
 from separatrix.estimators._fit.separator import Data
 from separatrix.estimators.sklearn_api import NOT_NEGATIVE, POSITIVE, between, one_of
@@ -171,8 +171,7 @@ class BatchRelaxation(FormerTolMixin, ClassWeightMixin, IterativeClassifier):
         **CHECKPOINT,
         "margin": [POSITIVE],
         "eta": [POSITIVE, one_of("auto", *POWERS), callable],
-        "margin_tol": [between(0, 1, "both")],
-        **FORMER_TOL,
+        **once_called_tol("margin_tol", between(0, 1, "both")),
     }
 
     def _has_multipliers(self) -> bool:
@@ -271,8 +270,7 @@ class GradientDescent(FormerTolMixin, ClassWeightMixin, IterativeClassifier):
         "eta": [POSITIVE, one_of("auto", *POWERS), callable],
         "method": [one_of(*METHODS)],
         "margin": [NOT_NEGATIVE],
-        "step_tol": [NOT_NEGATIVE],
-        **FORMER_TOL,
+        **once_called_tol("step_tol", NOT_NEGATIVE),
     }
 
     def _criterion(self) -> Criterion:

@@ -31,9 +31,10 @@ class LinearProgram(ClassWeightMixin, DirectClassifier):
     a = 0 is a solution.
 
     ``"l1"``: minimise ``sum |a_i| + C sum c_k tau_k`` under the constraints of the first, the soft margin of the
-    1-norm. Without slack ``margin / sum |a_i|`` is the largest possible distance of the nearest pattern from the
-    hyperplane, measured by the largest difference in any feature (the max-norm). Many coefficients are 0: it chooses
-    features. The bias is one of the a_i, in units of ``rho``. A C that is large enough gives the hard margin exactly
+    1-norm. Without slack ``margin / sum |a_i|`` is the largest possible distance of the nearest pattern from a
+    hyperplane through 0 in the augmented space, measured by the largest difference in any feature (the max-norm): the
+    bias is one of the a_i, in units of ``rho``, and counts little if that is large. Many coefficients are 0: it chooses
+    features. A C that is large enough gives the hard margin exactly
     where the classes are separable. ``dual_gap_`` proves how near the minimum is. Unlike the others it depends on the
     units of the columns, so scale them.
 
@@ -88,8 +89,9 @@ class LinearProgram(ClassWeightMixin, DirectClassifier):
     >>> model = LinearProgram("minimax").fit(X, [1, 1, 1, 2, 2, 2])  # DHS problem 25
     >>> model.certificate_.separable, model.criterion_values_.round(9).tolist()
     (False, [1.0])
-    >>> sparse = LinearProgram("l1", C=10.0).fit([[0.0, 5.0], [1.0, 1.0], [3.0, 4.0], [4.0, 2.0]], [0, 0, 1, 1])
-    >>> sparse.coef_.round(6).tolist(), sparse.intercept_.round(6).tolist(), bool(sparse.dual_gap_ < 1e-9)
+    >>> sparse = LinearProgram("l1", C=10.0, rho=100.0)
+    >>> sparse = sparse.fit([[0.0, 5.0], [1.0, 1.0], [3.0, 1.0], [4.0, 5.0]], [0, 0, 1, 1])
+    >>> sparse.coef_.round(3).tolist(), sparse.intercept_.round(3).tolist(), bool(sparse.dual_gap_ < 1e-9)
     ([[1.0, 0.0]], [-2.0], True)
     """
 

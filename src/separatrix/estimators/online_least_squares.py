@@ -9,7 +9,7 @@ from separatrix.errors import DataError, UnavailableError
 from separatrix.estimators._fit.batch import row_values
 from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.former_names import FORMER_TOL, FormerTolMixin
+from separatrix.estimators._fit.former_names import FormerTolMixin, once_called_tol
 from separatrix.estimators._fit.online import OnlineClassifier
 from separatrix.estimators._fit.rates import RateTable
 from separatrix.estimators._fit.recipe import Recipe, Record
@@ -79,8 +79,7 @@ class LMS(FormerTolMixin, ClassWeightMixin, OnlineClassifier):
         **OnlineClassifier._parameter_constraints,
         **CLASS_WEIGHT,
         "eta": [between(0, 2, "neither"), one_of("1/k"), callable],
-        "step_tol": [NOT_NEGATIVE],
-        **FORMER_TOL,
+        **once_called_tol("step_tol", NOT_NEGATIVE),
         "target": [one_of("ones", "fisher"), "array-like"],
     }
     _refuses = {"kesler": "fits targets of two classes"}

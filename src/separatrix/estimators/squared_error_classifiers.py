@@ -14,7 +14,7 @@ from separatrix.estimators._fit.batch import DirectClassifier, IterativeClassifi
 from separatrix.estimators._fit.checkpointed import CHECKPOINT
 from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.former_names import FORMER_TOL, FormerTolMixin
+from separatrix.estimators._fit.former_names import FormerTolMixin, once_called_tol
 from separatrix.estimators._fit.prediction import blockwise, scores_of
 from separatrix.estimators._fit.rates import POWERS, rate_function
 from separatrix.estimators._fit.separator import Data
@@ -338,8 +338,7 @@ class HoKashyap(FormerTolMixin, ClassWeightMixin, IterativeClassifier):
         "eta": [POSITIVE, one_of("auto", "optimal", *POWERS), callable],
         "R": ["array-like", None],
         "margin": [POSITIVE, "array-like"],
-        "bound_tol": [NOT_NEGATIVE],
-        **FORMER_TOL,
+        **once_called_tol("bound_tol", NOT_NEGATIVE),
         "b_min": [POSITIVE, None],
         **CHECKPOINT,
     }

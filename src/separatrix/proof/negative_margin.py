@@ -22,10 +22,13 @@ from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certify import SLACK, plain_margin
 from separatrix.proof.clock import Clock
 from separatrix.proof.removal import two_classes
+from separatrix.proof.separability import separability
 from separatrix.rows.memory import MemoryRows
 from separatrix.space import Space, Vector
 
 LARGEST = 5_000_000  # numbers that are written out
+SEPARABLE = "A hyperplane separates the classes: their margin is positive, and MaxMargin finds it."
+FOR_PROOF = 10.0  # seconds that the question of separability may take in any case
 NEARER = 1e-9  # part of the radius by which a facet has to be nearer than the last one
 
 
@@ -39,11 +42,10 @@ class NegativeMargin:
     direction: Vector
 
     def __str__(self) -> str:
-        least = f"at least {-self.upper:.3g}" if self.upper < 0 else "or on it"
-        return (
-            f"Every hyperplane has a row on its wrong side, {least} from it in the augmented space; the best one that "
-            f"was found has none beyond {-self.lower:.3g}."
-        )
+        found = f"the best one that was found has none beyond {-self.lower:.3g} in the augmented space"
+        if self.upper == 0:
+            return f"Every hyperplane has a row on its wrong side or on itself; {found}."
+        return f"Every hyperplane has a row on its wrong side, at least {-self.upper:.3g} from it; {found}."
 
 
 class Shot(NamedTuple):
@@ -69,7 +71,7 @@ def negative_margin(
     rho : float, default=1.0
         The augmenting constant: margins are those of the augmented space.
     max_time : float, default=10.0
-        Seconds, at most; what is found until then holds.
+        Seconds, at most; what is found until then holds. That nothing separates is proved first, in up to ten seconds.
 
     Returns
     -------
@@ -81,11 +83,16 @@ def negative_margin(
     >>> X, y = [[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]], [1, 1, 0, 0]
     >>> answer = negative_margin(X, y)
     >>> print(answer)
-    Every hyperplane has a row on its wrong side, at least 0.459 from it in the augmented space; the best one ...
+    Every hyperplane has a row on its wrong side, at least 0.459 from it; the best one ...
     """
     X, labels = two_classes(X, y)
     if X.shape[0] * X.shape[1] > LARGEST:
         raise DataError(f"X has {X.shape[0] * X.shape[1]:,} entries; the margin is bounded for at most {LARGEST:,}.")
+    decided = separability(X, labels, fit_intercept=fit_intercept, max_time=max(max_time, FOR_PROOF), weak=False)
+    if decided.separable:
+        raise DataError(SEPARABLE)
+    if decided.separable is None:
+        raise DataError("Whether a hyperplane separates the classes could not be decided. Raise max_time.")
     patterns = Patterns(MemoryRows(X), labels, Space(float(rho) if fit_intercept else 0.0))
     return _Hull(patterns, Clock(max_time)).run()
 
@@ -149,7 +156,7 @@ class _Hull:
         right, free = np.append(np.zeros(width), 1.0), [(0, None)] * n + [(None, None)]
         found = linprog(np.append(np.zeros(n), -1.0), A_eq=A, b_eq=right, bounds=free)
         if found.status == 2 or (found.x is not None and found.x[-1] < -1e-9):
-            raise DataError("A hyperplane separates the classes: their margin is positive, and MaxMargin finds it.")
+            raise DataError(SEPARABLE)
         if found.x is None:
             raise DataError(f"The linear program could not be solved: {found.message}. Scale your features.")
         weight = np.maximum(found.x[:-1], 0.0)

@@ -39,8 +39,8 @@ class Theory:
     ``gamma``: the certified interval of the margin that the theorem speaks of, in the space of the rule. ``bound``:
     with the lower end of it, so it certainly holds; inf where the theorem's condition is not certain. ``least_bound``:
     with the upper end; the theorem's own value lies between the two. ``fraction``: a run that converged has at least
-    this part of the lower end, and for all rules but CRAMMA of gamma_d itself; None where nothing is promised.
-    Of "Freund-Schapire", the theorem for one pass over data without a certified margin, ``gamma`` is what minimises its
+    this part of the lower end, and for all rules but CRAMMA and MICRA of gamma_d itself; None where nothing is
+    promised. Of "Freund-Schapire", the theorem for one pass over data without a certified margin, ``gamma`` is what minimises its
     bound for the vector of the fit; `separatrix.bounds.least_freund_schapire` minimises over the vector as well.
     """
 

@@ -1,5 +1,6 @@
 """Algorithms on the same data: what each reaches, in what time."""
 
+import os
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -123,7 +124,7 @@ def check_ranks(files: Sequence[str], options: Options, wanted: Sequence[str]) -
     """Raise before the work where several files could not be ranked after it."""
     if options.folds < 2:
         raise DataError("Several files are ranked by cross-validated accuracy: --cv has to be 2 or more.")
-    if len(set(files)) < len(files):
+    if len({os.path.realpath(file) for file in files}) < len(files):
         raise DataError("A file is named twice. Ranks count every data set once.")
     if len(contestants(wanted)) < 2:
         raise DataError("Ranks need at least two algorithms.")
@@ -131,11 +132,13 @@ def check_ranks(files: Sequence[str], options: Options, wanted: Sequence[str]) -
 
 def ranked_over_files(comparisons: Sequence[Comparison]) -> Ranking:
     """Average ranks by cross-validated accuracy, of the algorithms that were tried on all; no answer is last."""
+    if len(comparisons) < 2:
+        raise DataError("They need at least two files that were compared with all algorithms.")
     scores = [{r.name: np.nan if r.cv is None else r.cv for r in c.results} for c in comparisons]
     names = [name for name in scores[0] if all(name in row for row in scores)]
     for comparison, row in zip(comparisons, scores, strict=True):
         if all(np.isnan(row[name]) for name in names):
-            raise DataError(f"{comparison.table.source}: ranks need cross-validated accuracies, and there are none.")
+            raise DataError(f"{comparison.table.source} has no cross-validated accuracies to rank by.")
     return ranked(names, [[row[name] for name in names] for row in scores])
 
 

@@ -5,9 +5,11 @@ from dataclasses import field
 from typing import Any, ClassVar
 
 from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators.sklearn_api import NOT_NEGATIVE
 
-FORMER_TOL = {"tol": [NOT_NEGATIVE, None]}
+
+def once_called_tol(name: str, constraint: Any) -> dict[str, list[Any]]:
+    """What is asked of a parameter, under both of its names."""
+    return {name: [constraint], "tol": [constraint, None]}
 
 
 @estimator
