@@ -12,9 +12,10 @@ from test_view import HOSTILE, Tags
 
 from separatrix.io import Table
 from separatrix.report.report_files import write_html
-from separatrix.report.report_page import report_page, views_of
+from separatrix.report.report_page import _chance, report_page, views_of
 from separatrix.view.canvas import look, plain
 from separatrix.workflows import Options, fit
+from separatrix.workflows.out_of_fold import Answers
 
 LIMIT = 6_000_000
 
@@ -68,6 +69,27 @@ def test_unseen_rows_are_judged_and_weights_have_intervals(rng):
     assert "on rows left out, fold by fold" in page
     assert "over the folds of the cross-validation" in page
     assert "Scores of each class" in page
+
+
+def test_the_summary_says_why_a_model_with_errors_is_taken(rng):
+    X = rng.normal(size=(60, 80))  # separable, as there are more columns than rows, and nothing can be learned
+    found = fit(Table("noise.csv", "csv", "0", X, np.repeat(["no", "yes"], [28, 32])), Options(folds=3))
+    page = report_page(found)
+    right, hard = (found.choice.mean(k) for k in (found.choice.taken, found.choice.hard))
+    assert found.hard is not found.separator
+    assert ("because that predicts new rows better" in page) == (right > hard)
+    assert ("predicts new rows about as well" in page) == (right <= hard)
+
+
+def test_the_summary_says_where_the_largest_class_alone_is_right_as_often():
+    truth = np.repeat([0, 1], [40, 60])
+    for wrong, told in ((45, True), (38, True), (5, False)):
+        predicted = np.where(np.arange(100) < wrong, 1 - truth, truth)
+        words = _chance(Answers(np.array(["no", "yes"]), truth, predicted))
+        assert bool(words) == told
+    assert "no better than to answer yes always, which is right for 60.0%" in _chance(
+        Answers(np.array(["no", "yes"]), truth, np.ones(100, dtype=int))
+    )
 
 
 def test_without_bokeh_the_pictures_are_static(rng, monkeypatch):
@@ -177,6 +199,12 @@ def test_it_fits_a_telephone_and_a_desk_in_light_and_dark(browser, rng, tmp_path
     page, troubles = opened(browser)
     page.goto(path.as_uri())
     page.wait_for_function("window.Bokeh.documents.length && window.Bokeh.documents.every(d => d.is_idle)")
+    told = "[...window.Bokeh.documents[0].all_models].filter(m => m.type == 'CustomJSTickFormatter')"
+    for numbers, words in (
+        ([-2e-5, 0, 2e-5], ["\u22122e\u22125", "0", "2e\u22125"]),
+        ([0.002, 0.003], ["0.002", "0.003"]),
+    ):
+        assert words in page.evaluate(f"{told}.map(m => m.doFormat({numbers}, null))")
     for width in (390, 1280):
         page.set_viewport_size({"width": width, "height": 900})
         for scheme, (low, high) in {"light": (600, 766), "dark": (0, 150)}.items():

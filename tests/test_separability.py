@@ -265,6 +265,10 @@ def test_a_hard_margin_that_is_undecided_says_so():
     answer = separability(X, y, fit_intercept=False, max_time=0.2)
     assert (answer.separable, answer.kind) == (None, "undecided")
     assert np.isfinite(answer.certificate.upper)
+    assert f"No margin above {answer.certificate.upper:.3g} exists" in str(answer)
+    at_once = separability(X, y, fit_intercept=False, max_time=1e-9)  # without a bound, none is told
+    assert at_once.separable is None
+    assert ("No margin above" in str(at_once)) == np.isfinite(at_once.certificate.upper)
 
 
 def test_large_integer_systems(rng):

@@ -15,12 +15,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
-from separatrix import DataError, KernelMaxMargin, MaxMargin, MissingExtraError, Perceptron, separability
+from separatrix import (
+    DataError,
+    KernelMaxMargin,
+    MaxMargin,
+    MissingExtraError,
+    Perceptron,
+    Separability,
+    separability,
+)
 from separatrix.studio import in_words
+from separatrix.studio import session as studio_session
 from separatrix.studio.board import MOST_POINTS, Board, Separator
+from separatrix.studio.course_table import verdict_words
 from separatrix.studio.files_in import LARGEST_FILE, PROJECTED, load, load_bytes
 from separatrix.studio.forms import checked_parameters, fields_of, value_of
-from separatrix.studio.point_sets import SETS
+from separatrix.studio.point_sets import OWN, SETS, set_of
 from separatrix.studio.session import Session, epoch_of
 from separatrix.studio.stepping import frame_at, next_epoch, picture_of, promise
 
@@ -200,6 +210,41 @@ def test_a_session_computes_undoes_and_drops_stale_questions():
     assert session.board is first
     assert not session.undo()
     session.close()
+
+
+def test_points_are_decided_also_where_compiling_takes_the_first_seconds(monkeypatch):
+    given = []
+
+    def slow_at_first(points, labels, max_time):
+        given.append(max_time)
+        return separability(points, labels) if len(given) > 1 else Separability(None, "undecided", False)
+
+    monkeypatch.setattr(studio_session, "separability", slow_at_first)
+    session = Session(separable(), lambda shown: None)
+    assert session.compute(session.board, VIEW).answer.separable is True
+    assert len(given) == 2
+    assert given[1] > given[0]
+    session.compute(session.board, VIEW)
+    assert len(given) == 2  # it is remembered
+    session.close()
+
+
+def test_a_set_has_its_name_until_a_point_changes():
+    for name, make in SETS.items():
+        assert set_of(Board.of(*make())) == name
+    board = separable()
+    assert set_of(Board.of(board.points[1:], board.codes[1:])) == OWN
+
+
+def test_a_verdict_in_words():
+    triangle = Board.of([[0, 0], [4, 0], [0, 4], [1, 1]], [0, 0, 0, 1])
+    session = Session(triangle, lambda shown: None)
+    words = verdict_words(session.compute(triangle, VIEW))
+    assert "No line separates class 1 from class 2" in words
+    assert "a point of class 2 is exactly a weighted mean of 3 points of class 1" in words
+    session.close()
+    solved = frame_at(triangle, Separator("MaxMargin"), 1)
+    assert "solved at once" in in_words.theorem(solved, None)
 
 
 def test_files_become_points(tmp_path):

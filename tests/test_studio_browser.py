@@ -165,6 +165,7 @@ def test_it_plays_pauses_and_comes_to_its_end(visit):
 def test_a_perceptron_cycles_on_inseparable_points_while_the_proof_stands(visit):
     visit.page.get_by_label("points").select_option("XOR")
     visit.until(lambda: "convex hulls meet" in visit.page.locator(".answer").inner_text(), "no proof")
+    assert visit.page.get_by_label("points").input_value() == "XOR"
     visit.press("play")
     visit.until(lambda: visit.step() > 4, "it does not play")
     first = visit.data("boundary 1")
@@ -204,6 +205,8 @@ def test_files_good_and_bad(visit, tmp_path):
     visit.until(lambda: len(visit.data("points")["x"]) == 40, "no points")
     assert "projected" in visit.page.locator(".error").first.inner_text()
     assert visit.page.get_by_label("labels").input_value() == "label"
+    visit.page.get_by_role("button", name="<b>yes</b>").click()  # the classes have their names, and names stay text
+    assert visit.page.get_by_label("points").input_value() == "(your own)"
     visit.page.get_by_label("across").select_option("a")
     visit.page.get_by_label("up", exact=True).select_option("b")
     visit.until(lambda: visit.data("points")["x"][-1] == 39, "not the columns")
@@ -236,6 +239,10 @@ def test_it_is_right_on_a_telephone_in_the_dark(browser, address):
     narrow.page.wait_for_function("document.documentElement.scrollWidth <= 390")
     colour = narrow.page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert sum(map(int, re.findall(r"\d+", colour)[:3])) < 150
+    for name, dark in (("undo", True), ("class 2", True), ("class 1", False)):  # the chosen class stands out
+        button = narrow.page.get_by_role("button", name=name)
+        colour = button.evaluate("(e) => getComputedStyle(e).backgroundColor")
+        assert (sum(map(int, re.findall(r"\d+", colour)[:3])) < 150) == dark
     count = len(narrow.data("points")["x"])
     narrow.page.touchscreen.tap(*narrow.place(0.0, 1.9))
     narrow.until(lambda: len(narrow.data("points")["x"]) == count + 1, "a finger adds no point")

@@ -31,6 +31,7 @@ pytest.importorskip("bokeh", reason="interactive figures come with the view extr
 from bokeh.models import ColumnDataSource, GlyphRenderer, HBar, Image, ImageRGBA, Scatter, Select
 
 from separatrix import view
+from separatrix.view.canvas import FOLLOW_THEME, new_figure
 from separatrix.view.meeting_hulls import meeting_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -69,6 +70,12 @@ def test_a_view_is_one_page_that_needs_no_network():
     assert found.tags.count("script") == 4  # BokehJS, how much it tells, the figure, its colours
     assert "$$x$$" not in shown.page()
     assert len(shown.page()) < 2e6
+
+
+def test_figures_have_a_background_that_is_seen_through():
+    """Without one BokehJS draws parts of the former picture once more, with the frame."""
+    assert new_figure().background_fill_color == "rgba(255, 255, 255, 0.0)"
+    assert "background_fill_color: null, border_fill" not in FOLLOW_THEME
 
 
 def test_a_view_saves_itself_and_shows_itself(tmp_path):
@@ -155,6 +162,10 @@ def test_26_classes_are_named_where_they_lie_and_all_look_different(rng):
     assert view.confusion(y, model.predict(X)).figure.height < 900
     assert len(view.roc(y, model.decision_function(X)).figure.legend[0].items) == 9
     assert view.weights(model).figure.height < 700
+    pairs = view.weights(MaxMargin(multi_class="ovo").fit(X[:, :2], y))
+    assert len(pairs.figure.x_range.factors) == 30
+    assert "Of 325 weight vectors the 30 longest" in pairs.caption
+    assert pairs.title.endswith("each pair of classes")
 
 
 def test_margins_hold_every_row_and_tell_the_nearest():

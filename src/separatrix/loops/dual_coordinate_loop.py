@@ -10,12 +10,23 @@ sweeps. Rows are asked for ahead of time, which halves the price of the random o
 from typing import Any
 
 import numpy as np
+from numba.extending import register_jitable
 
 from separatrix.compile_cache import compiled, on_first_use
 from separatrix.loops.order import _mix
 from separatrix.rows.access import axpy, dot, prefetch
 
 LOOK_AHEAD = 6
+
+
+@register_jitable
+def shuffle(active, size, seed):
+    """Put ``active[:size]`` into the random order of a sweep (Fisher-Yates)."""
+    state = _mix(np.uint64(seed))
+    for i in range(size - 1, 0, -1):
+        state = state + np.uint64(0x9E3779B97F4A7C15)
+        j = np.int64(_mix(state) % np.uint64(i + 1))
+        active[i], active[j] = active[j], active[i]
 
 
 @on_first_use
@@ -28,11 +39,7 @@ def sweep(key: str) -> Any:
         """
         key  # noqa: B018  a closure cell, for numba's cache key
         d = a.shape[0] - 1
-        state = _mix(np.uint64(seed))
-        for i in range(size - 1, 0, -1):
-            state = state + np.uint64(0x9E3779B97F4A7C15)
-            j = np.int64(_mix(state) % np.uint64(i + 1))
-            active[i], active[j] = active[j], active[i]
+        shuffle(active, size, seed)
         largest = price = 0.0
         k = 0
         while k < size:

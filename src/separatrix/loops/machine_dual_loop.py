@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from separatrix.compile_cache import compiled, on_first_use
+from separatrix.loops.dual_coordinate_loop import shuffle
 from separatrix.loops.kesler_loop import LOOK_AHEAD
-from separatrix.loops.order import _mix
 from separatrix.rows.access import add_row, prefetch, scores
 
 
@@ -32,11 +32,7 @@ def machine_sweep(key: str) -> Any:
         categories = V.shape[0]
         rivals = categories - 1
         out, g = np.empty(categories), np.empty(rivals)
-        state = _mix(np.uint64(seed))
-        for i in range(size - 1, 0, -1):
-            state = state + np.uint64(0x9E3779B97F4A7C15)
-            j = np.int64(_mix(state) % np.uint64(i + 1))
-            active[i], active[j] = active[j], active[i]
+        shuffle(active, size, seed)
         largest = price = 0.0
         k = 0
         while k < size:

@@ -244,10 +244,9 @@ class _Question:
                 return self._exactly(patterns, best)
         except OutOfTimeError:
             pass
-        text = (
-            "Undecided: no separating hyperplane was found, and no exact proof that there is none. No margin above "
-            f"{best.certificate.upper:.3g} exists."
-        )
+        text = "Undecided: no separating hyperplane was found, and no exact proof that there is none."
+        if best.certificate.upper < np.inf:
+            text += f" No margin above {best.certificate.upper:.3g} exists."
         return Separability(None, "undecided", False, best.certificate, explanation=text)
 
     def _solve(self, patterns: Any) -> Problem:

@@ -12,7 +12,7 @@ h1 { font-size: 1.5rem; margin-bottom: .2rem; } h2 { font-size: 1.1rem; margin: 
 .verdict { font-size: 1.1rem; border-left: 4px solid var(--plus); padding: .4rem .8rem; margin: 1rem 0; }
 .verdict.no { border-color: var(--minus); }
 .note { border-left: 4px solid var(--line); padding: .1rem .8rem; color: var(--faint); }
-.numbers { display: grid; grid-template-columns: repeat(auto-fill, minmax(8.5rem, 1fr)); gap: .5rem; margin: 1rem 0; }
+.numbers { display: grid; grid-template-columns: repeat(auto-fill, minmax(7.6rem, 1fr)); gap: .5rem; margin: 1rem 0; }
 .numbers div { background: var(--tile); border-radius: 6px; padding: .5rem .7rem; }
 .numbers b { display: block; font-size: 1.2rem; font-variant-numeric: tabular-nums; }
 .numbers span, figcaption, footer { color: var(--faint); font-size: .88rem; }

@@ -67,15 +67,38 @@ def _summary(fit: Fit) -> str:
     ]
     right = round(fit.train_accuracy * fit.table.n)
     if fit.hard is not None and fit.hard is not fit.separator:
-        said.append("The model below allows errors all the same, because that predicts new rows better.")
+        said.append(f"The model below allows errors all the same{_why(fit)}.")
     said.append(f"The model has {right:,} of {fit.table.n:,} rows right ({_percent(fit.train_accuracy)}).")
     unseen = _unseen(fit)
     if unseen is not None:
-        said.append(f"For rows that it had not seen, expect about {_percent(unseen[0].score('accuracy'))}.")
+        said.append(
+            f"For rows that it had not seen, expect about {_percent(unseen[0].score('accuracy'))}.{_chance(unseen[0])}"
+        )
     leading = [name for name, _ in (largest_weights(fit.model, 3) or [("", [])])[0][1]]
     if leading and len(fit.separator.classes_) == 2:
         said.append(f"What counts most: {', '.join(leading)}.")
     return f'<p class="verdict{"" if separable is True else " no"}">{escape(" ".join(said))}</p>'
+
+
+def _why(fit: Fit) -> str:
+    """What cross-validation found against the boundary without errors, where it was asked."""
+    if fit.choice is None or fit.choice.hard is None or fit.cv is None:
+        return ""
+    taken, hard = (fit.choice.mean(k) for k in (fit.choice.taken, fit.choice.hard))
+    better = taken < hard if fit.cv.score == "log-loss" else taken > hard
+    return (
+        ", because that predicts new rows better" if better else ": it is simpler, and predicts new rows about as well"
+    )
+
+
+def _chance(answers: Answers) -> str:
+    """A warning where the largest class alone is right as often, within one standard error."""
+    counts = np.bincount(answers.truth)
+    share, right = counts.max() / counts.sum(), answers.score("accuracy")
+    if right > share + np.sqrt(share * (1 - share) / counts.sum()):
+        return ""
+    name = answers.classes[counts.argmax()]
+    return f" That is no better than to answer {name} always, which is right for {_percent(share)}."
 
 
 def _unseen(fit: Fit) -> tuple[Answers, str] | None:

@@ -51,8 +51,9 @@ def _state(frame: Frame) -> str:
     return "at its end" if frame.done else "running" if frame.model is not None else ""
 
 
-def _points(count: int) -> str:
-    return f"{count} point{'s' if count > 1 else ''}"
+def _mean(count: int, name: str) -> str:
+    """A point of the hull of a class, as the proof has it."""
+    return f"a point of class {name}" if count == 1 else f"a weighted mean of {count} points of class {name}"
 
 
 def verdict_words(shown: Shown) -> str:
@@ -68,8 +69,8 @@ def verdict_words(shown: Shown) -> str:
     positive = int(shown.meeting.positive.sum())
     negative = len(shown.meeting.rows) - positive
     return (
-        f'<p class="answer"><b>No line separates {first} from {second}.</b> Their convex hulls meet at '
-        f'<span style="color:{COLOURS[5]}">★</span> ({x:.4g}, {y:.4g}): a weighted mean of {_points(positive)} of '
-        f"{second} is exactly one of {_points(negative)} of {first}. Perceptrons never come to rest on "
-        f"such points.</p>{doubt}"
+        f'<p class="answer"><b>No line separates class {first} from class {second}.</b> Their convex hulls meet at '
+        f'<span style="color:{COLOURS[5]}">★</span> ({x:.4g}, {y:.4g}): {_mean(positive, second)} is exactly '
+        f"{_mean(negative, first)}. Without a kernel or functions phi a Perceptron never comes to rest on such "
+        f"points.</p>{doubt}"
     )

@@ -85,6 +85,8 @@ def _vector(w: np.ndarray) -> str:
 
 def theorem(frame: Frame, promise: Theory | None) -> str:
     """How far the updates are towards the limit, as HTML."""
+    if frame.unit == "solved":
+        return "<p>It is solved at once: there are no updates that a theorem would bound.</p>"
     if promise is None:
         return "<p>No theorem of this library bounds its updates.</p>"
     head = f"<p><b>{escape(promise.theorem)}</b>: at most {escape(promise.statement)}"

@@ -14,15 +14,17 @@ from separatrix.studio.board import DEGREES, MOST_CLASSES, Board
 from separatrix.studio.bounds_figure import ClosingBounds
 from separatrix.studio.course_table import course_table, verdict_words
 from separatrix.studio.files_in import PROJECTED, Loaded, first_choice, load_bytes
-from separatrix.studio.page_frame import WIDGET, WORDS, template
+from separatrix.studio.page_frame import CLASSES, WAITING, WIDGET, WORDS, template
 from separatrix.studio.plane_figure import Plane
-from separatrix.studio.point_sets import SETS
+from separatrix.studio.point_sets import OWN, SETS, set_of
 from separatrix.studio.separator_forms import Forms
 from separatrix.studio.session import Session, Shown, epoch_of
-from separatrix.view.canvas import FOLLOW_THEME
+from separatrix.view.canvas import FOLLOW_THEME, plain
 
 PERIOD = 80  # milliseconds between two looks while it plays
 SPEEDS = {"1 a second": 1, "2 a second": 2, "5 a second": 5, "10 a second": 10, "50 a second": 50, "500 a second": 500}
+SOON = 600  # milliseconds after which it is said that something is computed
+MARKS = "●▲■◆▼"  # the shapes of the points, class by class
 END = 10**7  # a step that every fit has ended before
 
 
@@ -35,6 +37,12 @@ def panel() -> Any:
     return panel
 
 
+def _buttons(names: tuple[str, ...]) -> dict[str, int]:
+    """What stands on the buttons of the classes: their shapes, and their names where they have some."""
+    told = [names[k] if k < len(names) else f"class {k + 1}" for k in range(MOST_CLASSES)]
+    return {f"{mark} {plain(name, 16)}": k for k, (mark, name) in enumerate(zip(MARKS, told, strict=True))}
+
+
 class Page:
     """One open page. Everything of it belongs to its session: two windows know nothing of each other."""
 
@@ -43,6 +51,7 @@ class Page:
         self.doc = pn.state.curdoc
         self.ended = False  # no separator has a step left
         self.message, self.loaded, self.due = "", start, 0.0
+        self.seen, self.waits = 0, False  # how often something was shown; whether one looks if it comes soon
         self.session = Session(self._first_board(start), self._computed)
         self.plane = Plane(self.session.board)
         self.quiet = False
@@ -97,7 +106,7 @@ class Page:
             made.on_click(self._locked(act))
             return made
 
-        self.sets = pn.widgets.Select(name="points", options=["(drawn)", *SETS], value="(drawn)", width=170, **looks)
+        self.sets = pn.widgets.Select(name="points", options=[OWN, *SETS], value=OWN, width=210, **looks)
         self.sets.param.watch(self._locked(self._choose_set), "value")
         self.upload = pn.widgets.FileInput(
             accept=".csv,.tsv,.txt,.parquet,.json,.ndjson,.arff,.npy,.npz,.svm,.libsvm,.gz",
@@ -112,8 +121,8 @@ class Page:
         for chosen in (self.column_x, self.column_y):
             chosen.param.watch(self._locked(self._columns_changed), "value")
         self.target.param.watch(self._locked(self._labels_chosen), "value")
-        names = {f"class {k + 1}": k for k in range(MOST_CLASSES)}
-        self.classes = pn.widgets.RadioButtonGroup(name="class", options=names, value=0, **looks)
+        coloured = {**looks, "stylesheets": [WIDGET, CLASSES]}
+        self.classes = pn.widgets.RadioButtonGroup(name="class", options=_buttons(()), value=0, **coloured)
         self.classes.param.watch(self._locked(self._class_chosen), "value")
         tools = [
             button("recolour", self._recolour, description="give the chosen points this class"),
@@ -182,6 +191,8 @@ class Page:
     def _change(self, board: Board, fit_range: bool = False) -> None:
         self.session.change(board)
         self.message, self.ended = "", False
+        if fit_range:  # other points: what was drawn for the former says nothing of them
+            self.plane.forget()
         self._show_board(fit_range)
 
     def _choose_set(self, event: Any) -> None:
@@ -224,7 +235,7 @@ class Page:
         if not self.session.undo():
             self._complain("There is nothing to undo.")
             return
-        self.ended = False
+        self.message, self.ended = "", False
         self.forms.show(self.session.board.separators)
         self._show_board(fit_range=True)
 
@@ -326,6 +337,20 @@ class Page:
 
     def _ask(self, then: Any = None) -> None:
         self.session.ask(self.plane.view, then)
+        if not self.waits:
+            self._look_soon()
+
+    def _look_soon(self) -> None:
+        self.waits = True
+        self.doc.add_timeout_callback(partial(self._look, self.seen), SOON)
+
+    def _look(self, seen: int) -> None:
+        """Say that something is computed where it takes long; while it plays, frames come."""
+        self.waits = False
+        if self.session.busy and self.seen == seen:
+            self.status.object = WAITING + self.status.object
+        elif self.session.busy:
+            self._look_soon()
 
     def _computed(self, shown: Shown) -> None:
         self.doc.add_next_tick_callback(partial(self._show, shown))
@@ -338,12 +363,14 @@ class Page:
         board = self.session.board
         with self._quietly():
             self.plane.show_points(board, fit_range)
-            self.degree.value, self.sets.value = board.degree, "(drawn)"
+            self.degree.value, self.sets.value = board.degree, set_of(board)
+            self.classes.options = _buttons(board.names)
         self._ask()
 
     def _show(self, shown: Shown) -> None:
         if shown.board is not self.session.board:  # it has changed since
             return
+        self.seen += 1
         with self.pn.io.hold():
             self._show_frames(shown)
         if self.play.value and self.ended:

@@ -1,5 +1,11 @@
 """The HTML around the page: its looks in light and dark, on a telephone and at a desk."""
 
+from separatrix.plot.style import COLOURS
+
+ARROW = (  # of a list, in a grey that is seen in light and dark; Bokeh's own is black
+    "<svg viewBox='0 0 25 20' xmlns='http://www.w3.org/2000/svg'><path d='M 0,0 25,0 12.5,20 Z' fill='gray'/></svg>"
+)
+
 STYLE = """
 :root { color-scheme: light dark; --ink: #222; --faint: #666; --line: #ccc; --paper: #fff; --tile: #f3f5f7;
   --blue: #0072B2; --orange: #E69F00; }
@@ -16,15 +22,27 @@ main { display: grid; grid-template-columns: minmax(0, 1.5fr) minmax(0, 1fr); ga
 """
 
 # Inside widgets, whose styles are shut off from those of the page; the colours of the page reach them all the same.
-WIDGET = """
-:host { color: var(--ink); font: 14px system-ui, sans-serif; }
-label, .bk-input-group > label, span { color: var(--ink); }
-.bk-input { color: var(--ink); background-color: var(--paper); border-color: var(--line); }
-option { color: var(--ink); background-color: var(--paper); }
-.bk-btn, .bk-btn-default, .bk-btn-light { color: var(--ink); background-color: var(--tile); border-color: var(--line); }
-.bk-btn.bk-active, .bk-btn-primary { color: #fff; background-color: #0072B2; border-color: #0072B2; }
-.bk-btn:focus-visible { outline: 2px solid var(--orange); }
+WIDGET = f"""
+:host {{ color: var(--ink); font: 14px system-ui, sans-serif; --surface-color: var(--tile);
+  --surface-text-color: var(--ink); --primary-color: #0072B2; --button-primary-text-color: #fff; }}
+label, .bk-input-group > label, span {{ color: var(--ink); }}
+.bk-input {{ color: var(--ink); background-color: var(--paper); border-color: var(--line); }}
+option {{ color: var(--ink); background-color: var(--paper); }}
+.bk-btn {{ color: var(--ink); background-color: var(--tile); border-color: var(--line); }}
+.bk-btn.bk-btn-primary {{ color: #fff; }}
+:host(.solid) .bk-btn-group .bk-btn.bk-btn-default.bk-active {{ color: var(--paper); background-color: var(--ink);
+  box-shadow: none; }}
+.bk-btn:focus-visible {{ outline: 2px solid var(--orange); }}
+select:not([multiple]).bk-input {{ background-image: url("data:image/svg+xml;utf8,{ARROW}"); }}
+::file-selector-button {{ color: var(--ink); background-color: var(--tile); border: 1px solid var(--line); }}
+.card-button svg {{ stroke: var(--ink); }}
 """
+
+# The buttons of the classes carry the colours of their points.
+CLASSES = ".bk-btn-group { flex-wrap: wrap; } :host(.solid) .bk-btn { padding: 6px 7px; }" + "".join(
+    f":host(.solid) .bk-btn:nth-child({k}) {{ border-bottom: 4px solid {colour}; }}"
+    for k, colour in enumerate(COLOURS, start=1)
+)
 
 WORDS = """
 :host { color: var(--ink); font: 15px/1.45 system-ui, sans-serif; }
@@ -33,6 +51,7 @@ code, pre { font: 12.5px/1.4 ui-monospace, monospace; background: var(--tile); b
 pre { padding: .5rem; overflow: auto; max-height: 16rem; }
 .meter { border: 1px solid var(--line); border-radius: 4px; height: .7rem; overflow: hidden; }
 .meter > div { height: 100%; background: var(--blue); }
+.waiting { color: var(--faint); }
 .error { border-left: 4px solid var(--orange); padding-left: .6rem; }
 table { border-collapse: collapse; width: 100%; } td, th { text-align: right; padding: .15rem .5rem .15rem 0;
   border-bottom: 1px solid var(--line); font-variant-numeric: tabular-nums; font-weight: normal; }
@@ -40,6 +59,8 @@ th { color: var(--faint); } td:first-child, th:first-child { text-align: left; }
 h2 { font-size: 1rem; margin: .8rem 0 .2rem; } .swatch { display: inline-block; width: 1.6rem; border-top-width: 3px;
   vertical-align: middle; margin-right: .3rem; }
 """
+
+WAITING = '<p class="waiting" role="status">Computing … An algorithm is compiled when it is first used.</p>'
 
 TEMPLATE = """
 {% extends base %}

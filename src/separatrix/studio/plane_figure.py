@@ -131,12 +131,19 @@ class Plane:
             shade[picture.doubtful & grid] = 0x88888888
         self.doubtful.data = {"image": [shade], **place}
 
+    def forget(self) -> None:
+        """Points alone, until what belongs to them is computed."""
+        for k in range(len(self.lines)):
+            self.show_picture(k, None)
+        self.show_corrected(np.zeros((0, 2)))
+        self.show_meeting(None)
+
     def show_corrected(self, places: np.ndarray) -> None:
         self.corrected.data = {"x": places[:, 0].tolist(), "y": places[:, 1].tolist()}
 
-    def show_meeting(self, meeting: Meeting | None, board: Board) -> None:
+    def show_meeting(self, meeting: Meeting | None, board: Board | None = None) -> None:
         """The hulls of the rows of a proof, and the point in which they meet."""
-        if meeting is None:
+        if meeting is None or board is None:
             self.hulls.data, self.star.data = {"xs": [], "ys": [], "colour": []}, {"x": [], "y": []}
             return
         xs, ys, colours = [], [], []

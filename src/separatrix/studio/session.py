@@ -17,7 +17,7 @@ from separatrix.studio.stepping import Frame, Picture, frame_at, next_epoch, pic
 from separatrix.view.meeting_hulls import Meeting, meeting_of
 
 log = logging.getLogger(__name__)
-PATIENCE = 3.0  # seconds for the question of separability
+PATIENCE = (3.0, 20.0)  # seconds for the question of separability; the first try may spend its own on compiling
 LONGEST_PAST = 100  # states that can be undone
 
 MOST_BETWEEN = 30  # steps that are looked up where one jumped ahead
@@ -145,8 +145,12 @@ class Session:
             answer, meeting = None, None
             if len(board.classes) > 1:
                 try:
-                    answer = separability(board.points, board.labels, max_time=PATIENCE)
-                    meeting = meeting_of(answer, board.points, board.labels) if answer.separable is False else None
+                    for patience in PATIENCE:
+                        answer = separability(board.points, board.labels, max_time=patience)
+                        if answer.separable is not None:
+                            break
+                    if answer is not None and answer.separable is False:
+                        meeting = meeting_of(answer, board.points, board.labels)
                 except DataError:  # nothing of it can be drawn
                     pass
             self.answers = {key: (answer, meeting)}

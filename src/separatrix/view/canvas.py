@@ -25,7 +25,19 @@ HATCHES = [
 INK, FAINT = "#333333", "#DDDDDD"
 RIGHT, WRONG = "#5B6770", "#B2182B"  # of answers: none of them is the colour of a class
 REST = "#888888", "circle"  # the look of all other classes together
+# The background, seen through. Not None: BokehJS strokes the frame without a new path (PlotView._paint_outline), and
+# where nothing was filled before, the last path of the former picture is drawn once more: ghosts of ticks and grids.
+CLEAR = (255, 255, 255, 0.0)
 LONGEST = 28  # characters of a name that stands at an axis or in a legend
+
+# Numbers at an axis as people write them: 0.003 and 2e-5, where Bokeh's own are 3.000e-3 and 2.000e-5.
+SHORT = """
+const size = Math.abs(tick), step = ticks.length > 1 ? Math.abs(ticks[1] - ticks[0]) : size;
+if (size < 1e-6 * step) return "0";
+const short = Number(tick.toPrecision(9));
+return (size < 1e-3 || size >= 1e6 ? short.toExponential().replace("e+", "e")
+  : short.toLocaleString("en-US", {maximumFractionDigits: 9})).replaceAll("-", "\u2212");
+"""
 
 # Colours of text, lines and grids follow the page. What a glyph is tagged with says which of its colours is ink.
 FOLLOW_THEME = """
@@ -44,7 +56,7 @@ FOLLOW_THEME = """
           for (const name of names) if (name in model.attributes) change[name] = colour;
         };
         if (model.type === "Figure" || model.type === "Plot") {
-          Object.assign(change, {background_fill_color: null, border_fill_color: null, outline_line_color: line});
+          Object.assign(change, {border_fill_color: null, outline_line_color: line});
         } else if (model.type.endsWith("Axis")) {
           set(["axis_label_text_color", "major_label_text_color", "group_text_color", "subgroup_text_color",
             "axis_line_color", "major_tick_line_color"], ink);
@@ -119,6 +131,7 @@ def distinct(names: list[str]) -> list[str]:
 def new_figure(x: Any = "", y: Any = "", *, height: int = 380, **options: Any) -> Any:
     """An empty figure that takes the width of its page; a finger on it scrolls the page until a tool is chosen."""
     bokeh()
+    from bokeh.models import CustomJSTickFormatter, LinearAxis
     from bokeh.plotting import figure
 
     tools = options.pop("tools", "pan,wheel_zoom,box_zoom,reset,save")
@@ -134,7 +147,7 @@ def new_figure(x: Any = "", y: Any = "", *, height: int = 380, **options: Any) -
         min_width=200,
         **options,
     )
-    shown.background_fill_color = shown.border_fill_color = None
+    shown.background_fill_color, shown.border_fill_color = CLEAR, None
     shown.toolbar.logo = None
     shown.toolbar.autohide = True
     shown.outline_line_color = FAINT
@@ -146,6 +159,8 @@ def new_figure(x: Any = "", y: Any = "", *, height: int = 380, **options: Any) -
         axis.axis_label_text_color = axis.major_label_text_color = INK
         axis.axis_line_color = axis.major_tick_line_color = INK
         axis.minor_tick_line_color = None
+        if isinstance(axis, LinearAxis):
+            axis.formatter = CustomJSTickFormatter(code=SHORT)
     return shown
 
 

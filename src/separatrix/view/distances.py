@@ -10,6 +10,7 @@ from separatrix.view.rows_in_words import about_rows, feature_names_of
 
 BINS = 50
 MOST_NAMED = 8  # classes that are told apart by colours
+COUNTS = 'return tick < 0 || tick % 1 ? "" : tick.toLocaleString("en-US")'  # below 0 lie rows, not counts
 MOST_NEAREST = 150  # rows that can be pointed at
 
 
@@ -38,7 +39,7 @@ def margins(estimator: Any, X: Any, y: Any, *, feature_names: Any = None) -> Vie
     True
     """
     bokeh()
-    from bokeh.models import ColumnDataSource, NumeralTickFormatter
+    from bokeh.models import ColumnDataSource, CustomJSTickFormatter
 
     seen = MarginDisplay.computed(estimator, X, y)
     finite = np.isfinite(seen.margins)
@@ -46,7 +47,7 @@ def margins(estimator: Any, X: Any, y: Any, *, feature_names: Any = None) -> Vie
     room = max(1e-6 * abs(high), 1e-300) if high - low <= 1e-9 * abs(high) else 0.0  # all may lie at the same distance
     edges = np.linspace(low - room, high + room, BINS + 1)
     figure = new_figure(seen.unit, "rows", height=340)
-    figure.yaxis.formatter = NumeralTickFormatter(format="0,0")
+    figure.yaxis.formatter = CustomJSTickFormatter(code=COUNTS)
     groups = [(plain(c, 22), seen.y == c, look(k)[0]) for k, c in enumerate(seen.classes)]
     if len(groups) > MOST_NAMED:
         groups = [("on its side", seen.margins > 0, RIGHT), ("on the wrong side", seen.margins <= 0, WRONG)]
@@ -79,8 +80,9 @@ def margins(estimator: Any, X: Any, y: Any, *, feature_names: Any = None) -> Vie
     if drawn:
         _upright(figure, seen.band, 1, "dashed")
     legend_below(figure, entries)
-    nearest = min(MOST_NEAREST, len(seen.margins))
-    caption = f"Right of 0 a row is on its side. Below the bars the {nearest:,} rows that are farthest to the left."
+    few = f"the {MOST_NEAREST:,} rows that are farthest to the left"
+    below_them = "the rows themselves" if len(seen.margins) <= MOST_NEAREST else few
+    caption = f"Right of 0 a row is on its side. Below the bars {below_them}."
     if drawn:
         caption += f" The dashed line is the edge of the band, at {seen.band:.3g}."
     elif seen.band is not None and seen.band > high:

@@ -193,7 +193,7 @@ def _marks(
     """Rings around support vectors and crosses on wrong rows, thin enough to show what lies under them."""
     entries = []
     told = counts or (len(support), len(wrong))
-    kinds = [("support vectors", "circle", 15, support), ("on the wrong side", "x", 11, wrong)]
+    kinds = [("support vectors", "circle", 15, support), ("wrong", "x", 11, wrong)]
     for (name, shape, size, rows), count in zip(kinds, told, strict=True):
         if len(rows):
             looks = {"size": 10, "line_width": 0.7} if len(rows) >= CROWDED else {"size": size, "line_width": 1.3}
