@@ -162,6 +162,10 @@ def test_26_classes_are_named_where_they_lie_and_all_look_different(rng):
     assert view.confusion(y, model.predict(X)).figure.height < 900
     assert len(view.roc(y, model.decision_function(X)).figure.legend[0].items) == 9
     assert view.weights(model).figure.height < 700
+    pairs = view.weights(MaxMargin(multi_class="ovo").fit(X[:, :2], y))
+    assert len(pairs.figure.x_range.factors) == 30
+    assert "Of 325 weight vectors the 30 longest" in pairs.caption
+    assert pairs.title.endswith("each pair of classes")
 
 
 def test_margins_hold_every_row_and_tell_the_nearest():

@@ -10,6 +10,7 @@ from separatrix.view.canvas import HATCHES, INK, View, distinct, hover, look, ne
 from separatrix.workflows.verifying import vector_names
 
 MOST = 20  # features that are drawn
+MOST_VECTORS = 30  # of classes or of pairs of them: 26 classes have 325 pairs
 
 
 def weights(model: Any, *, folds: Any = None, most: int = MOST) -> View:
@@ -46,7 +47,12 @@ def weights(model: Any, *, folds: Any = None, most: int = MOST) -> View:
     caption = "" if coef.shape[1] <= most else f"The {most} largest of {coef.shape[1]:,} weights are drawn. "
     if len(coef) == 1:
         return _bars(separator, coef[0, chosen], labels, _spread(folds, chosen), caption)
-    return _marks(vector_names(separator), coef[:, chosen], labels, caption)
+    vectors = np.sort(np.argsort(-np.linalg.norm(coef, axis=1), kind="stable")[:MOST_VECTORS])
+    if len(vectors) < len(coef):
+        caption += f"Of {len(coef):,} weight vectors the {MOST_VECTORS} longest are drawn. "
+    named = vector_names(separator)
+    each = "pair of classes" if getattr(separator, "multi_class", "") == "ovo" else "class"
+    return _marks([named[k] for k in vectors], coef[np.ix_(vectors, chosen)], labels, caption, each)
 
 
 def _spread(folds: Any, chosen: np.ndarray) -> np.ndarray | None:
@@ -93,7 +99,7 @@ def _bars(separator: Any, w: np.ndarray, labels: list[str], spread: np.ndarray |
     return View(figure, f"Weights, positive for {positive}", caption + sides)
 
 
-def _marks(vectors: list[str], coef: np.ndarray, labels: list[str], caption: str) -> View:
+def _marks(vectors: list[str], coef: np.ndarray, labels: list[str], caption: str, each: str) -> View:
     """A mark for each feature and vector: full for it, empty against it, the size is that of the weight."""
     columns = distinct([plain(name, 14) for name in vectors])
     figure = new_figure("", "", height=120 + 22 * len(labels), x_range=columns, y_range=labels[::-1])
@@ -125,6 +131,9 @@ def _marks(vectors: list[str], coef: np.ndarray, labels: list[str], caption: str
     figure.grid.grid_line_color = None
     return View(
         figure,
-        "Weights of the features for each class",
-        f"{caption}The larger a mark, the larger the weight. A full one speaks for the class, an empty one against it.",
+        f"Weights of the features for each {each}",
+        f"{caption}The larger a mark, the larger the weight. A full one is positive, an empty one negative."
+        if each != "class"
+        else f"{caption}The larger a mark, the larger the weight. A full one speaks for the class, an empty one "
+        "against it.",
     )
