@@ -14,6 +14,7 @@ from separatrix.cli import app
 from separatrix.errors import DataError
 from separatrix.plot import CriticalDifferenceDisplay
 from separatrix.ranking import Ranking, critical_difference, ranked
+from separatrix.workflows import comparing
 
 # Demsar (2006), table 6: AUC of C4.5, with pruning of leaves (m), of confidence (cf), and of both.
 DEMSAR = [
@@ -135,6 +136,26 @@ def three_files(tmp_path):
         lines = [f"{a},{b},c{label}" for (a, b), label in zip(X, y, strict=True)]
         (tmp_path / f"{k}.csv").write_text("\n".join(["a,b,label", *lines]))
     return [str(tmp_path / f"{k}.csv") for k in range(3)]
+
+
+@pytest.mark.parametrize("results", [0, 1])
+def test_compare_of_several_files_is_interrupted(three_files, monkeypatch, results):
+    """Before the second file has a result, or after its first: the table of the first file is shown."""
+    calls, measure = [], comparing._measure
+
+    def interrupted(*given):
+        calls.append(given[0])
+        if len(calls) > 2 + results:
+            raise KeyboardInterrupt
+        return measure(*given)
+
+    monkeypatch.setattr(comparing, "_measure", interrupted)
+    asked = ["compare", *three_files, "-t", "label", "--cv", "2", "--algorithms", "LeastSquares,Perceptron"]
+    result = CliRunner().invoke(app, asked)
+    assert result.exit_code == 130
+    assert result.output.count("LeastSquares") + result.output.count("Perceptron") == 2 + results
+    assert "No ranks: They need at least two files" in result.stderr
+    assert "not tried" in result.stderr
 
 
 def test_compare_ranks_over_several_files(three_files, tmp_path):

@@ -40,8 +40,9 @@ class Theory:
     with the lower end of it, so it certainly holds; inf where the theorem's condition is not certain. ``least_bound``:
     with the upper end; the theorem's own value lies between the two. ``fraction``: a run that converged has at least
     this part of the lower end, and for all rules but CRAMMA and MICRA of gamma_d itself; None where nothing is
-    promised. Of "Freund-Schapire", the theorem for one pass over data without a certified margin, ``gamma`` is what minimises its
-    bound for the vector of the fit; `separatrix.bounds.least_freund_schapire` minimises over the vector as well.
+    promised. Of "Freund-Schapire", the theorem for one pass over data without a certified margin, ``gamma`` is what
+    minimises its bound for the vector of the fit; `separatrix.bounds.least_freund_schapire` minimises over the vector
+    as well.
     """
 
     theorem: str

@@ -14,6 +14,7 @@ class Span:
     """Some patterns by their inner products G, to project others on."""
 
     def __init__(self, G: np.ndarray):
+        self.G = G
         try:
             self.factor: Any = la.cho_factor(G)
         except la.LinAlgError:  # patterns that depend on each other
@@ -22,4 +23,5 @@ class Span:
     def project(self, products: np.ndarray, square: float) -> tuple[np.ndarray, float]:
         """The multiples of the patterns in P y, and |y - P y|; ``products`` of y with them, ``square`` = |y|^2."""
         d = self.inverse @ products if self.factor is None else la.cho_solve(self.factor, products)
-        return d, float(np.sqrt(max(square - products @ d, 0.0)))
+        # of these very multiples, however well G determines them: what enters the theorem
+        return d, float(np.sqrt(max(square - 2.0 * (products @ d) + d @ self.G @ d, 0.0)))
