@@ -22,6 +22,7 @@ from separatrix.proof.certify import certify
 from separatrix.rows.memory import MemoryRows
 from separatrix.space import Vector
 
+BELOW = 0.01  # part of tol at which squared slack is solved: LIBLINEAR's last step often ends that far below its own
 CLOSER = 1e-6  # a gap of tol leaves an error of about sqrt(tol) in the coefficients
 NOT_CONVERGED = "Liblinear failed to converge, increase the number of iterations."  # scikit-learn's words
 
@@ -34,8 +35,9 @@ class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
     ``multi_class="crammer_singer"``, ``verbose`` and negative weights are left to scikit-learn.
 
     Parameters are those of ``sklearn.svm.LinearSVC``. ``tol`` is the certified relative gap ``(P - D)/P`` at which
-    the fit may stop, ``max_iter`` the passes over the data that it may take where it is not small enough to be solved
-    at once; ``dual`` and ``random_state`` change nothing, because the answer does not depend on them.
+    the fit counts as converged (squared slack goes on to a hundredth of it), ``max_iter`` the passes over the data
+    that it may take where it is not small enough to be solved at once; ``dual`` and ``random_state`` change nothing,
+    because the answer does not depend on them.
 
     Attributes
     ----------
@@ -145,8 +147,9 @@ class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
     def _solved(self, X: Any, codes: np.ndarray, weight: Vector | None, factors: Vector) -> list["SolvedClass"]:
         """A problem for each class against the rest. LIBLINEAR multiplies the weights of the class alone by its factor,
         not those of the rest; of two classes each has its own."""
+        tol = self.tol * (1.0 if self.loss == "hinge" else BELOW)
         margin = QuietMargin(
-            self.C, loss=self.loss, fit_intercept=self.fit_intercept, rho=self.intercept_scaling, tol=self.tol,
+            self.C, loss=self.loss, fit_intercept=self.fit_intercept, rho=self.intercept_scaling, tol=tol,
             max_passes=int(self.max_iter),
         )  # fmt: skip
         binary = [1] if len(factors) == 2 else range(len(factors))
