@@ -36,6 +36,7 @@ def best_freund_schapire(margins: ArrayLike, radius: float) -> tuple[float, floa
     With s = R/gamma, (R + D)/gamma is s + |max(0, 1 - s u.y_k/R)|, a convex function of s, whose minimum Newton's steps
     find, each a look at all margins, and halves of an interval where a step would leave it.
 
+    >>> from separatrix.bounds import best_freund_schapire, novikoff
     >>> bound, gamma = best_freund_schapire([1.0] * 30 + [-0.2], radius=1.2)
     >>> round(bound, 2), round(gamma, 2)
     (5.57, 1.06)
