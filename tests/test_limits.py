@@ -157,7 +157,8 @@ class Interrupt:
             raise KeyboardInterrupt
 
         self.former, self.start = signal.signal(signal.SIGPROF, handler), time.process_time()
-        signal.setitimer(signal.ITIMER_PROF, self.after, 0.3)  # and again: one in a destructor is lost
+        # and again, since one in a destructor is lost; so late that it never meets the way out of the first
+        signal.setitimer(signal.ITIMER_PROF, self.after, 3.0)
         return self
 
     def __exit__(self, *_):

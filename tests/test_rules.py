@@ -72,7 +72,6 @@ RELATIVE = (
     MICRA,
     FixedMargin,
     ROMMA,
-    BalancedWinnow,
     PNormALMA,
 )  # weights count by what they are of their mean
 

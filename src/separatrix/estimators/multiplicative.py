@@ -35,7 +35,7 @@ class BalancedWinnow(ClassWeightMixin, Peaked):
     Computed as ``theta += y``, ``w = 2 sinh(ln(alpha) theta)`` with shifted exponents, which never overflow; ``coef_``
     is w up to a positive factor, and |theta| / (number of updates) is the upper bound on the margin.
 
-    Sample weights, divided by their mean, multiply y in the exponent. `partial_fit` takes them as they are.
+    Sample weights multiply y in the exponent, so their size matters: it is that of the steps.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class BalancedWinnow(ClassWeightMixin, Peaked):
             rule = WinnowRule(float(np.log(float(self.alpha))))
         else:
             rule = WinnowRule(1.0 / record.peak, float(np.ceil(2.0 * np.log(2.0 * (record.d + 1)))))
-        return Recipe(rule, memory=_exponents, relative=True, predicting=_weights)
+        return Recipe(rule, memory=_exponents, predicting=_weights)
 
     def _fitted(self, trainings: list[Any], recipe: Recipe, data: Any) -> dict[str, Any]:
         logs = np.array([t.rule.rate * t.state.v for t in trainings])

@@ -353,7 +353,7 @@ class GreedyPerceptron(AdditiveClassifier):
     >>> GreedyPerceptron((4.0, 2.0, 1.0, 0.5), fit_intercept=False, shuffle=False).fit(X, y).n_updates_
     4
     >>> model = GreedyPerceptron(shuffle=False).fit(X, y)
-    >>> model.eta_counts_.sum() == model.n_updates_
+    >>> int(model.eta_counts_.sum()) == model.n_updates_
     True
     """
 
