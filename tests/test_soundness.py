@@ -145,3 +145,12 @@ def test_a_fit_proves_with_several_hundred_rows_that_nothing_separates():
     assert certificate.separable is False
     assert len(certificate.alpha_index) > 350
     assert certificate.verify(X, y)
+
+
+def test_weights_far_apart_do_not_keep_newton_for_ever():
+    """Rounding errors make its steps tiny there, each a little progress."""
+    X = 1e4 * np.array([[2.0], [3.0], [-1.0], [-3.0], [-2.0], [-3.0], [-3.0], [-2.0], [-2.0]])
+    weight = [0.5, 1e6, 1e6, 2.0, 0.5, 1e6, 1.0, 2.0, 2.0]
+    model = MaxMargin(100.0, fit_intercept="free").fit(X, [1, 1, 0, 0, 0, 0, 0, 0, 0], sample_weight=weight)
+    assert model.certificate_.gap < 1e-6
+    assert model.n_passes_ < 5000

@@ -30,6 +30,7 @@ EASY = 100.0  # C |y|^2 below which there is no need of one
 FEW = 5e5  # multiplications of a Hessian up to which a loop without Python is the quickest
 SMALL = 200_000  # values that are written out for it
 SPAN = 2.0  # times the rows: columns from which a matrix of rows by rows is the smaller one by far
+ROUNDS = 300  # of Newton, which needs about ten: more are steps that rounding errors make tiny
 SWEEPS = 2  # of coordinate descent at its beginning: each costs less than a Newton step, two save half of them
 
 
@@ -108,7 +109,7 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
     penalty = _penalty(problem)
     steps: Hessian | SpanSteps | None = None
     first = True
-    while True:
+    for _ in range(ROUNDS):
         if problem.free:
             a, m = _best_bias(problem, a, m)
         problem.primal(a, m)
