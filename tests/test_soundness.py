@@ -154,3 +154,14 @@ def test_weights_far_apart_do_not_keep_newton_for_ever():
     model = MaxMargin(100.0, fit_intercept="free").fit(X, [1, 1, 0, 0, 0, 0, 0, 0, 0], sample_weight=weight)
     assert model.certificate_.gap < 1e-6
     assert model.n_passes_ < 5000
+
+
+def test_what_only_fractions_separate_is_not_claimed_of_a_vector_of_floats():
+    """2e102 is not quite the middle of 1e102 and 3e102: the classes are separable, by no vector of floats."""
+    X = np.array([[-2e102, 2e102], [2e102, 3e102], [2e102, -1e102], [3e102, -2e102], [1e102, 0.0]])
+    y = [1, 0, 0, 1, 1]
+    assert separability(X, y).separable is True
+    with pytest.warns(Warning, match="MaxMargin ended"):
+        certificate = MaxMargin(INF, fit_intercept="free").fit(X, y).certificate_
+    assert certificate.separable is None
+    assert certificate.verify(X, y)

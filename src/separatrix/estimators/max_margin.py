@@ -19,7 +19,7 @@ from separatrix.optimum.problem import Problem
 from separatrix.patterns.binary_problems import pairs
 from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns
-from separatrix.proof.certify import refutation
+from separatrix.proof.certify import refutation, separates_exactly
 from separatrix.proof.separability import decide
 from separatrix.space import Space, Vector
 
@@ -210,7 +210,8 @@ class MaxMargin(MarginClassifier):
         if answer.separable and answer.certificate is not None and answer.certificate.direction is not None:
             problem.a = answer.certificate.direction  # better than what was found, whatever floats say of its margin
             problem.reached(problem.a, problem.extremes(problem.a, 1).minimum)
-            return answer.certificate.direction
+            # where only fractions separate, no vector of floats proves it
+            return problem.a if separates_exactly(patterns, problem.a) else None
         if answer.separable is not False or answer.gordan is None:
             return None
         rows = answer.gordan.rows
