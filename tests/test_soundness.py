@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_iris
 
-from separatrix import LeastSquares, MaxMargin, NotSeparableError, Perceptron, separability
+from separatrix import FuzzyPerceptron, LeastSquares, MaxMargin, NotSeparableError, Perceptron, separability
 
 INF = float("inf")
 
@@ -165,3 +165,9 @@ def test_what_only_fractions_separate_is_not_claimed_of_a_vector_of_floats():
         certificate = MaxMargin(INF, fit_intercept="free").fit(X, y).certificate_
     assert certificate.separable is None
     assert certificate.verify(X, y)
+
+
+def test_blocks_of_a_fuzzy_rule_by_pairs():
+    X, y = np.arange(12.0).reshape(6, 2), [0, 0, 1, 1, 2, 2]
+    model = FuzzyPerceptron(multi_class="ovo").partial_fit(X, y, classes=[0, 1, 2])
+    assert model.predict(X).shape == (6,)

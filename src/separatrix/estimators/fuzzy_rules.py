@@ -95,7 +95,8 @@ class FuzzyPerceptron(AdditiveClassifier):
 
     def _gather(self, members: list[Any]) -> None:
         super()._gather(members)
-        self._set_memberships([m.memberships_ for m in members])
+        if all(hasattr(m, "memberships_") for m in members):  # not after partial_fit, which sees a block
+            self._set_memberships([m.memberships_ for m in members])
 
     def _set_memberships(self, memberships: list[Vector]) -> None:
         fuzzy = [np.abs(p - 0.5) <= float(self.fuzz) for p in memberships]
