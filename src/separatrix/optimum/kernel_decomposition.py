@@ -23,7 +23,6 @@ from separatrix.patterns.plain_patterns import Patterns
 from separatrix.space import Vector
 
 AT_ONCE = 1500  # rows up to which the whole Gram matrix is factored, and the end is exact
-WHOLE = 2500  # rows up to which it is computed
 LARGEST_FACE = 3000  # support up to which the end is exact
 ROUGH = 0.02  # gap at which descent has found most of the support
 ROUGH_HARD = 0.3  # the same of a hard margin, which has little support and is approached slowly
@@ -41,7 +40,7 @@ def solve(problem: KernelProblem) -> None:
     """What was found is in the problem."""
     n = problem.patterns.n
     if isinstance(problem, KernelHingeProblem):
-        if not (n <= WHOLE and _by_pairs(problem)) and n <= AT_ONCE:
+        if not _by_pairs(problem) and n <= AT_ONCE:
             _by_features(problem)
         if not problem.done():
             descend(problem, problem.tol, problem.alpha)
@@ -148,7 +147,9 @@ def _within(
     Q *= labels
     beta = alpha * labels
     low, high = np.where(labels > 0, 0.0, -cap), np.where(labels > 0, cap, 0.0)
-    steps = gram_descent.descend_pairs()(Q, diagonal, low, high, beta, -labels * gradient, enough, STEPS)
+    slot, used = np.arange(len(working)), np.zeros(len(working), dtype=np.int64)
+    run, square = gram_descent.descend_pairs(), np.diag(Q) + diagonal
+    steps, _ = run(Q, slot, used, 0, square, diagonal, low, high, beta, -labels * gradient, enough, STEPS)
     np.abs(beta, out=alpha)
     return int(steps)
 
