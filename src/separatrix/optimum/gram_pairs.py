@@ -21,7 +21,8 @@ MOST, MOST_OF_ROW = 10_000_000, 100  # steps in all, whatever the slopes are: LI
 CLOSER = (1.0, 0.1, 0.01)  # parts of what is enough, while the gap is not
 LARGEST_FACE = 300  # rows between their bounds whose equations are solved
 ROUNDING = 1e-11  # how far slopes are apart by rounding errors, of the largest product
-WORTH = 0.8  # of the rows: if no more are left, a smaller matrix is worth its copy
+SMALL = 0.1  # of the multipliers: a change whose products are added to what is known
+WORTH, FEW = 0.8, 1500  # of the rows: if no more are left, a smaller matrix is worth its copy; fewer rows stay together
 MANY, SAMPLE = 4000, 4  # rows from which a part of them is solved first, and one in how many
 
 
@@ -86,7 +87,7 @@ class Pairs:
             else:
                 done = piece > 0
                 self.beta[members], self.slope[members] = parts[2:]
-                if done or np.count_nonzero(self._open(members)) <= WORTH * len(members):
+                if done or (len(members) > FEW and np.count_nonzero(self._open(members)) <= WORTH * len(members)):
                     break
                 piece = PIECE
             if problem.steps >= self.most or problem.interrupted():
@@ -109,9 +110,16 @@ class Pairs:
 
     def bring_up_to_date(self) -> float:
         """All slopes, from products that are summed anew; returns the largest of these."""
-        products = self.problem.patterns._products(self.beta)
+        products = self._products(self.beta)
         self.slope = self.problem.patterns.labels - products
         return max(float(np.abs(products).max()), 1.0)
+
+    def _products(self, beta: Vector) -> Vector:
+        products = self.gram.combination(beta)
+        if products is None:
+            return self.problem.patterns._products(beta)
+        self.problem.patterns.remember(beta, products)
+        return products
 
     def _open(self, rows: np.ndarray | slice) -> np.ndarray:
         """Rows that may move: those between their bounds, and those at one whose slope reaches that of the other side."""
@@ -125,13 +133,9 @@ class Pairs:
         errors?"""
         p = self.problem.patterns
         between = (self.beta > self.low) & (self.beta < self.high)
-        apart, exact = self._apart(), self._on_face(np.flatnonzero(between))
-        if exact is not None:
-            former = self.beta, self.slope
-            self.beta = exact
-            self.bring_up_to_date()
-            if self._apart() > apart:
-                (self.beta, self.slope), exact = former, None
+        exact = self._on_face(np.flatnonzero(between))
+        if exact is not None and not self._improve(exact):
+            exact = None
         products = p._products(self.beta)
         if between.any():
             bias = float(self.slope[between].mean())
@@ -142,6 +146,20 @@ class Pairs:
         largest = max(float(np.abs(products).max()), 1.0)
         known = exact is not None or not between.any()
         return known and self._apart() <= ROUNDING * largest
+
+    def _improve(self, exact: Vector) -> bool:
+        """Take these multipliers where their slopes are no further apart than those of the present ones."""
+        p, change, former, apart = self.problem.patterns, exact - self.beta, (self.beta, self.slope), self._apart()
+        products = p._products(self.beta) + self._products(change)
+        # Where the change is small, two sums err less than what a certificate allows for one: 2 eps for each term.
+        if np.abs(change).sum() <= SMALL * np.abs(exact).sum():
+            p.remember(exact, products)
+        self.beta = exact
+        self.bring_up_to_date()
+        if self._apart() <= apart:
+            return True
+        self.beta, self.slope = former
+        return False
 
     def _on_face(self, face: np.ndarray) -> Vector | None:
         """K beta + b = l on the rows between their bounds, with sum beta = 0; None where they do not stay there.

@@ -28,6 +28,7 @@ class GramRows:
         self.slot = np.full(q, -1, dtype=np.int64)
         self.owner = np.full(size, -1, dtype=np.int64)
         self.used = np.full(size, -1, dtype=np.int64)  # when a place was last asked for
+        self.filled = 0
         self.batch = max(1, min(size // 2, 64, TOGETHER // q))  # to compute at a time: few are thrown away unused
         self.part = self.patterns.part(None if q == self.patterns.n else members)
 
@@ -40,6 +41,7 @@ class GramRows:
         self._take_part(self.members[kept])
         self.slot[order], self.owner[: len(order)] = np.arange(len(order)), order
         self.used[: len(order)] = used[places[order]]
+        self.filled = len(order)
 
     def widen(self, members: np.ndarray) -> None:
         """Other rows take part; nothing is known of them."""
@@ -65,9 +67,13 @@ class GramRows:
         p, count = self.patterns, len(fresh)
         block = p.kernel.values(p.centres.points[self.members[fresh]], *self.part)
         self.computed += count
-        places = np.argpartition(self.used, count - 1)[:count]
-        former = self.owner[places]
-        self.slot[former[former >= 0]] = -1
+        if self.filled + count <= len(self.owner):
+            places = np.arange(self.filled, self.filled + count)
+            self.filled += count
+        else:
+            places = np.argpartition(self.used, count - 1)[:count]
+            former = self.owner[places]
+            self.slot[former[former >= 0]] = -1
         self.owner[places], self.slot[fresh], self.used[places] = fresh, places, self.clock
         if not self.signed:
             self.rows[places] = block
@@ -75,6 +81,16 @@ class GramRows:
         labels, write = p.labels[self.members], signed_row()
         for i, row, place in zip(fresh.tolist(), block, places.tolist(), strict=True):
             write(row, p._rho2, self.factor * labels[i], labels, self.rows[place])
+
+    def combination(self, beta: Vector) -> Vector | None:
+        """sum_k beta_k K_k of all rows, where all of them take part and those with beta_k != 0 are here."""
+        support = np.flatnonzero(beta)
+        places = self.slot[support] if len(self.slot) == self.patterns.n else np.array([-1])
+        if places.min(initial=0) < 0:
+            return None
+        of_place = np.zeros(self.filled)
+        of_place[places] = beta[support]
+        return of_place @ self.rows[: self.filled]
 
     def row(self, i: int) -> Vector:
         if self.slot[i] < 0:

@@ -23,7 +23,7 @@ from separatrix.rows.access import Storage
 from separatrix.rows.memory import MemoryRows
 from separatrix.space import Space, Vector
 
-BLOCK = 8_000_000  # values of the Gram matrix that are computed at a time
+BLOCK = 1_000_000  # values of the Gram matrix that are computed at a time
 RECENT = 6  # combinations of the rows that are kept
 LARGEST_CHECKED = 4000  # rows up to which the Gram matrix of an unknown kernel is factored
 
