@@ -156,7 +156,7 @@ def likely_rows(key: str) -> Any:
                     continue
                 if (beta[k] < high[k]) if side == 0 else (beta[k] > low[k]):
                     values[at], found[side, at] = sign * slope[k], k
-                    at = np.argmin(values)
+                    at = int(np.argmin(values))
                     least = values[at]
         return found.ravel()
 

@@ -1,11 +1,11 @@
 """Plain slack with a free bias by pairs of multipliers: the method of LIBSVM.
 
 A pair is moved to its minimum, the first by its slope and the second by its gain (Fan, Chen & Lin 2005), until no two
-slopes are further apart than asked for. Rows of the Gram matrix are computed when they are asked for, together with those
-that are likely to be next: many at once take a third of the time that one by one does. Rows that are at a bound, and
-whose slopes say that they stay there, are left out for a while (shrinking, Joachims 1999), and so are their columns;
-before the end the slopes of all are computed anew. Many rows start from the minimum over a quarter of them. Then the
-equations of the rows between their bounds are solved once; where that leaves them there, the end is exact.
+slopes are further apart than asked for. Rows of the Gram matrix are computed when they are asked for, together with
+those that are likely to be next: many at once take less than half of the time that one by one does. Rows that are at a
+bound, and whose slopes say that they stay there, are left out for a while (shrinking, Joachims 1999), and so are their
+columns; before the end the slopes of all are computed anew. Many rows start from the minimum over a quarter of them.
+Then the equations of the rows between their bounds are solved once; where that leaves them there, the end is exact.
 """
 
 import numpy as np
@@ -20,6 +20,7 @@ PIECE = 1000  # steps between two looks at which rows can be left out
 MOST, MOST_OF_ROW = 10_000_000, 100  # steps in all, whatever the slopes are: LIBSVM's
 CLOSER = (1.0, 0.1, 0.01)  # parts of what is enough, while the gap is not
 LARGEST_FACE = 300  # rows between their bounds whose equations are solved
+LARGEST_WORTH = 2500  # the same where the gap is not small enough: they take less time than more steps
 ROUNDING = 1e-11  # how far slopes are apart by rounding errors, of the largest product
 SMALL = 0.1  # of the multipliers: a change whose products are added to what is known
 WORTH, FEW = 0.8, 1500  # of the rows: if no more are left, a smaller matrix is worth its copy; fewer rows stay together
@@ -32,7 +33,9 @@ def solve(problem: KernelHingeProblem, enough: float, most: int | None = None) -
     pairs = Pairs(problem, most)
     for part in CLOSER:
         done = pairs.settle(part * enough)
-        pairs.finish()
+        pairs.finish(LARGEST_FACE)
+        if problem.gap > enough:
+            pairs.finish(LARGEST_WORTH)
         if not done or problem.gap <= enough:
             return done
     return True
@@ -42,22 +45,23 @@ class Pairs:
     """Signed multipliers beta = l alpha between their bounds, and the slopes v = l - K beta, which are up to date for
     the rows that take part."""
 
-    def __init__(self, problem: KernelHingeProblem, most: int | None, largest_face: int = LARGEST_FACE):
-        p, cap, self.problem, self.largest_face = problem.patterns, problem.cap, problem, largest_face
+    def __init__(self, problem: KernelHingeProblem, most: int | None):
+        p, cap, self.problem = problem.patterns, problem.cap, problem
         self.low, self.high = np.where(p.labels > 0, 0.0, -cap), np.where(p.labels > 0, cap, 0.0)
         self.beta, self.slope = np.zeros(p.n), p.labels.copy()
         self.most = max(MOST, MOST_OF_ROW * p.n) if most is None else most
         self.gram = GramRows(p, problem.megabytes, signed=False)
         if p.n >= MANY:
-            self.gram.widen(np.sort(np.random.default_rng(0).permutation(p.n)[: p.n // SAMPLE]))
+            self.gram.widen(_sample(p.labels))
 
     def settle(self, enough: float) -> bool:
         """Until no two slopes of all rows are further apart; False where that takes too many steps."""
         while self.problem.steps < self.most and not self.problem.interrupted():
             before = self.problem.steps
-            done = self.move(enough)
-            if not done:
-                self.gram.narrow(np.flatnonzero(self._open(self.gram.members)))
+            if not self.move(enough):
+                kept = np.flatnonzero(self._open(self.gram.members))
+                if len(kept):
+                    self.gram.narrow(kept)
                 continue
             rounding = ROUNDING * self.bring_up_to_date()
             if self._apart() <= max(enough, rounding) or self.problem.steps == before:
@@ -100,12 +104,12 @@ class Pairs:
         gram = self.gram
         places, q = gram.rows.shape
         together = min(places // 2, TOGETHER // q)
-        if together >= q // 2:
+        if places == q and 2 * together >= q:
             gram.bring(np.arange(q))
-        elif together < 2:
+        elif together < 3:
             gram.bring(np.array([lacking]))
         else:
-            likely = likely_rows()(gram.slot, *parts, together // 2)
+            likely = likely_rows()(gram.slot, *parts, (together - 1) // 2)
             gram.bring(np.unique(np.append(likely[likely >= 0], lacking)))
 
     def bring_up_to_date(self) -> float:
@@ -122,18 +126,18 @@ class Pairs:
         return products
 
     def _open(self, rows: np.ndarray | slice) -> np.ndarray:
-        """Rows that may move: those between their bounds, and those at one whose slope reaches that of the other side."""
+        """Rows that may move: between their bounds, and at one where the slope reaches that of the other side."""
         slope, grows, falls = self.slope[rows], (self.beta < self.high)[rows], (self.beta > self.low)[rows]
         top, bottom = slope[grows].max(initial=-np.inf), slope[falls].min(initial=np.inf)
         return (grows & (slope >= bottom)) | (falls & (slope <= top))
 
-    def finish(self) -> bool:
+    def finish(self, largest_face: int) -> bool:
         """The multipliers, their products with the Gram matrix, and the bias, as LIBSVM has it: the mean slope of the
         rows between their bounds, else the middle of what the others allow. Is this the minimum, but for rounding
         errors?"""
         p = self.problem.patterns
         between = (self.beta > self.low) & (self.beta < self.high)
-        exact = self._on_face(np.flatnonzero(between))
+        exact = self._on_face(np.flatnonzero(between)) if np.count_nonzero(between) <= largest_face else None
         if exact is not None and not self._improve(exact):
             exact = None
         products = p._products(self.beta)
@@ -166,7 +170,7 @@ class Pairs:
 
         A constant that is added to K changes nothing, since sum beta = 0, and makes K definite on d + 1 rows of R^d.
         """
-        if not 0 < len(face) <= self.largest_face:
+        if not len(face):
             return None
         M = self.problem.patterns._gram_among(face)
         shift = float(np.trace(M)) / len(face)
@@ -187,3 +191,10 @@ class Pairs:
     def _apart(self) -> float:
         """How far the slopes are apart, over all pairs that could move."""
         return float(self.slope[self.beta < self.high].max() - self.slope[self.beta > self.low].min())
+
+
+def _sample(labels: Vector) -> np.ndarray:
+    """Rows of both classes, in ascending order."""
+    shuffled = np.random.default_rng(0).permutation(len(labels))
+    sides = [shuffled[labels[shuffled] > 0], shuffled[labels[shuffled] < 0]]
+    return np.sort(np.concatenate([side[: max(1, len(side) // SAMPLE)] for side in sides]))

@@ -62,11 +62,11 @@ def _by_pairs(problem: KernelHingeProblem) -> bool:
     p = problem.patterns
     if not (p.space.free and p.definite):
         return False
-    pairs = Pairs(problem, STEPS + STEPS_OF_ROW * p.n, AT_ONCE)
+    pairs = Pairs(problem, STEPS + STEPS_OF_ROW * p.n)
     for enough in CLOSER:
         if not pairs.settle(enough):
             break
-        if pairs.finish() or (p.n > AT_ONCE and problem.gap <= problem.tol):
+        if pairs.finish(AT_ONCE) or (p.n > AT_ONCE and problem.gap <= problem.tol):
             return True
     return problem.stopped
 

@@ -11,7 +11,7 @@ TOGETHER = 200_000  # values that are computed at a time where many are wanted
 
 
 class GramRows:
-    """Rows of l_i l_k (K + rho^2), times a factor, in a cache of bounded size; those that were not used for longest make
+    """Rows of l_i l_k (K + rho^2), times a factor, in a cache of bounded size; those that were used longest ago make
     room. ``signed=False``: rows of K alone. `narrow` leaves out rows, and their columns."""
 
     def __init__(self, patterns: KernelPatterns, megabytes: float, factor: float = 1.0, signed: bool = True):
@@ -69,11 +69,11 @@ class GramRows:
         self.computed += count
         if self.filled + count <= len(self.owner):
             places = np.arange(self.filled, self.filled + count)
-            self.filled += count
         else:
             places = np.argpartition(self.used, count - 1)[:count]
             former = self.owner[places]
             self.slot[former[former >= 0]] = -1
+        self.filled = min(self.filled + count, len(self.owner))
         self.owner[places], self.slot[fresh], self.used[places] = fresh, places, self.clock
         if not self.signed:
             self.rows[places] = block
