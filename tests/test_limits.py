@@ -117,6 +117,7 @@ CASES = [
     Slow(LinearProgram(), noise, (8000, 60)),
     Slow(LinearProgram("minimax"), noise, (8000, 300)),
     Slow(LeastSquares(), noise, (12000, 1800)),  # its equations alone take longer than `AFTER`
+    Slow(LeastSquares(), noise, (12000, 900)),  # its proof does
     Slow(HoKashyap(), noise, (20000, 100)),
     Slow(endless(NearestPoint), narrow, (4000, 40)),
     Slow(Separability(), hidden, (1000, 100)),

@@ -85,7 +85,7 @@ class LinearPredictor(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return to_numpy(self.coef_), to_numpy(self.intercept_)
 
     def _checked(self, X, finite=True):
-        check_is_fitted(self)
+        """The rows as numbers, for an estimator that is fitted."""
         check_structure(X)
         return validate_data(self, X, accept_sparse="csr", dtype=DTYPES, reset=False, ensure_all_finite=finite)
 
