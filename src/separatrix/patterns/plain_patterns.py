@@ -104,6 +104,16 @@ class Patterns(PatternSet):
         """Average number of stored values in a row."""
         return self.home.stored / max(self.n, 1)
 
+    def in_all_columns(self, a: Vector) -> Vector:
+        if self.home.columns is None:
+            return a
+        return self.home.in_all_columns(a.reshape(-1, self.home.width + 1)).ravel()
+
+    def in_these_columns(self, a: Vector) -> Vector:
+        if self.home.columns is None:
+            return a
+        return self.home.in_these_columns(a.reshape(-1, self.home.data_width + 1)).ravel()
+
     # Passes, block by block.
 
     def _pass(self, name: str, *args: Any) -> Any:

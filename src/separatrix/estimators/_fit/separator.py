@@ -79,6 +79,7 @@ class LinearSeparator(LinearPredictor):
     rho: float
     multi_class: str
     _takes_homes = False  # whether a fit needs no more than passes
+    _leaves_columns_out = False  # whether it is made in the columns that occur, where these are few
     _predicting: tuple[str, ...] = ("coef_", "intercept_")  # the attributes that scores are computed from
 
     def __sklearn_tags__(self):
@@ -212,6 +213,7 @@ class LinearSeparator(LinearPredictor):
         # one problem: its passes are shared by threads; several: each has its thread
         threads = effective_n_jobs(getattr(self, "n_jobs", None)) if machine or data.planes == 1 else 1
         rows = MemoryRows(data.rows, n_jobs=threads)
+        rows = rows.without_empty_columns() if self._leaves_columns_out else rows
         if machine:
             kesler = KeslerPatterns(rows, data.codes, len(data.classes), space, weight)
             kesler.one.squares = data.squares
@@ -245,9 +247,9 @@ class LinearSeparator(LinearPredictor):
     def _set(self, attributes: dict[str, Any]) -> None:
         self.__dict__.update(attributes)
 
-    def _planes(self, vectors: list[Vector]) -> dict[str, Any]:
+    def _planes(self, vectors: list[Vector], features: int | None = None) -> dict[str, Any]:
         """``coef_`` and ``intercept_``; the vector of a linear machine holds those of its categories."""
-        space, width = self._space(), self.n_features_in_ + 1
+        space, width = self._space(), (self.n_features_in_ if features is None else features) + 1
         parts = [space.split(a) for vector in vectors for a in vector.reshape(-1, width)]
         return {"coef_": np.array([w for w, _ in parts]), "intercept_": np.array([b for _, b in parts])}
 
