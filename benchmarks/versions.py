@@ -1,7 +1,8 @@
 """Two versions of the library against each other: python -m benchmarks.versions OTHER_SRC [--cell GLOB] [--rounds 5]
 
-One process for each version; they take turns, cell by cell and round by round, so that whatever else the machine does
-meets both. A cell's time is its smallest. Ratios are this version / other: above 1 this one is slower.
+The versions take turns, cell by cell and round by round, so that whatever else the machine does meets both. Every round
+has new processes: where arrays happen to lie in the memory of one is worth a tenth of the time, as long as it lives.
+A cell's time is its smallest. Ratios are this version / other: above 1 this one is slower.
 """
 
 from benchmarks.measure import one_thread
@@ -88,34 +89,27 @@ def fitted(n, d):
     return MaxMargin().fit(X, y), X
 
 
-def work():
-    """Of the process of a version: for each name that comes in, its time goes out."""
-    made = cells()
+def work(name):
+    """Of the process of a version: tells how long the cell takes."""
     warnings.simplefilter("ignore")
-    for line in sys.stdin:
-        try:
-            call = made[line.strip()]()
-            best, start = np.inf, time.perf_counter()
-            while not np.isfinite(best) or time.perf_counter() - start < ENOUGH:
-                clock = time.perf_counter()
-                call()
-                best = min(best, time.perf_counter() - clock)
-            print(best, flush=True)
-        except Exception as error:
-            print("nan", type(error).__name__, flush=True)
+    try:
+        call = cells()[name]()
+        call()
+        best, start = np.inf, time.perf_counter()
+        while not np.isfinite(best) or time.perf_counter() - start < ENOUGH:
+            clock = time.perf_counter()
+            call()
+            best = min(best, time.perf_counter() - clock)
+        print(best)
+    except Exception as error:
+        print("nan", type(error).__name__)
 
 
-def worker(source):
+def asked(source, name):
     known = os.environ.get("PYTHONPATH", "")
     env = os.environ | {"PYTHONPATH": os.pathsep.join([str(source), str(HERE), *([known] if known else [])])}
-    command = [sys.executable, "-m", "benchmarks.versions", "--work"]
-    return subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-
-def asked(process, name):
-    process.stdin.write(name + "\n")
-    process.stdin.flush()
-    return float(process.stdout.readline().split()[0])
+    command = [sys.executable, "-m", "benchmarks.versions", "--work", name]
+    return float(subprocess.run(command, env=env, stdout=subprocess.PIPE, text=True).stdout.split()[0])
 
 
 def main():
@@ -123,17 +117,17 @@ def main():
     parser.add_argument("other", nargs="?", type=Path, help="the src folder of the other version")
     parser.add_argument("--cell", action="append", help="only cells of such a name; may be given several times")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--work", metavar="CELL", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.work:
-        work()
+        work(options.work)
         return
-    pair = [worker(source) for source in (HERE / "src", options.other)]
+    pair = HERE / "src", options.other
     names = [n for n in cells() if any(fnmatch.fnmatch(n, g) for g in options.cell or ["*"])]
     print("| cell | this, ms | other, ms | ratio |\n|---|---|---|---|", flush=True)
     slower = []
     for name in names:
-        times = np.array([[asked(process, name) for process in pair] for _ in range(options.rounds)])
+        times = np.array([[asked(source, name) for source in pair] for _ in range(options.rounds)])
         ours, theirs = times.min(axis=0)
         slower += [name] if ours > WORST * theirs else []
         print(f"| {name} | {1e3 * ours:.2f} | {1e3 * theirs:.2f} | {ours / theirs:.2f} |", flush=True)

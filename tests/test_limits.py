@@ -254,3 +254,32 @@ def test_a_callback_that_stops(case):
         return max(min(stop.asked - stop.first) - AFTER, min(now() - stop.asked))
 
     assert best_of_three(late) <= SOON
+
+
+class StopAfterTheSolve(Stop):
+    """It says so at the second look at which everything is solved: during the proof that follows."""
+
+    looks = 0
+
+    def on_fit_task_end(self, estimator, context, **kwargs):
+        if hasattr(context, "measures") and context.measures["epochs"]:
+            self.looks += 1
+        if self.looks < 2:
+            return False
+        self.asked = now() if self.asked is None else self.asked
+        return True
+
+
+def test_a_callback_that_stops_the_proof():
+    """0.1 s between two looks, and a proof that takes a second."""
+    X, y = warmed_up(Slow(LeastSquares(), noise, (12000, 900)))
+
+    def late():
+        stop = StopAfterTheSolve()
+        model = LeastSquares().set_callbacks(stop).fit(X, y)
+        assert stop.asked is not None
+        assert model.stop_reason_ == "callback"
+        assert model.certificate_.separable is None
+        return min(now() - stop.asked)
+
+    assert best_of_three(late) <= SOON

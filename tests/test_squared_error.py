@@ -23,7 +23,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 
 from separatrix import DataError, HoKashyap, LeastSquares, UnavailableError, separability
-from separatrix.estimators.squared_error_classifiers import as_probabilities
+from separatrix.estimators.least_squares_classifier import as_probabilities
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.space import Space
 from separatrix.squared_error import factor

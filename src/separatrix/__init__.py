@@ -37,7 +37,8 @@ _HOMES = {
     "separatrix.estimators.perceptrons": ["GreedyPerceptron", "Perceptron", "Pocket", "VotedPerceptron"],
     "separatrix.estimators.piecewise": ["PiecewiseLinearMachine"],
     "separatrix.estimators.nearest_point_methods": ["NearestPoint"],
-    "separatrix.estimators.squared_error_classifiers": ["HoKashyap", "LeastSquares"],
+    "separatrix.estimators.ho_kashyap_classifier": ["HoKashyap"],
+    "separatrix.estimators.least_squares_classifier": ["LeastSquares"],
     "separatrix.io.model.files": ["load", "save"],
     "separatrix.geometry": ["Hyperplane", "Quadric", "quadric"],
     "separatrix.proof.negative_margin": ["NegativeMargin", "negative_margin"],
@@ -87,8 +88,10 @@ if TYPE_CHECKING:
     from separatrix.estimators.gradient_descent import BatchRelaxation as BatchRelaxation
     from separatrix.estimators.gradient_descent import GradientDescent as GradientDescent
     from separatrix.estimators.hinge_descent import Pegasos as Pegasos
+    from separatrix.estimators.ho_kashyap_classifier import HoKashyap as HoKashyap
     from separatrix.estimators.kernel_max_margin import KernelMaxMargin as KernelMaxMargin
     from separatrix.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
+    from separatrix.estimators.least_squares_classifier import LeastSquares as LeastSquares
     from separatrix.estimators.linear_program_classifier import LinearProgram as LinearProgram
     from separatrix.estimators.margin_rules import ALMA as ALMA
     from separatrix.estimators.margin_rules import CRAMMA as CRAMMA
@@ -110,8 +113,6 @@ if TYPE_CHECKING:
     from separatrix.estimators.perceptrons import Pocket as Pocket
     from separatrix.estimators.perceptrons import VotedPerceptron as VotedPerceptron
     from separatrix.estimators.piecewise import PiecewiseLinearMachine as PiecewiseLinearMachine
-    from separatrix.estimators.squared_error_classifiers import HoKashyap as HoKashyap
-    from separatrix.estimators.squared_error_classifiers import LeastSquares as LeastSquares
     from separatrix.geometry import Hyperplane as Hyperplane
     from separatrix.geometry import Quadric as Quadric
     from separatrix.geometry import quadric as quadric

@@ -1,4 +1,4 @@
-"""Long calls of foreign code that let go of the interpreter, made so that Ctrl-C and a word to stop are heard."""
+"""How long work hears a word to stop: foreign code that lets go of the interpreter, and proofs after a solve."""
 
 import threading
 import time
@@ -34,7 +34,7 @@ _asked: ContextVar[_Asked | None] = ContextVar("asked", default=None)
 
 @contextmanager
 def asking(stop: Callable[[], Any]) -> Iterator[None]:
-    """Within it, calls that are made aside end with `StoppedError` when ``stop`` says so."""
+    """Within it, calls that are made aside or that `heed` end with `StoppedError` when ``stop`` says so."""
     token = _asked.set(_Asked(stop))
     try:
         yield
@@ -48,13 +48,19 @@ def forget() -> None:
     _asked.set(None)
 
 
+def heed() -> None:
+    """To be called between steps of at most some tenths of a second, by work that nobody watches otherwise."""
+    asked = _asked.get()
+    if asked is not None:
+        asked.look()
+
+
 def aside(work: Callable[[], T]) -> T:
     """``work()`` in a thread, waited for in steps: signals, and whoever may stop it, are heard between two of them.
 
     Nobody can stop HiGHS or LAPACK from outside: the thread ends when they do, and its result is dropped.
     """
     outcome: dict[str, Any] = {}
-    asked = _asked.get()
 
     def run() -> None:
         try:
@@ -66,8 +72,7 @@ def aside(work: Callable[[], T]) -> T:
     thread.start()
     while thread.is_alive():
         thread.join(STEP)
-        if asked is not None:
-            asked.look()
+        heed()
     if "error" in outcome:
         raise outcome["error"]
     return outcome["value"]

@@ -201,7 +201,7 @@ class QuietMargin(MaxMargin):
             X, labels, weight = X[kept], labels[kept], weight[kept]
             if abs(labels.sum()) == len(labels):
                 raise BeyondError("rows with a weight of at least 2 classes are needed")  # its error is scikit-learn's
-        made = Patterns(MemoryRows(X), labels, self._space(), weight)
+        made = Patterns(MemoryRows(X).without_empty_columns(), labels, self._space(), weight)
         self._check_scale(made, np.arange(len(labels)) if kept is None else kept)
         return made
 
@@ -213,8 +213,8 @@ class QuietMargin(MaxMargin):
         certificate = certify(patterns, found.a, (found.index, found.alpha), kept=kept, sample_weight=weight)
         positive = found.alpha > 0
         return SolvedClass(
-            patterns.space.split(found.a), found.index[positive], found.alpha[positive], certificate,
-            int(np.ceil(problem.passes)), found.how,
+            patterns.space.split(patterns.in_all_columns(found.a)), found.index[positive], found.alpha[positive],
+            certificate, int(np.ceil(problem.passes)), found.how,
         )  # fmt: skip
 
     def _problem(self, patterns: Any, data: Any, threads: int = 1) -> Any:

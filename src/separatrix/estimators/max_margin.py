@@ -143,7 +143,7 @@ class MaxMargin(MarginClassifier):
         "multi_class": [one_of("ovr", "ovo", "kesler")],
     }
 
-    _takes_homes = True
+    _takes_homes = _leaves_columns_out = True
     _not_saved = ("support_vectors_",)  # rows of the data, of which a soft margin may need most
 
     def _advice(self, n: int) -> str:
@@ -208,7 +208,8 @@ class MaxMargin(MarginClassifier):
         seconds = min(problem.time_left(), AFTERWARDS) if problem.limited else problem.time_left()
         answer = decide(patterns.in_space(Space(patterns.space.rho)), seconds, near)
         if answer.separable and answer.certificate is not None and answer.certificate.direction is not None:
-            problem.a = answer.certificate.direction  # better than what was found, whatever floats say of its margin
+            # better than what was found, whatever floats say of its margin
+            problem.a = patterns.in_these_columns(answer.certificate.direction)
             problem.reached(problem.a, problem.extremes(problem.a, 1).minimum)
             # where only fractions separate, no vector of floats proves it
             return problem.a if separates_exactly(patterns, problem.a) else None
@@ -328,7 +329,7 @@ def max_margin_path(X: Any, y: Any, Cs: Iterable[float], sample_weight: Any = No
             starts = [None] * len(patterns)
         else:
             check_feature_names(model, X, reset=True)
-            model.n_features_in_ = patterns[0].features
+            model.n_features_in_ = data.width
         model.classes_, model.multi_class_ = data.classes, model._mode(data.classes)
         solutions = []
         for k, p in enumerate(patterns):

@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numba.extending import overload
+from numba.extending import overload, register_jitable
 
 from separatrix.compile_cache import compiled, on_first_use
-from separatrix.rows.access import Dense, axpy, columns, dot, largest, square
+from separatrix.rows.access import Dense, axpy, columns, dot, largest, outer, square
 
 FEW = 4  # times the stored values of a block: columns from which it pays to visit those that occur
 BLOCK = 512  # rows summed before they enter the total: rounding errors grow with n/BLOCK + BLOCK instead of n
@@ -90,20 +90,25 @@ def enter(X, index, block, out):
     block[:d] = 0.0
 
 
+@register_jitable
+def _enter_all(block, out):
+    for c in range(out.shape[0] - 1):
+        out[c] += block[c]
+        block[c] = 0.0
+
+
 @overload(enter)
 def _enter(X, index, block, out):
     if X.instance_class is Dense:
-        return enter
+        return lambda X, index, block, out: _enter_all(block, out)
 
     def impl(X, index, block, out):
         """Only the columns that occur, where they are few among many."""
-        d, stored = out.shape[0] - 1, 0
+        stored = 0
         for i in index:
             stored += X.indptr[i + 1] - X.indptr[i]
-        if FEW * stored > d:
-            for c in range(d):
-                out[c] += block[c]
-                block[c] = 0.0
+        if FEW * stored > out.shape[0] - 1:
+            _enter_all(block, out)
             return
         for i in index:
             for c in columns(X, i):
@@ -134,17 +139,37 @@ def outer_products(key: str) -> Any:
 
     def run(X, rho, index, c, out):
         key  # noqa: B018
-        d = out.shape[0] - 1
-        for k in range(index.shape[0]):
-            first, end = X.indptr[index[k]], X.indptr[index[k] + 1]
-            for p in range(first, end):
-                x = c[k] * X.data[p]
-                row = X.indices[p]
-                for q in range(first, p + 1):  # the lower triangle is enough
-                    column = X.indices[q]
-                    out[max(row, column), min(row, column)] += x * X.data[q]
-                out[d, row] += x * rho
-            out[d, d] += c[k] * rho * rho
+        outer(X, rho, index, c, out)
+
+    return compiled(run)
+
+
+@on_first_use
+def inner_products(key: str) -> Any:
+    """``out[k, l] = x_i.x_j`` over ``i = index[k]``, ``j = index[l]``; CSR. Only rows that share a column meet."""
+
+    def run(X, index, out):
+        key  # noqa: B018
+        count, stored = index.shape[0], 0
+        start = np.zeros(X.width + 1, np.int64)  # of each column's values, then where its next one goes
+        for k in range(count):
+            for c in columns(X, index[k]):
+                start[c + 1] += 1
+                stored += 1
+        for c in range(X.width):
+            start[c + 1] += start[c]
+        row, value = np.empty(stored, np.int64), np.empty(stored)
+        first = start[:-1].copy()
+        for k in range(count):
+            for p in range(X.indptr[index[k]], X.indptr[index[k] + 1]):
+                c, x = X.indices[p], np.float64(X.data[p])
+                row[start[c]], value[start[c]] = k, x
+                start[c] += 1
+                for q in range(first[c], start[c]):
+                    out[k, row[q]] += x * value[q]
+        for k in range(count):
+            for l in range(k):
+                out[l, k] = out[k, l]
 
     return compiled(run)
 

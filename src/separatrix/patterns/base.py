@@ -175,6 +175,14 @@ class PatternSet(ABC):
         """The multiple of a that certificates speak of: the unit vector, or a itself where its length counts."""
         return a if self.space.hinge else self.unit(a)
 
+    def in_all_columns(self, a: Vector) -> Vector:
+        """A vector of these patterns as one of the data, where empty columns were left out."""
+        return a
+
+    def in_these_columns(self, a: Vector) -> Vector:
+        """The way back."""
+        return a
+
     # A few patterns.
 
     @abstractmethod

@@ -4,6 +4,8 @@ import time
 
 import numpy as np
 
+from separatrix.aside import heed
+
 
 class OutOfTimeError(Exception):
     """Work in small steps met its limit; nobody outside of `separatrix.proof` sees it."""
@@ -21,6 +23,7 @@ class Clock:
         return max(self.end - time.perf_counter(), 1e-3)
 
     def look(self) -> None:
-        """To be called between steps of at most some tenths of a second."""
+        """To be called between steps of at most some tenths of a second; heeds a word to stop as well."""
+        heed()
         if time.perf_counter() >= self.end:
             raise OutOfTimeError

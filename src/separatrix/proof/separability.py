@@ -142,7 +142,7 @@ def separability(
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise _one_class(classes)
-    rows = MemoryRows(X, n_jobs=effective_n_jobs(n_jobs))
+    rows = MemoryRows(X, n_jobs=effective_n_jobs(n_jobs)).without_empty_columns()
     if len(classes) == 2:
         return ask.binary(rows, binary_labels(codes, 2)[0])
     names = classes.tolist()
@@ -285,7 +285,8 @@ class _Question:
             "Separable: exact arithmetic finds a vector that has every row on its side, and no vector of floats that "
             "does. Scale your features, and subtract what they have in common."
         )
-        return Separability(True, "complete", True, best.certificate, explanation=text, vector=exact.vector)
+        vector = _spread(patterns, exact.vector)
+        return Separability(True, "complete", True, best.certificate, explanation=text, vector=vector)
 
     def _yes(
         self, patterns: Any, a: Vector, problem: Problem | None, distance: float, radius: float | None = None
@@ -296,7 +297,7 @@ class _Question:
                 f"Separable: a linear machine has every row in its category, the nearest {distance:.6g} from a border."
             )
             return Separability(True, "complete", True, certificate, None, distance, None, text)
-        w, b = patterns.space.split(a)
+        w, b = patterns.space.split(patterns.in_all_columns(a))
         plane = Hyperplane(w, b) if np.any(w) else None
         margin = distance if plane is not None else None
         text = "Separable: a hyperplane has every row on its side"
@@ -330,9 +331,9 @@ class _Question:
             text += " It is weakly separable: a hyperplane has every row on its side or on itself."
         plane, vector = None, None
         if isinstance(weak, list):
-            vector = weak
+            vector = _spread(patterns, weak)
         elif weak is not None and patterns.categories == 2:
-            w, b = patterns.space.split(weak)
+            w, b = patterns.space.split(patterns.in_all_columns(weak))
             plane = Hyperplane(w, b) if np.any(w) else None
         margin = 0.0 if kind == "quasi" else None
         return Separability(False, kind, True, certificate, plane, margin, witness, text, vector=vector)
@@ -350,6 +351,13 @@ class _Question:
         except OutOfTimeError:
             return "undecided", None
         return ("none" if weak is None else "quasi"), weak
+
+
+def _spread(patterns: Any, vector: list[Fraction] | None) -> list[Fraction] | None:
+    """A vector of fractions as one of the data, where empty columns were left out."""
+    if vector is None:
+        return None
+    return [Fraction(x) for x in patterns.in_all_columns(np.array(vector, dtype=object))]
 
 
 class _Best:
@@ -372,10 +380,11 @@ def _certificate(patterns: Any, a: Vector, problem: Problem | None, radius: floa
     """Of a vector, and of the multipliers that a solver found, perhaps on scaled rows. ``radius``: the vector separates
     by an exact proof, and squares of the data may be out of range."""
     if radius is not None and not SMALLEST <= patterns.radius2 < np.inf:
-        return Certificate(None, np.inf, True, patterns.space, radius, direction=a, categories=patterns.categories)
+        whole = patterns.in_all_columns(a)
+        return Certificate(None, np.inf, True, patterns.space, radius, direction=whole, categories=patterns.categories)
     certificate = certify(patterns, a, None)
     if radius is not None or separates_exactly(patterns, a):
-        certificate = replace(certificate, separable=True, direction=a)
+        certificate = replace(certificate, separable=True, direction=patterns.in_all_columns(a))
     if problem is None:
         return certificate
     upper = upper_bound(patterns, problem.alpha_index, problem.alpha)

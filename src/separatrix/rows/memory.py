@@ -16,11 +16,17 @@ from separatrix.rows.validate import check_structure
 
 BLOCK_VALUES = 1 << 21  # stored values in a block
 BLOCK_ROWS = 512  # a block has a multiple of so many rows
+SPARE = 4  # times the stored values: columns from which most are empty, and it pays to leave those out
 
 
 class MemoryRows(Rows):
     """``X``: a matrix, or what `as_rows` made of one. ``codes``: numbers of the rows' classes. ``first``: the number of
-    the first row where these are a block of others. ``n_jobs``: threads of a pass; results do not depend on them."""
+    the first row where these are a block of others. ``n_jobs``: threads of a pass; results do not depend on them.
+
+    ``columns``: where empty columns of sparse data were left out, the numbers of the others among the ``data_width``
+    columns of the data."""
+
+    columns: np.ndarray | None = None
 
     def __init__(
         self,
@@ -37,8 +43,36 @@ class MemoryRows(Rows):
         self.sparse = isinstance(self.storage, CSR)
         self.n = len(self.storage.indptr) - 1 if isinstance(self.storage, CSR) else len(self.storage.data)
         self.width = self.storage.width if isinstance(self.storage, CSR) else self.storage.data.shape[1]
+        self.data_width = self.width
         if classes is not None:
             self.classes = classes
+
+    def without_empty_columns(self) -> "MemoryRows":
+        """The same rows in the columns in which one of them has a value, where these are few: vectors are as long as
+        there are columns. What is found there belongs to the data by `in_all_columns`."""
+        rows = self.storage
+        if not isinstance(rows, CSR) or not 0 < SPARE * rows.indices.size <= rows.width:
+            return self
+        columns, place = np.unique(rows.indices, return_inverse=True)
+        storage = rows._replace(indices=frozen(place.astype(np.uint32)), width=len(columns))
+        narrow = MemoryRows(storage, self.codes, self.weight, first=self.first, n_jobs=self.n_jobs)
+        narrow.columns, narrow.data_width = columns, rows.width
+        return narrow
+
+    def in_all_columns(self, table: np.ndarray) -> np.ndarray:
+        """A table with a column for each of these, and perhaps more behind: with those left out, in which it is 0."""
+        if self.columns is None:
+            return table
+        whole = np.zeros((len(table), self.data_width + table.shape[1] - self.width), table.dtype)
+        whole[:, self.columns] = table[:, : self.width]
+        whole[:, self.data_width :] = table[:, self.width :]
+        return whole
+
+    def in_these_columns(self, table: np.ndarray) -> np.ndarray:
+        """The way back."""
+        if self.columns is None:
+            return table
+        return np.hstack([table[:, self.columns], table[:, self.data_width :]])
 
     @cached_property
     def stored(self) -> int:
@@ -67,7 +101,11 @@ class MemoryRows(Rows):
             storage = Dense(self.storage.data[rows])
         codes = None if self.codes is None else self.codes[rows]
         weight = None if self.weight is None else self.weight[rows]
-        return MemoryRows(storage, codes, weight, first=self.first + first)
+        return self._of_the_same(MemoryRows(storage, codes, weight, first=self.first + first))
+
+    def _of_the_same(self, rows: "MemoryRows") -> "MemoryRows":
+        rows.columns, rows.data_width = self.columns, self.data_width
+        return rows
 
     def blocks(self) -> Iterator["MemoryRows"]:
         if len(self.borders) == 1:
@@ -130,7 +168,7 @@ class MemoryRows(Rows):
     def take(self, index: np.ndarray) -> "MemoryRows":
         codes = None if self.codes is None else self.codes[index]
         weight = None if self.weight is None else self.weight[index]
-        return MemoryRows(take_rows(self.storage, index), codes, weight)
+        return self._of_the_same(MemoryRows(take_rows(self.storage, index), codes, weight))
 
     def here(self) -> "MemoryRows":
         """All of these rows, in the memory of this process: where they are."""
@@ -147,8 +185,14 @@ class MemoryRows(Rows):
         return MemoryRows(X, self.codes, self.weight, first=self.first)
 
     def values(self, index: np.ndarray) -> Any:
-        """Some rows as they are; sparse ones as a float64 matrix."""
-        return self.matrix(index) if isinstance(self.storage, CSR) else np.array(self.storage.data[index])
+        """Some rows as they are; sparse ones as a float64 matrix, with all columns of the data."""
+        if not isinstance(self.storage, CSR):
+            return np.array(self.storage.data[index])
+        some = self.matrix(index)
+        if self.columns is None:
+            return some
+        indices = self.columns[some.indices].astype(some.indices.dtype if self.data_width < 2**31 else np.int64)
+        return sp.csr_matrix((some.data, indices, some.indptr), shape=(len(index), self.data_width))
 
     def dense(self, index: np.ndarray) -> NDArray[np.float64]:
         """Some rows, written out."""
@@ -167,12 +211,14 @@ def rows_of_block(values_of_row: float) -> int:
     return max(int(BLOCK_VALUES / max(values_of_row, 1.0)) // BLOCK_ROWS, 1) * BLOCK_ROWS
 
 
-def as_rows(X: Any) -> Storage:
+def as_rows(X: Any, checked: bool = False) -> Storage:
     """Data as the kernels want them: read-only, C order, unsigned 32-bit column numbers; every layout and float type
-    compiles once. Dense input in C order and CSR with 32-bit indices are not copied."""
+    compiles once. Dense input in C order and CSR with 32-bit indices are not copied. ``checked``: its structure was
+    looked at."""
     if not sp.issparse(X):
         return Dense(frozen(np.ascontiguousarray(X)))
-    check_structure(X)  # the kernels check no bounds
+    if not checked:
+        check_structure(X)  # the kernels check no bounds
     X = X.tocsr()
     if X.shape[1] > np.iinfo(np.uint32).max:
         raise DataError(f"X has {X.shape[1]} columns; at most {np.iinfo(np.uint32).max} are supported.")

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import field
+from functools import partial
 from itertools import pairwise
 from numbers import Integral
 from typing import Any, NamedTuple, Protocol
@@ -106,20 +107,18 @@ class BatchClassifier(LinearSeparator):
         if not data.here:
             for p in patterns:
                 self._check_scale(p, None)
-        self._finish(
-            [
-                Outcome(s, s.a, r or watch.stop.reason, bool(watch.stop.reason))
-                for s, r in zip(solvers, reasons, strict=True)
-            ],
-            data,
-        )
+        outcomes = [
+            Outcome(s, s.a, r or watch.stop.reason, bool(watch.stop.reason))
+            for s, r in zip(solvers, reasons, strict=True)
+        ]
+        with asking(lambda: self._look(len(solvers) - 1, solvers, watch)):
+            self._finish(outcomes, data)
+
+    def _look(self, k: int, solvers: list[Solver], watch: Watch) -> str:
+        return watch.look(k, lambda: _measures(solvers[k]), lambda: self._planes([s.a for s in solvers]))
 
     def _run(self, k: int, solvers: list[Solver], watch: Watch) -> str:
-        limit, solver = self._epoch_limit(), solvers[k]
-
-        def look() -> str:
-            return watch.look(k, lambda: _measures(solver), lambda: self._planes([s.a for s in solvers]))
-
+        limit, solver, look = self._epoch_limit(), solvers[k], partial(self._look, k, solvers, watch)
         while solver.epochs < limit:
             try:
                 with np.errstate(over="ignore", invalid="ignore", divide="ignore"), asking(look):
@@ -147,8 +146,9 @@ class BatchClassifier(LinearSeparator):
         ]
         try:
             certificates = [self._certificate(o, data, more) for o, more in zip(outcomes, thorough, strict=True)]
-        except KeyboardInterrupt as interrupt:  # while bounds were looked for
-            late, outcomes = interrupt, [o._replace(reason="interrupted") for o in outcomes]
+        except (KeyboardInterrupt, StoppedError) as stop:  # while bounds were looked for
+            late, reason = (None, "callback") if isinstance(stop, StoppedError) else (stop, "interrupted")
+            outcomes = [o._replace(reason=reason) for o in outcomes]
             certificates = [self._certificate(o, data, False) for o in outcomes]
         self._set_margins(certificates)
         self._measure_margins(patterns, vectors)

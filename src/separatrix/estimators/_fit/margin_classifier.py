@@ -74,7 +74,10 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
 
     def _fitted(self, patterns: list[Any], vectors: list[Vector], data: Data) -> dict[str, Any]:
         """The attributes that predict."""
-        return self._planes(vectors)
+        planes = self._planes(vectors, patterns[0].features)
+        if data.here:  # empty columns have been left out, where they were many
+            planes["coef_"] = patterns[0].home.in_all_columns(planes["coef_"])
+        return planes
 
     def _measures(self, problem: Any) -> dict[str, Any]:
         """How far a solver is, for callbacks."""
@@ -138,7 +141,9 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
         solved: dict[int, Solution] = {}
 
         def task(k: int) -> None:
-            solved[k] = self._solve(problems[k], data, starts[k])
+            start = starts[k]
+            near = None if start is None else patterns[k].in_these_columns(start)
+            solved[k] = self._solve(problems[k], data, near)
 
         watch.run_each(task, len(problems), self.n_jobs)
         for problem in problems:
@@ -170,7 +175,8 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
         ]
         for k, s in enumerate(solutions):
             if s.exact is not None and certificates[k].separable is None:
-                certificates[k] = replace(certificates[k], separable=True, direction=s.exact)
+                whole = s.problem.patterns.in_all_columns(s.exact)
+                certificates[k] = replace(certificates[k], separable=True, direction=whole)
         self._set_margins(certificates)
         self._measure_margins(patterns, vectors, margins)
         self._set_gap()

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any
 
-from separatrix.estimators.squared_error_classifiers import HoKashyap
+from separatrix.estimators.ho_kashyap_classifier import HoKashyap
 from separatrix.experiments.dhs.data import pair
 from separatrix.experiments.outcome import Figure, Report, Table
 from separatrix.plot.style import COLOURS

@@ -9,8 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from separatrix.estimators.aggressive_rules import Relaxation
 from separatrix.estimators.gradient_descent import BatchRelaxation
+from separatrix.estimators.least_squares_classifier import LeastSquares
 from separatrix.estimators.online_least_squares import RecursiveLeastSquares
-from separatrix.estimators.squared_error_classifiers import LeastSquares
 from separatrix.experiments.dhs.data import pair, patterns
 from separatrix.experiments.outcome import Figure, Report
 from separatrix.plot.style import COLOURS

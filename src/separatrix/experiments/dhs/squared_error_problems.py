@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.estimators.ho_kashyap_classifier import HoKashyap
+from separatrix.estimators.least_squares_classifier import LeastSquares
 from separatrix.estimators.perceptrons import Perceptron
-from separatrix.estimators.squared_error_classifiers import HoKashyap, LeastSquares
 from separatrix.experiments.dhs.data import patterns
 from separatrix.experiments.outcome import Check, Figure, Report
 from separatrix.experiments.plane import boundary, points, window

@@ -1,0 +1,224 @@
+"""The Ho-Kashyap procedures: squared error with margins that are found together with the vector (DHS 5.9)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import field
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy.linalg as la
+
+from separatrix.errors import DataError
+from separatrix.estimators._fit.batch import IterativeClassifier, Outcome, row_values
+from separatrix.estimators._fit.checkpointed import CHECKPOINT
+from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
+from separatrix.estimators._fit.declare import estimator
+from separatrix.estimators._fit.former_names import FormerTolMixin, once_called_tol
+from separatrix.estimators._fit.rates import POWERS, rate_function
+from separatrix.estimators._fit.separator import Data
+from separatrix.estimators.sklearn_api import NOT_NEGATIVE, POSITIVE, one_of
+from separatrix.patterns.plain_patterns import Patterns
+from separatrix.proof.certificate import Certificate
+from separatrix.proof.certify import separates
+from separatrix.proof.prove import prove
+from separatrix.space import Vector
+from separatrix.squared_error import ho_kashyap
+from separatrix.squared_error.factor import PseudoInverse
+
+
+@estimator
+class HoKashyap(FormerTolMixin, ClassWeightMixin, IterativeClassifier):
+    """Ho-Kashyap: squared error whose targets b > 0 move too, so that it decides separability.
+
+    ``e = Y a - b``, ``b += eta (e + |e|)``, ``a = Y^dagger b`` (``"standard"``). ``"modified"``, written as
+    ``a += eta Y^dagger |e|``, is the same iteration and the same code. ``"descent"`` needs no pseudo-inverse:
+    ``b += e + |e|``, ``a += eta R Y^t |e|``, for data with many columns; it is slower to decide. Y is factorised once,
+    by its shorter side; an iteration costs about two products with Y.
+
+    It ends in one of three ways, ``outcome_``: "separable", ``a`` is the solution; "not separable", with the
+    multipliers of patterns that combine to 0 (Gordan) in the certificate, found near -e (or |e|) and checked exactly,
+    or, where there are too many rows for that, at the tolerance of `separability`; "undecided" after ``max_epochs``.
+
+    Rows that live elsewhere (`separatrix.rows`) are taken by ``"descent"``, which then lets b be the best one for each
+    a, ``b = max(margin, Y a)``, instead of a step towards it: |e|^2 is the quadratic criterion.
+
+    A sample weight c is the same as c copies.
+
+    Parameters
+    ----------
+    variant : {"standard", "modified", "descent"}, default="standard"
+        The form of the iteration.
+    eta : float, "1/k", callable, "optimal" or "auto", default="auto"
+        The rate: 0 < eta < 1 for the first two variants, and 0.9 if "auto". For ``"descent"`` "optimal" (and "auto") is
+        the step that lowers |e| most; a constant one has to stay below 2/lambda_max(R Y^t Y).
+    R : array-like of shape (d + 1, d + 1) or None, default=None
+        For ``"descent"``: a symmetric positive definite matrix, in the coordinates (w, bias/rho), without the last row
+        and column if there is no bias; None is the identity.
+    margin : float or array-like of shape (n,), default=1.0
+        The first b, positive.
+    bound_tol : float, default=1e-9
+        A bound on the margin below ``bound_tol`` R is taken as evidence against separability, and a proof is tried.
+    b_min : float or None, default=None
+        None ends with the first a that separates. A number goes on until |e| is that small too, as algorithm 11 is
+        printed: the targets b are then nearly met.
+    {tol is bound_tol}
+    {class_weight}
+    {batch}
+    {epochs}
+    {checkpoint}
+
+    Attributes
+    ----------
+    {batch_attributes}
+    outcome_ : {"separable", "not separable", "undecided"}
+        Of several problems: "separable" if all are, "not separable" if one is proved not to be; ``outcomes_`` has each.
+    margin_vector_ : ndarray
+        The last b, of the rows that take part; a list of them if there are several problems. None where rows live
+        elsewhere: there ``b = max(margin, Y a)`` is not kept.
+
+    See Also
+    --------
+    LeastSquares : Targets that stay as they are.
+    LinearProgram : Decides separability by a linear program.
+    separability : Decides it in exact arithmetic.
+
+    References
+    ----------
+    Ho & Kashyap (1965); Duda, Hart & Stork, algorithms 11 and 12, eqs. 88-95.
+
+    Examples
+    --------
+    >>> from separatrix import HoKashyap
+    >>> X = [[1.0, 2.0], [2.0, -4.0], [-3.0, -1.0], [2.0, 4.0], [-1.0, -5.0], [5.0, 0.0]]
+    >>> model = HoKashyap().fit(X, [1, 1, 1, 2, 2, 2])  # DHS problem 25
+    >>> model.outcome_, bool(model.certificate_.verify(X, [1, 1, 1, 2, 2, 2]))
+    ('not separable', True)
+    """
+
+    variant: str = "standard"
+    eta: Any = "auto"
+    R: Any = None
+    margin: Any = 1.0
+    bound_tol: float = 1e-9
+    b_min: float | None = None
+    checkpoint: Any = field(default=None, kw_only=True)
+
+    _former_names = {"tol": "bound_tol"}
+    _parameter_constraints = {
+        **IterativeClassifier._parameter_constraints,
+        **CLASS_WEIGHT,
+        "variant": [one_of("standard", "modified", "descent")],
+        "eta": [POSITIVE, one_of("auto", "optimal", *POWERS), callable],
+        "R": ["array-like", None],
+        "margin": [POSITIVE, "array-like"],
+        **once_called_tol("bound_tol", NOT_NEGATIVE),
+        "b_min": [POSITIVE, None],
+        **CHECKPOINT,
+    }
+    _takes_homes = True
+
+    def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
+        R, rate = self._matrix(patterns[0]), self._rate()
+        b_min, tol = np.inf if self.b_min is None else float(self.b_min), self._under_either_name()
+        options: list[dict[str, Any]] = [
+            {"tol": tol, "b_min": b_min, "separates": partial(separates, p), "refuted": _Refutation(p)}
+            for p in patterns
+        ]
+        if not data.here:
+            if self.variant != "descent" or np.ndim(self.margin):
+                raise DataError(
+                    'Where rows live elsewhere no b of each is kept: use variant="descent" and one number as margin.'
+                )
+            return [
+                ho_kashyap.PassedHoKashyap(p, float(self.margin), rate, R, start, **option)
+                for p, start, option in zip(patterns, starts, options, strict=True)
+            ]
+        b = row_values(self.margin, "margin", data)
+        if self.variant == "descent":
+            return [
+                ho_kashyap.HoKashyapDescent(p, data.weight, b, rate, R, start, **option)
+                for p, start, option in zip(patterns, starts, options, strict=True)
+            ]
+        if any(start is not None for start in starts):
+            raise ValueError(f'variant={self.variant!r} starts at Y^dagger b; only "descent" takes a coef_init.')
+        inverse = PseudoInverse(patterns[0], data.weight)
+        return [
+            ho_kashyap.HoKashyap(p, data.weight, b, rate, inverse.relabelled(p), **option)
+            for p, option in zip(patterns, options, strict=True)
+        ]
+
+    def _rate(self) -> Any:
+        """eta(k); None for the step that lowers |e| most, which "descent" alone has."""
+        named = self.eta if isinstance(self.eta, str) else None
+        if self.variant == "descent":
+            return None if named in ("auto", "optimal") else rate_function(self.eta)
+        too_large = named is None and not callable(self.eta) and self.eta >= 1
+        if named in ("optimal", "k") or too_large:
+            raise ValueError(f'eta={self.eta!r}: variant={self.variant!r} needs 0 < eta < 1, "descent" takes others.')
+        return _at_most_one(rate_function(0.9 if named == "auto" else self.eta))
+
+    def _matrix(self, patterns: Patterns) -> np.ndarray | None:
+        """R in all d + 1 coordinates."""
+        if self.R is None:
+            return None
+        if self.variant != "descent":
+            raise ValueError('R belongs to variant="descent".')
+        R = np.asarray(self.R, dtype=np.float64)
+        width = patterns.d + (1 if patterns.space.rho else 0)
+        if R.shape != (width, width) or not np.all(np.isfinite(R)):
+            raise DataError(f"R has shape {R.shape}; expected finite numbers of shape {(width, width)}.")
+        if not np.allclose(R, R.T, rtol=1e-10, atol=0.0) or la.eigvalsh(R)[0] <= 0:
+            raise DataError("R must be symmetric and positive definite.")
+        full = np.zeros((patterns.d + 1, patterns.d + 1))
+        full[:width, :width] = R
+        return full
+
+    def _ended(self, reason: str, certificate: Certificate) -> str:
+        return "converged" if reason == "max_epochs" and _outcome(certificate) != "undecided" else reason
+
+    def _finish(self, outcomes: list[Outcome], data: Data) -> None:
+        super()._finish(outcomes, data)
+        self._set_outcomes([o.solver.b if data.here else None for o in outcomes])
+
+    def _gather(self, members: list[Any]) -> None:
+        super()._gather(members)
+        self._set_outcomes([m.margin_vector_ for m in members])
+
+    def _set_outcomes(self, vectors: list[Any]) -> None:
+        self.outcomes_ = [_outcome(c) for c in self.certificates_]
+        self.outcome_ = _outcome_of_all(self.outcomes_)
+        self.margin_vector_: Any = vectors[0] if len(vectors) == 1 else vectors
+
+
+def _at_most_one(rate: Callable[[int], float]) -> Callable[[int], float]:
+    """A rate of algorithm 11, checked: |e| falls for 0 < eta < 1 and does not grow at 1, where 1/k begins."""
+
+    def eta(k: int) -> float:
+        value = rate(k)
+        if not 0 < value <= 1:
+            raise ValueError(f"eta({k}) = {value:g}: Ho-Kashyap needs 0 < eta < 1 (DHS algorithm 11).")
+        return value
+
+    return eta
+
+
+class _Refutation:
+    """Looks for an exact proof near the multipliers of an iteration."""
+
+    def __init__(self, patterns: Patterns):
+        self.patterns = patterns
+
+    def __call__(self, a: Vector, alpha: Vector) -> bool:
+        return prove(self.patterns, a, alpha).separable is False
+
+
+def _outcome(certificate: Certificate) -> str:
+    if certificate.separable is not None:
+        return "separable" if certificate.separable else "not separable"
+    return "undecided"
+
+
+def _outcome_of_all(outcomes: list[str]) -> str:
+    if "not separable" in outcomes:
+        return "not separable"
+    return "undecided" if "undecided" in outcomes else "separable"
