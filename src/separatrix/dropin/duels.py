@@ -1,5 +1,5 @@
 """Two classes with plain slack and a free intercept, as LIBSVM's: a linear kernel by `MaxMargin`, others by pairs of
-multipliers or working sets of rows, each with a certificate."""
+multipliers, each with a certificate."""
 
 from dataclasses import replace
 from typing import Any, NamedTuple

@@ -18,7 +18,8 @@ from separatrix.space import Vector
 
 PIECE = 1000  # steps between two looks at which rows can be left out
 MOST, MOST_OF_ROW = 10_000_000, 100  # steps in all, whatever the slopes are: LIBSVM's
-CLOSER = (1.0, 0.1, 0.01)  # parts of what is enough, while the gap is not
+CLOSER = (1.0, 0.1, 0.01)  # parts of what is enough, while the gap is not,
+CLOSER_ROWS = 2500  # for up to so many rows
 LARGEST_FACE = 300  # rows between their bounds whose equations are solved
 LARGEST_WORTH = 2500  # the same where the gap is not small enough: they take less time than more steps
 ROUNDING = 1e-11  # how far slopes are apart by rounding errors, of the largest product
@@ -28,10 +29,10 @@ MANY, SAMPLE = 4000, 4  # rows from which a part of them is solved first, and on
 
 
 def solve(problem: KernelHingeProblem, enough: float, most: int | None = None) -> bool:
-    """Until no two slopes are further apart than ``enough``, and closer where the gap is larger than that; or after
-    ``most`` steps: False. What was found is in the problem."""
+    """Until no two slopes are further apart than ``enough``, and of few rows closer where the gap is larger than that;
+    or after ``most`` steps: False. What was found is in the problem."""
     pairs = Pairs(problem, most)
-    for part in CLOSER:
+    for part in CLOSER if problem.patterns.n <= CLOSER_ROWS else CLOSER[:1]:
         done = pairs.settle(part * enough)
         pairs.finish(LARGEST_FACE)
         if problem.gap > enough:

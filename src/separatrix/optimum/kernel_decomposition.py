@@ -1,10 +1,10 @@
 """The maximum margin with a kernel: solver (4).
 
-Small problems are solved at once: squared slack on the Gram matrix, plain slack by pairs of multipliers with an exact
-end, or, where that is slow, on the rows of the matrix's factor K = L L^t, which are features. Large ones go by working
-sets of rows (decomposition, after Joachims 1999): the rows that violate their conditions most, and those that were
-moved last, are solved for among themselves; then their Gram rows, which a cache keeps, bring all gradients up to date.
-Where few rows support a vector with squared slack, the end is exact.
+Plain slack with a free bias goes by pairs of multipliers. Other small problems are solved at once: squared slack on the
+Gram matrix, plain slack, where pairs are slow too, on the rows of the matrix's factor K = L L^t, which are features.
+Large ones go by working sets of rows (decomposition, after Joachims 1999): the rows that violate their conditions most,
+and those that were moved last, are solved for among themselves; then their Gram rows, which a cache keeps, bring all
+gradients up to date. Where few rows support a vector with squared slack, the end is exact.
 """
 
 import numpy as np
@@ -107,8 +107,8 @@ def _factor(K: NDArray[np.float64]) -> NDArray[np.float64]:
     return out
 
 
-def descend(problem: KernelProblem, tol: float, alpha: Vector, enough: float = NOTHING) -> Vector:
-    """Decomposition until the gap is at most ``tol``, or no reason to move a multiplier is larger than ``enough``."""
+def descend(problem: KernelProblem, tol: float, alpha: Vector) -> Vector:
+    """Decomposition until the gap is at most ``tol``, or there is no reason to move a multiplier."""
     p, gram = problem.patterns, GramRows(problem.patterns, problem.megabytes)
     alpha = alpha.copy()
     f = np.zeros(p.n) if not alpha.any() else p.labels * p._products(alpha * p.labels)
@@ -118,7 +118,7 @@ def descend(problem: KernelProblem, tol: float, alpha: Vector, enough: float = N
     while True:
         violators, violation, bias = _violators(problem, alpha, f + problem.diagonal * alpha - 1.0, size)
         problem.enter(alpha, f, bias)
-        if problem.done() or problem.gap <= tol or violation <= enough:
+        if problem.done() or problem.gap <= tol or violation <= NOTHING:
             return alpha
         chosen[violators] = True
         working = np.concatenate([violators, working[~chosen[working]]])[:size]
