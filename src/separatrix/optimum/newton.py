@@ -95,7 +95,7 @@ def small_minimum(problem: Problem, X: Storage, alpha: Vector, sigma: Vector, a:
 def _along_a_path(problem: Problem, X: Storage, d: int) -> Vector | None:
     """The minimiser, at once or by smaller C first: first what is the quicker way, then the other."""
     patterns, path = problem.patterns, [problem.C]
-    while path[-1] * (patterns.mean_square + patterns.space.rho**2) > EASY:
+    while path[-1] * _size(problem) > EASY:
         path.append(path[-1] / LONG_STRIDE)
     ways = [[problem.C], path[::-1]]
     for way in reversed(ways) if d <= patterns.n <= NEARLY_HARD * d else ways:
@@ -122,14 +122,21 @@ def _of_few_rows(problem: Problem) -> Vector | None:
         combination = patterns.combine(index, alpha)
         combination[-1] = a[-1]
         return combination
-    bias = rho * labels[index]
-    G = G[np.ix_(index, index)] + np.outer(bias, bias)
-    exact = on_face(G, problem.diagonal[index], np.ones(len(index)))
+    exact = None
+    if problem.C * _size(problem) > EASY:  # slacks are differences from 1, which lose digits where C is large
+        bias = rho * labels[index]
+        G = G[np.ix_(index, index)] + np.outer(bias, bias)
+        exact = on_face(G, problem.diagonal[index], np.ones(len(index)))
     if exact is None or not np.all(exact > 0):
         return patterns.combine(index, alpha)
     combination = patterns.combine(index, exact)
-    problem.dual(index, exact, combination)  # slacks are differences from 1, which lose digits where C is large
+    problem.dual(index, exact, combination)
     return combination
+
+
+def _size(problem: Problem) -> float:
+    """The mean |y|^2."""
+    return problem.patterns.mean_square + problem.patterns.space.rho**2
 
 
 def _penalty(problem: Problem) -> Vector:
