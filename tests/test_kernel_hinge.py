@@ -132,6 +132,10 @@ def test_rows_that_are_left_out_take_their_columns_with_them():
         here = np.flatnonzero(gram.slot >= 0)
         np.testing.assert_allclose(gram.rows[gram.slot[here]], K[np.ix_(members[here], members)], atol=1e-12)
         np.testing.assert_array_equal(gram.owner[gram.slot[here]], here)
+        for index in (members[here], members, rng.permutation(200)[:5]):
+            np.testing.assert_allclose(
+                gram.among(np.sort(index)), K[np.ix_(np.sort(index), np.sort(index))], atol=1e-12
+            )
     assert gram.combination(np.zeros(200)) is None
     gram.widen(np.arange(200))
     assert not np.any(gram.slot >= 0)

@@ -21,7 +21,7 @@ MOST, MOST_OF_ROW = 10_000_000, 100  # steps in all, whatever the slopes are: LI
 CLOSER = (1.0, 0.1, 0.01)  # parts of what is enough, while the gap is not,
 CLOSER_ROWS = 2500  # for up to so many rows
 LARGEST_FACE = 300  # rows between their bounds whose equations are solved
-LARGEST_WORTH = 2500  # the same where the gap is not small enough: they take less time than more steps
+LARGEST_WORTH = 1600  # the same where the gap is still not small enough: they take less time than more steps
 ROUNDING = 1e-11  # how far slopes are apart by rounding errors, of the largest product
 SMALL = 0.1  # of the multipliers: a change whose products are added to what is known
 WORTH, FEW = 0.8, 1500  # of the rows: if no more are left, a smaller matrix is worth its copy; fewer rows stay together
@@ -32,10 +32,12 @@ def solve(problem: KernelHingeProblem, enough: float, most: int | None = None) -
     """Until no two slopes are further apart than ``enough``, and of few rows closer where the gap is larger than that;
     or after ``most`` steps: False. What was found is in the problem."""
     pairs = Pairs(problem, most)
-    for part in CLOSER if problem.patterns.n <= CLOSER_ROWS else CLOSER[:1]:
+    rounds = CLOSER if problem.patterns.n <= CLOSER_ROWS else CLOSER[:1]
+    for part in rounds:
         done = pairs.settle(part * enough)
         pairs.finish(LARGEST_FACE)
-        if problem.gap > enough:
+        next_will_do = part == rounds[0] and len(rounds) > 1 and problem.gap * rounds[1] <= enough
+        if problem.gap > enough and not next_will_do:
             pairs.finish(LARGEST_WORTH)
         if not done or problem.gap <= enough:
             return done
@@ -173,7 +175,7 @@ class Pairs:
         """
         if not len(face):
             return None
-        M = self.problem.patterns._gram_among(face)
+        M = self.gram.among(face)
         shift = float(np.trace(M)) / len(face)
         others = float(self.beta.sum() - self.beta[face].sum())
         right = self.slope[face] + M @ self.beta[face] - shift * others

@@ -1,6 +1,7 @@
 """Rows of the Gram matrix in a cache, for loops and solvers that ask for few of them again and again."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separatrix.loops.gram_descent import keep_columns
 from separatrix.passes.compiled import signed_row
@@ -91,6 +92,14 @@ class GramRows:
         of_place = np.zeros(self.filled)
         of_place[places] = beta[support]
         return of_place @ self.rows[: self.filled]
+
+    def among(self, index: np.ndarray) -> NDArray[np.float64]:
+        """K of some rows of the patterns with each other; nothing is computed where all of these are here."""
+        at = np.minimum(np.searchsorted(self.members, index), len(self.members) - 1)
+        places = self.slot[at]
+        if places.min(initial=0) < 0 or not np.array_equal(self.members[at], index):
+            return self.patterns._gram_among(index)
+        return self.rows[np.ix_(places, at)]
 
     def row(self, i: int) -> Vector:
         if self.slot[i] < 0:
