@@ -157,12 +157,13 @@ class Pairs:
     def _improve(self, exact: Vector) -> bool:
         """Take these multipliers where their slopes are no further apart than those of the present ones."""
         p, change, former, apart = self.problem.patterns, exact - self.beta, (self.beta, self.slope), self._apart()
-        products = p._products(self.beta) + self._products(change)
         # Where the change is small, two sums err less than what a certificate allows for one: 2 eps for each term.
         if np.abs(change).sum() <= SMALL * np.abs(exact).sum():
+            products = p._products(self.beta) + self._products(change)
             p.remember(exact, products)
-        self.beta = exact
-        self.bring_up_to_date()
+        else:
+            products = self._products(exact)
+        self.beta, self.slope = exact, p.labels - products
         if self._apart() <= apart:
             return True
         self.beta, self.slope = former
