@@ -12,6 +12,7 @@ from separatrix.loops.small_newton import small_newton
 from separatrix.optimum import sample_newton, sift, solvers
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.rows.base import evenly
+from separatrix.rows.memory import as_rows, frozen
 from separatrix.space import Space
 from separatrix.squared_error.normal_equations import NormalEquations
 
@@ -128,11 +129,22 @@ def test_normal_equations_know_what_they_cannot_do():
 
 
 @settings(max_examples=30, deadline=None)
-@given(n=st.integers(1, 40), d=st.integers(1, 8), seed=st.integers(0, 10**6), C=st.sampled_from([1e-3, 1.0, 1e4]))
-def test_a_small_soft_margin_without_python(n, d, seed, C):
+@given(
+    n=st.integers(1, 40),
+    d=st.integers(1, 8),
+    seed=st.integers(0, 10**6),
+    C=st.sampled_from([1e-3, 1.0, 1e4]),
+    sparse=st.booleans(),
+)
+def test_a_small_soft_margin_without_python(n, d, seed, C, sparse):
     rng = np.random.default_rng(seed)
-    Y, c, a = rng.normal(size=(n, d)), rng.uniform(0.5, 2.0, n), np.zeros(d)
-    assert small_newton()(Y, c, C, np.ones(d), a)
+    X, l, c, a = rng.normal(size=(n, d)), rng.choice([-1.0, 1.0], n), rng.uniform(0.5, 2.0, n), np.zeros(d + 1)
+    if sparse:
+        X *= rng.random((n, d)) < 0.5
+    storage = as_rows(sp.csr_matrix(X) if sparse else X)
+    no_cap = frozen(np.full(n, np.inf))
+    assert small_newton()(storage, frozen(l), 0.5, np.zeros(n), 2.0 * C * c, no_cap, np.ones(d + 1), a, 1)
+    Y = l[:, None] * np.column_stack([X, np.full(n, 0.5)])
     slack = np.maximum(0.0, 1.0 - Y @ a)
     size = np.abs(2.0 * C * (c * slack) @ np.abs(Y)).max() + 1.0
     np.testing.assert_allclose(a, 2.0 * C * (c * slack) @ Y, rtol=0, atol=1e-9 * size)

@@ -189,7 +189,9 @@ def test_a_callback_sees_the_gap_and_may_stop():
     MaxMargin(1e5).set_callbacks(trace).fit(scale(X), y)
     lowers = [row["lower"] for row in trace.rows if row["lower"] is not None]
     assert lowers == sorted(lowers)
-    assert trace.rows[0]["upper"] >= trace.rows[-1]["upper"] >= lowers[-1]
+    last = trace.rows[-1]["upper"]
+    assert trace.rows[0]["upper"] >= last
+    assert last >= lowers[-1] * (1.0 - 1e-12)  # on the way bounds are not rounded outwards
 
 
 @pytest.mark.parametrize("C", [100.0, INF])

@@ -101,18 +101,21 @@ def least_freund_schapire(patterns: ArrayLike) -> LeastBound:
     True
     """
     from separatrix.loops.small_newton import small_newton
+    from separatrix.rows.memory import as_rows, frozen
 
     Y = np.ascontiguousarray(patterns, dtype=np.float64)
     if Y.ndim != 2 or not np.all(np.isfinite(Y)):
         raise ValueError(f"patterns of shape {Y.shape}: a table of finite numbers is wanted, a pattern per row.")
     radius = float(np.linalg.norm(Y, axis=1).max(initial=0.0))
-    w = np.zeros(Y.shape[1])
+    a = np.zeros(Y.shape[1] + 1)  # with a bias of 0, since the patterns have rho = 0
+    w = a[:-1]
     best = LeastBound(float(len(Y)), math.inf, w)  # of w = 0: a mistake on every pattern
     if radius == 0.0:
         return best
-    C, ones, penalty = 1.0 / radius**2, np.ones(len(Y)), np.ones(Y.shape[1])
+    C, X, labels, no_cap = 1.0 / radius**2, as_rows(Y), frozen(np.ones(len(Y))), frozen(np.full(len(Y), np.inf))
     for _ in range(ROUNDS):
-        if not small_newton()(Y, ones, C, penalty, w):
+        alpha, sigma = np.zeros(len(Y)), np.full(len(Y), 2.0 * C)
+        if not small_newton()(X, labels, 0.0, alpha, sigma, no_cap, np.ones(len(a)), a, 1):
             break
         size, slack = float(np.linalg.norm(w)), float(np.linalg.norm(np.maximum(0.0, 1.0 - Y @ w)))
         if size == 0.0:

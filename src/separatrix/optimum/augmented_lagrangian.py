@@ -19,7 +19,7 @@ import scipy.linalg as la
 from separatrix.loops.box_minimum import RIDGE, box_minimum
 from separatrix.optimum.coordinate_descent import descend
 from separatrix.optimum.dual_sweeps import Sweeps
-from separatrix.optimum.newton import conjugate_gradients, line_search, newton_step, on_face
+from separatrix.optimum.newton import conjugate_gradients, is_small, line_search, newton_step, on_face, small_minimum
 from separatrix.optimum.problem import Problem
 from separatrix.passes import compiled as passes
 from separatrix.space import Vector
@@ -36,6 +36,7 @@ FEW, ROUNDS = 120, 60  # rows up to which a loop without Python is the quickest,
 SETTLED = 1e-11  # the gap that rounding errors leave to it
 CORRECTIONS = 3  # of its multipliers, the first being none
 STEPS = 50  # of Newton's method on one Lagrangian, at most
+STAGES = 30  # Lagrangians of a small problem, at most
 
 
 def solve(problem: Problem, start: Vector | None = None) -> None:
@@ -59,6 +60,8 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
         if problem.done():
             return
         lagrangian.begin(problem.combine(np.flatnonzero(alpha), alpha[alpha > 0]), alpha)
+    elif is_small(problem) and problem.patterns.n >= problem.patterns.d:
+        lagrangian.begin(*_of_few_columns(problem, lagrangian.sigma))
     else:
         sweeps = Sweeps(problem)
         for _ in range(SWEEPS):
@@ -92,6 +95,17 @@ def _of_few_rows(problem: Problem) -> Vector:
             break
         alpha[between] = np.clip(alpha[between] + change, 0.0, caps[between])
     return alpha
+
+
+def _of_few_columns(problem: Problem, sigma: float) -> tuple[Vector, Vector]:
+    """The vector and the multipliers of a small problem by one compiled loop; where it does not get there, of its last
+    Lagrangian."""
+    patterns, caps = problem.patterns, problem.caps
+    a, alpha = np.zeros(patterns.d + 1), np.zeros(patterns.n)
+    sigmas = np.full(patterns.n, max(sigma, float(caps.mean())))
+    if not small_minimum(problem, patterns.in_float64(), alpha, sigmas, a, STAGES):
+        a = problem.combine(np.flatnonzero(alpha), alpha[alpha > 0])
+    return a, alpha
 
 
 class Lagrangian:

@@ -21,14 +21,16 @@ from separatrix.optimum.nearest_point import span_coordinates
 from separatrix.optimum.problem import Problem
 from separatrix.passes import compiled as passes
 from separatrix.patterns.base import EPS
+from separatrix.rows.access import Storage
+from separatrix.rows.memory import as_rows, frozen
 from separatrix.space import Vector
 
 LARGEST_HESSIAN = 3000  # columns up to which the Hessian is formed
 NEGLIGIBLE = 1e-8  # rounding errors in it, against the 1 of the penalty
 STRIDE, ROUGH = 10.0, 0.3  # factor between the C of a path, and the gap to which it is followed
 EASY = 100.0  # C |y|^2 below which there is no need of one
-FEW = 5e5  # multiplications of a Hessian up to which a loop without Python is the quickest
-SMALL = 200_000  # values that are written out for it
+FEW = 1e7  # multiplications of a Hessian and its factor up to which a loop without Python is the quickest
+SMALL = 200_000  # values up to which it need not heed limits: it takes milliseconds
 SPAN = 2.0  # times the rows: columns from which a matrix of rows by rows is the smaller one by far
 MANY_PRODUCTS = 5.0  # that a Hessian is worth, from which conjugate gradients are tried first
 MOST_PRODUCTS = 500  # of conjugate gradients in a step
@@ -39,9 +41,9 @@ SWEEPS = 2  # of coordinate descent at its beginning: each costs less than a New
 def follow(problem: Problem, start: Vector | None = None) -> None:
     """From a few sweeps of coordinate descent, along a path of growing C: Newton's steps are few near the solution.
 
-    Few rows of few columns are written out and solved by one compiled loop; what is left is to check its vector.
+    Few rows or columns are a matter of one compiled loop; what is left is to check its vector.
     """
-    if start is None and problem.patterns.categories == 2:
+    if start is None and is_small(problem):
         start = _of_few_rows(problem)
     C = problem.C / STRIDE
     stages = []
@@ -61,30 +63,55 @@ def follow(problem: Problem, start: Vector | None = None) -> None:
     solve(problem, start)
 
 
+def is_small(problem: Problem) -> bool:
+    """Is one compiled loop the quickest?"""
+    patterns, width = problem.patterns, problem.patterns.d + 1
+    if not patterns.here or patterns.categories > 2:
+        return False
+    values = patterns.n * patterns.entries_per_row
+    if values > SMALL:
+        return False
+    if _few(problem):  # dense rows meet each other in BLAS
+        return patterns.n**3 + (values**2 / width if patterns.sparse else 0.0) <= FEW
+    return width**3 / 3 + values * min(patterns.entries_per_row, width) <= FEW
+
+
+def _few(problem: Problem) -> bool:
+    """Are there fewer rows than columns, so that a matrix of rows by rows is the smaller one?"""
+    return problem.patterns.n < problem.patterns.d
+
+
+def small_minimum(problem: Problem, X: Storage, alpha: Vector, sigma: Vector, a: Vector, stages: int = 1) -> bool:
+    """`small_newton` from a vector of these rows, which are those of the problem or their coordinates."""
+    patterns, penalty = problem.patterns, np.ones(len(a))
+    if problem.free:
+        penalty[-1] = 0.0
+    found = small_newton()(
+        X, patterns.labels, patterns.space.rho, alpha, sigma, frozen(problem.caps), penalty, a, stages
+    )
+    return bool(found) and bool(np.all(np.isfinite(a)))
+
+
 def _of_few_rows(problem: Problem) -> Vector | None:
     """The minimiser of a small problem; of fewer rows than columns in coordinates of their span, where
     a = sum alpha_k y_k leads back."""
-    patterns, width = problem.patterns, problem.patterns.d + 1
-    if patterns.n * min(patterns.n, width) ** 2 > FEW or patterns.n * width > SMALL:
+    patterns = problem.patterns
+    alpha, sigma = np.zeros(patterns.n), 2.0 * problem.C * problem.weight
+    if not _few(problem):
+        a = np.zeros(patterns.d + 1)
+        return a if small_minimum(problem, patterns.in_float64(), alpha, sigma, a) else None
+    everything, labels, rho = np.arange(patterns.n), patterns.labels, patterns.space.rho
+    G = patterns.inner_products(everything, bias=False)
+    L = span_coordinates(G)
+    a = np.zeros(L.shape[1] + 1)
+    if not small_minimum(problem, as_rows(labels[:, None] * L), alpha, sigma, a):
         return None
-    Y, penalty = patterns.dense_rows(np.arange(patterns.n)), _penalty(problem)
-    few = patterns.n < width - 1
-    if few:
-        G = Y[:, :-1] @ Y[:, :-1].T
-        L = span_coordinates(G)
-        Y, penalty = np.column_stack([L, Y[:, -1]]), np.append(np.ones(L.shape[1]), penalty[-1])
-    a = np.zeros(Y.shape[1])
-    found = small_newton()(Y, problem.weight, problem.C, penalty, a)
-    if not (found and np.all(np.isfinite(a))):
-        return None
-    if not few:
-        return a
-    index, alpha = problem.slack_multipliers(Y @ a)
+    index, alpha = problem.slack_multipliers(L @ a[:-1] + rho * a[-1] * labels)
     if problem.free:
         combination = patterns.combine(index, alpha)
         combination[-1] = a[-1]
         return combination
-    bias = Y[index, -1]
+    bias = rho * labels[index]
     G = G[np.ix_(index, index)] + np.outer(bias, bias)
     exact = on_face(G, problem.diagonal[index], np.ones(len(index)))
     if exact is None or not np.all(exact > 0):

@@ -57,7 +57,7 @@ def choose(problem: Problem) -> tuple[str, str]:
         if not machine and patterns.sparse and width > WIDE and not problem.free:
             return "dual-coordinates", f"hard margin, sparse with {width - 1} columns: follow a path of soft margins"
         return "active-set", f"hard margin{machine}: few patterns are tight, so an exact solve on a working set"
-    if (width <= WIDE and not _dual_side(problem)) or problem.free or machine:
+    if newton.is_small(problem) or (width <= WIDE and not _dual_side(problem)) or problem.free or machine:
         what = "unpenalised bias" if problem.free else f"soft margin{machine} with {width - 1} columns"
         return "newton", f"{what}: few passes with exact Newton steps"
     return "dual-coordinates", f"soft margin with {width - 1} columns: coordinate descent, then Newton steps"

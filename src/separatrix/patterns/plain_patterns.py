@@ -315,6 +315,10 @@ class Patterns(PatternSet):
         passes.written_out()(self.rows, self.space.rho, np.ascontiguousarray(index, dtype=np.int64), c, out)
         return out
 
+    def in_float64(self) -> Storage:
+        """The rows themselves; a copy where they are not yet of this type."""
+        return self.rows._replace(data=frozen(self.rows.data.astype(np.float64, copy=False)))
+
     def sparse_rows(self, index: np.ndarray) -> sp.csr_matrix:
         """Some rows of CSR data as a float64 matrix, without label and bias."""
         return self.home.matrix(index)
@@ -348,8 +352,8 @@ class Patterns(PatternSet):
     def inner_products(self, index: np.ndarray, bias: bool = True) -> NDArray[np.float64]:
         """y_i.y_j of some rows with each other; ``bias``: with that of the constant coordinate."""
         if self.sparse:
-            X = self.sparse_rows(index)
-            G = (X @ X.T).toarray()
+            G = np.zeros((len(index), len(index)))
+            passes.inner_products()(self.rows, np.ascontiguousarray(index, dtype=np.int64), G)
         else:
             Z = self.home.dense(index)
             G = Z @ Z.T

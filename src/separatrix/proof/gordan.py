@@ -1,6 +1,6 @@
 """Gordan's theorem: a vector has a.y_k > 0 for all patterns, or some of them with weights > 0 combine to 0.
 
-The second case is proved in rational arithmetic.
+The second case is proved in rational arithmetic; within a fit by bounds on rounding errors, where these suffice.
 """
 
 from dataclasses import replace
@@ -13,6 +13,7 @@ from separatrix.optimum.least_distance import least_distance
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import upper_bound
 from separatrix.proof.clock import Clock, OutOfTimeError
+from separatrix.proof.enclosure import enclosed_weights
 from separatrix.proof.exact import BROKEN, LARGEST_SYSTEM, vanishing_weights
 from separatrix.space import Vector
 
@@ -24,7 +25,8 @@ class Gordan(NamedTuple):
     """Rows and weights > 0, with sum 1, whose combination of patterns vanishes: no hyperplane separates.
 
     The weights are the exact ones, rounded to floats, and ``norm`` is what rounding leaves of the combination; a weight
-    that underflows is the smallest float. ``exact``: the exact weights up to a common factor, as integers.
+    that underflows is the smallest float. ``exact``: the exact weights up to a common factor, as integers; empty where
+    they are only proved to exist, and ``weight`` is near them.
     """
 
     rows: np.ndarray
@@ -63,7 +65,12 @@ def gordan(
 
 
 def gordan_soon(patterns: Any, index: np.ndarray, alpha: Vector) -> Gordan | None:
-    """The same for a fit, which was not asked for a proof: of fewer rows, and not for long."""
+    """The same for a fit, which was not asked for a proof: of fewer rows, not for long, and in floats where bounds on
+    their rounding errors prove that there are exact weights: these are not computed then."""
+    if 0 < len(index) <= OF_A_FIT and upper_bound(patterns, index, alpha) <= NEARLY_ZERO * patterns.radius:
+        weight = enclosed_weights(patterns.narrow_rows(index)[0])
+        if weight is not None:
+            return Gordan(index, weight, upper_bound(patterns, index, weight))
     try:
         return gordan(patterns, index, alpha, Clock(LONGEST), OF_A_FIT)
     except OutOfTimeError:

@@ -64,6 +64,16 @@ def columns(X, i):
     return X.indices[X.indptr[i] : X.indptr[i + 1]]
 
 
+def outer(X, rho, rows, c, H):
+    """``H += sum_k c[k] y y^t`` over ``i = rows[k]``, y = (x_i, rho); the lower triangle is enough."""
+    d = H.shape[0] - 1
+    for k, i in enumerate(rows):
+        y = np.zeros(d + 1)
+        axpy(1.0, X, i, y)
+        y[d] = rho
+        H += c[k] * np.outer(y, y)
+
+
 def prefetch(X, i):
     """Ask for row i before it is needed. Rows in random order would otherwise wait for memory, one after the other."""
 
@@ -201,6 +211,49 @@ def _columns(X, i):
     if _is_dense(X):
         return lambda X, i: range(X.data.shape[1])
     return lambda X, i: X.indices[X.indptr[i] : X.indptr[i + 1]]
+
+
+@overload(outer, jit_options={"fastmath": {"reassoc", "contract"}})
+def _dense_outer(X, rho, rows, c, H):
+    if not _is_dense(X):
+        return None
+
+    def impl(X, rho, rows, c, H):
+        """Four rows at a time, so that a value of H is read and written once for all of them."""
+        Y, d, count = X.data, H.shape[0] - 1, rows.shape[0]
+        for k in range(0, count, 4):
+            more, yet_more, last = min(k + 1, count - 1), min(k + 2, count - 1), min(k + 3, count - 1)
+            p, q, r, s = rows[k], rows[more], rows[yet_more], rows[last]
+            cp, cq = c[k], c[k + 1] if k + 1 < count else 0.0
+            cr, cs = c[k + 2] if k + 2 < count else 0.0, c[k + 3] if k + 3 < count else 0.0
+            for i in range(d):
+                x, y, z, w = cp * Y[p, i], cq * Y[q, i], cr * Y[r, i], cs * Y[s, i]
+                for j in range(i + 1):
+                    H[i, j] += (x * Y[p, j] + y * Y[q, j]) + (z * Y[r, j] + w * Y[s, j])
+                H[d, i] += rho * ((x + y) + (z + w))
+            H[d, d] += rho * rho * ((cp + cq) + (cr + cs))
+
+    return impl
+
+
+@overload(outer)
+def _csr_outer(X, rho, rows, c, H):
+    if _is_dense(X):
+        return None
+
+    def impl(X, rho, rows, c, H):
+        d = H.shape[0] - 1
+        for k in range(rows.shape[0]):
+            first, end = X.indptr[rows[k]], X.indptr[rows[k] + 1]
+            for p in range(first, end):
+                x, row = c[k] * X.data[p], X.indices[p]
+                for q in range(first, p + 1):
+                    column = X.indices[q]
+                    H[max(row, column), min(row, column)] += x * X.data[q]
+                H[d, row] += x * rho
+            H[d, d] += c[k] * rho * rho
+
+    return impl
 
 
 # The same for the vectors of several categories or pieces at once.

@@ -1,0 +1,64 @@
+"""Weights that are proved to exist by floats: what they claim is what exact arithmetic finds."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from separatrix import LeastSquares
+from separatrix.proof.enclosure import enclosed_weights
+from separatrix.proof.exact import vanishing_combination
+
+
+def meeting(rng, k):
+    """Rows of k - 1 columns, of which a combination with positive weights vanishes but for rounding errors."""
+    V, weight = rng.standard_normal((k, k - 1)), rng.uniform(0.1, 1.0, k)
+    V[-1] = -(weight[:-1] @ V[:-1]) / weight[-1]
+    return V, weight / weight.sum()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(2, 12), st.integers(0, 10**6), st.integers(-30, 30), st.booleans())
+def test_what_floats_prove_is_so(k, seed, power, positive):
+    rng = np.random.default_rng(seed)
+    V, weight = meeting(rng, k)
+    V *= 10.0 ** rng.integers(-power, power + 1, k - 1) if power > 0 else 1.0
+    if not positive:
+        V[0] = -V[0]
+    found, exact = enclosed_weights(V), vanishing_combination(V)
+    if positive:
+        np.testing.assert_allclose(found, weight, rtol=1e-6)
+    if found is not None:
+        assert min(exact) > 0
+        np.testing.assert_allclose(found, [float(x) for x in exact], rtol=1e-9)
+    else:
+        assert not positive
+
+
+@pytest.mark.parametrize("small", [0.0, 1e-18, -1e-18, 1e-30])
+def test_weights_as_small_as_rounding_errors_are_not_claimed(small):
+    """The third weight of these is ``small``: too small for floats, or 0, or negative."""
+    V = np.array([[1.0, 0.3], [-1.0, -0.3 - small], [0.1, 1.0]])
+    assert enclosed_weights(V) is None
+
+
+def test_what_cannot_be_proved_by_floats_is_left_to_fractions():
+    V, _ = meeting(np.random.default_rng(0), 5)
+    for other in (V[:4], np.vstack([V, V[:1]]), V * np.inf, V * 0.0, np.column_stack([V[:, :3], V[:, 0]])):
+        assert enclosed_weights(other) is None
+    V[2, 1] = 1e-300
+    assert enclosed_weights(V) is None
+    repeated = np.column_stack([V[:, :3], V[:, 0] + 1e-17])  # regular, if at all, by less than floats see
+    assert enclosed_weights(repeated) is None
+
+
+def test_a_fit_claims_what_verify_proves():
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((150, 12))
+    y = rng.random(150) < 0.5
+    certificate = LeastSquares().fit(X, y).certificate_
+    assert certificate.separable is False
+    assert len(certificate.alpha) == 14
+    verification = certificate.verify(X, y)
+    assert verification
+    assert not verification.unchecked
