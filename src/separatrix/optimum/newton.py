@@ -33,6 +33,7 @@ FEW = 1e7  # multiplications of a Hessian and its factor up to which a loop with
 SMALL = 200_000  # values up to which it need not heed limits: it takes milliseconds
 SPAN = 2.0  # times the rows: columns from which a matrix of rows by rows is the smaller one by far
 MANY_PRODUCTS = 5.0  # that a Hessian is worth, from which conjugate gradients are tried first
+FINEST = 1e-8  # accuracy up to which they are as good as a Hessian
 MOST_PRODUCTS = 500  # of conjugate gradients in a step
 ROUNDS = 300  # of Newton, which needs about ten: more are steps that rounding errors make tiny
 SWEEPS = 2  # of coordinate descent at its beginning: each costs less than a Newton step, two save half of them
@@ -319,7 +320,7 @@ def _steps(problem: Problem, penalty: Vector) -> Steps:
         return ConjugateGradients(problem, penalty)
     if _in_span(problem):
         return SpanSteps(problem)
-    if patterns.sparse and patterns.categories == 2:
+    if patterns.sparse and patterns.categories == 2 and problem.tol >= FINEST:
         products = _products_of_a_hessian(patterns.n, width, patterns.home.stored)
         if products > MANY_PRODUCTS:
             return ConjugateGradients(problem, penalty, products)
