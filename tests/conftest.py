@@ -1,5 +1,6 @@
 """Shared fixtures: random numbers, and the papers' data; where they are not at hand, `paper_data` says what happens."""
 
+import gc
 import os
 import signal
 
@@ -17,6 +18,17 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as shells start what ru
 settings.register_profile("repeatable", deadline=None, derandomize=True)  # whether a change passes is no matter of luck
 settings.register_profile("exploring", deadline=None)  # SEPARATRIX_EXPLORE=1 pytest: other examples in every run
 settings.load_profile("exploring" if os.environ.get("SEPARATRIX_EXPLORE") else "repeatable")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session):
+    """Modules and thousands of tests stay until the end: nobody need look for garbage among them, then or later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture

@@ -240,10 +240,9 @@ UNWRITABLE = """
     X, y = [[0.0, 1.0], [1.0, 0.5], [3.0, 2.0], [4.0, 2.5]], [0, 0, 1, 1]
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
-        first = separatrix.Perceptron().fit(X, y)
-        second = separatrix.GreedyPerceptron().fit(X, y)
+        model = separatrix.Perceptron().fit(X, y)  # five kernels, one warning
     said = [[w.category.__name__, str(w.message)] for w in seen]
-    print(json.dumps([first.coef_.tolist(), second.coef_.tolist(), said]))
+    print(json.dumps([model.coef_.tolist(), said]))
 """
 
 
@@ -257,10 +256,8 @@ def test_folders_that_cannot_be_written():
         timeout=300,
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    first, second, seen = json.loads(done.stdout)
+    found, seen = json.loads(done.stdout)
     data = [[0.0, 1.0], [1.0, 0.5], [3.0, 2.0], [4.0, 2.5]], [0, 0, 1, 1]
-    greedy = next(cls for cls in ONLINE if cls.__name__ == "GreedyPerceptron")
-    assert first == Perceptron().fit(*data).coef_.tolist()
-    assert second == greedy().fit(*data).coef_.tolist()
+    assert found == Perceptron().fit(*data).coef_.tolist()
     assert [category for category, _ in seen] == ["RuntimeWarning"]
     assert "NUMBA_CACHE_DIR" in seen[0][1]

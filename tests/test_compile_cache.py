@@ -161,7 +161,7 @@ COMPILER = """
     from numba import njit
     separatrix.Perceptron(max_epochs=5).fit(X, y)
     before = "numba.typed.typedlist" in sys.modules, kernels()[1]
-    total = njit(lambda values: np.sort(values).sum())(X[0])
+    total = njit(lambda values: values.sum())(X[0])
     print(json.dumps([*before, bool(np.isclose(total, X[0].sum())), "numba.typed.typedlist" in sys.modules]))
 """
 

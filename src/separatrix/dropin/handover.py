@@ -1,24 +1,16 @@
 """What the drop-in classes share: what they say of who solved a problem, and how they leave it to scikit-learn."""
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
 
+from separatrix.estimators._fit.known_parameters import KnownParametersMixin
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import joint_certificate
 
 LARGEST_SEED = np.iinfo(np.int32).max
-PLAIN = {str, int, float, bool, type(None)}
-MOST_SETTINGS = 10_000
-_right: set[Any] = set()  # classes and values of their parameters
 PROVED = ("certificate_", "certificates_", "dual_gap_")
-
-
-@cache
-def _names_of(cls: Any) -> tuple[str, ...]:
-    return tuple(cls._get_param_names())
 
 
 class BeyondError(Exception):
@@ -49,21 +41,10 @@ def plain_rows(X: Any) -> bool:
         return bool(np.isfinite(X.sum()))
 
 
-class HandoverMixin:
+class HandoverMixin(KnownParametersMixin):
     """Attributes of a fit by separatrix, and the way to scikit-learn's own."""
 
     solver_: str
-
-    def _validate_params(self) -> None:
-        """Parameters that were found right once are right again: scikit-learn's look at them takes as long as a small
-        fit."""
-        cls: Any = type(self)
-        given = tuple((type(value), value) for value in map(vars(self).get, _names_of(cls)))
-        known = (cls, given) if all(kind in PLAIN for kind, _ in given) else None
-        if known not in _right:
-            super()._validate_params()  # type: ignore[misc]
-            if known is not None and len(_right) < MOST_SETTINGS:
-                _right.add(known)
 
     def _forget(self) -> None:
         """Nothing that an earlier fit proved holds for this one."""

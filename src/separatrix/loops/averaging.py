@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from separatrix.loops.state import copy
 from separatrix.loops.update import errors, remember
 
 
@@ -38,7 +39,7 @@ class Voters(NamedTuple):
         votes = min(run + 1, visits - 1)  # Freund & Schapire count the visit that made the vector; none made the first
         if votes > self.votes[last]:
             self.votes[last] = votes
-            self.vectors[last] = v
+            copy(v, self.vectors[last])
 
 
 class Pocket(NamedTuple):
@@ -58,7 +59,7 @@ class Pocket(NamedTuple):
             self.best[1] = wrong
         self.best[0] = run
         self.best[2] += 1
-        self.vector[:] = v
+        copy(v, self.vector)
 
 
 def average(late: np.ndarray, a: np.ndarray, visits: int) -> np.ndarray:

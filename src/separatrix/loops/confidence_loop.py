@@ -22,6 +22,7 @@ from separatrix.loops.state import (
     RUNNING,
     UPDATES,
     VISITS,
+    copy,
     end_visit,
     squared_length,
 )
@@ -44,7 +45,7 @@ class Covariance(NamedTuple):
         y[:] = 0.0
         axpy(label, X, i, y)
         y[d] = label * rho
-        z[:] = y
+        copy(y, z)
         v = 0.0
         for j in range(d + 1):
             if z[j] != 0.0:

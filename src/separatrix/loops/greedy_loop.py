@@ -10,7 +10,7 @@ import numpy as np
 
 from separatrix.compile_cache import compiled, on_first_use
 from separatrix.loops.additive import LACKING
-from separatrix.loops.state import EXHAUSTED, NORM2, POSITION, RUNNING, UPDATES, add_multiple, end_visit, inlined
+from separatrix.loops.state import EXHAUSTED, NORM2, POSITION, RUNNING, UPDATES, add_multiple, copy, end_visit, inlined
 from separatrix.rows.access import axpy, dot
 
 
@@ -86,7 +86,7 @@ def greedy_dual_kernel(key: str) -> Any:
             if m[i] <= 0.0:
                 if patterns.slot[i] < 0:
                     return LACKING
-                z[:] = patterns.rows[patterns.slot[i]]
+                copy(patterns.rows[patterns.slot[i]], z)
                 z[i] += frame.delta2
                 before = m[i]
                 g = take_best(rule.etas, weight, i, state)

@@ -10,7 +10,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from separatrix.compile_cache import compiled, on_first_use
-from separatrix.loops.state import EXHAUSTED, FRESH, NORM2, POSITION, RUNNING, UPDATES, end_visit, inlined
+from separatrix.loops.state import (
+    EXHAUSTED,
+    FRESH,
+    NORM2,
+    POSITION,
+    RUNNING,
+    UPDATES,
+    end_visit,
+    inlined,
+    squared_length,
+)
 from separatrix.rows.access import axpy
 
 
@@ -60,7 +70,7 @@ def least_squares_kernel(key: str) -> Any:
             for k in range(j + 1, d + 1):
                 rest -= U[j, k] * a[k]
             a[j] = rest / U[j, j]
-        state.real[NORM2] = np.sum(a * a)
+        state.real[NORM2] = squared_length(a)
         return status
 
     return compiled(run)

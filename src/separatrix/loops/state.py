@@ -79,6 +79,13 @@ def squared_length(v):
 
 
 @inlined
+def copy(source, target):
+    """``target[:] = source``; written so, numba would compile for two seconds what to say if the lengths differed."""
+    for j in range(target.shape[0]):
+        target[j] = source[j]
+
+
+@inlined
 def rescale(v, c):
     """v <- c v, without binding the name v anew: that would cost reference counting in every visit of a loop."""
     for j in range(v.shape[0]):

@@ -56,7 +56,8 @@ def winnow_kernel(key: str) -> Any:
                 for j in columns(X, i):
                     top = max(top, rate * abs(theta[j]))
                 if top < shift[0] - HEADROOM:  # have all exponents fallen, so that w might vanish?
-                    top = rate * np.max(np.abs(theta))
+                    for j in range(d + 1):
+                        top = max(top, rate * abs(theta[j]))
                 if end > 0.0 and state.counts[UPDATES] >= end:
                     theta[:], w[:], state.alpha[:] = 0.0, 0.0, 0.0
                     shift[0], state.real[NORM2], state.real[TOTAL] = 0.0, 0.0, 0.0

@@ -35,6 +35,8 @@ SPAN = 2.0  # times the rows: columns from which a matrix of rows by rows is the
 MANY_PRODUCTS = 5.0  # that a Hessian is worth, from which conjugate gradients are tried first
 FINEST = 1e-8  # accuracy up to which they are as good as a Hessian
 MOST_PRODUCTS = 500  # of conjugate gradients in a step
+LONG_STRIDE = 100.0  # the factor where steps are cheap
+NEARLY_HARD = 4.0  # rows per column up to which a large C leaves little slack, and Newton's method needs a path
 ROUNDS = 300  # of Newton, which needs about ten: more are steps that rounding errors make tiny
 SWEEPS = 2  # of coordinate descent at its beginning: each costs less than a Newton step, two save half of them
 
@@ -93,33 +95,51 @@ def small_minimum(problem: Problem, X: Storage, alpha: Vector, sigma: Vector, a:
     return bool(found) and bool(np.all(np.isfinite(a)))
 
 
+def _along_a_path(problem: Problem, X: Storage, d: int) -> Vector | None:
+    """The minimiser, at once or by smaller C first: first what is the quicker way, then the other."""
+    patterns, path = problem.patterns, [problem.C]
+    while path[-1] * _size(problem) > EASY:
+        path.append(path[-1] / LONG_STRIDE)
+    ways = [[problem.C], path[::-1]]
+    for way in reversed(ways) if d <= patterns.n <= NEARLY_HARD * d else ways:
+        a = np.zeros(d + 1)
+        if all(small_minimum(problem, X, np.zeros(patterns.n), 2.0 * C * problem.weight, a) for C in way):
+            return a
+    return None
+
+
 def _of_few_rows(problem: Problem) -> Vector | None:
     """The minimiser of a small problem; of fewer rows than columns in coordinates of their span, where
     a = sum alpha_k y_k leads back."""
     patterns = problem.patterns
-    alpha, sigma = np.zeros(patterns.n), 2.0 * problem.C * problem.weight
     if not _few(problem):
-        a = np.zeros(patterns.d + 1)
-        return a if small_minimum(problem, patterns.in_float64(), alpha, sigma, a) else None
+        return _along_a_path(problem, patterns.in_float64(), patterns.d)
     everything, labels, rho = np.arange(patterns.n), patterns.labels, patterns.space.rho
     G = patterns.inner_products(everything, bias=False)
     L = span_coordinates(G)
-    a = np.zeros(L.shape[1] + 1)
-    if not small_minimum(problem, as_rows(labels[:, None] * L), alpha, sigma, a):
+    a = _along_a_path(problem, as_rows(labels[:, None] * L), L.shape[1])
+    if a is None:
         return None
     index, alpha = problem.slack_multipliers(L @ a[:-1] + rho * a[-1] * labels)
     if problem.free:
         combination = patterns.combine(index, alpha)
         combination[-1] = a[-1]
         return combination
-    bias = rho * labels[index]
-    G = G[np.ix_(index, index)] + np.outer(bias, bias)
-    exact = on_face(G, problem.diagonal[index], np.ones(len(index)))
+    exact = None
+    if problem.C * _size(problem) > EASY:  # slacks are differences from 1, which lose digits where C is large
+        bias = rho * labels[index]
+        G = G[np.ix_(index, index)] + np.outer(bias, bias)
+        exact = on_face(G, problem.diagonal[index], np.ones(len(index)))
     if exact is None or not np.all(exact > 0):
         return patterns.combine(index, alpha)
     combination = patterns.combine(index, exact)
-    problem.dual(index, exact, combination)  # slacks are differences from 1, which lose digits where C is large
+    problem.dual(index, exact, combination)
     return combination
+
+
+def _size(problem: Problem) -> float:
+    """The mean |y|^2."""
+    return problem.patterns.mean_square + problem.patterns.space.rho**2
 
 
 def _penalty(problem: Problem) -> Vector:

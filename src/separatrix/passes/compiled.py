@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from numba.extending import overload
+from numba.extending import overload, register_jitable
 
 from separatrix.compile_cache import compiled, on_first_use
 from separatrix.rows.access import Dense, axpy, columns, dot, largest, outer, square
@@ -90,20 +90,25 @@ def enter(X, index, block, out):
     block[:d] = 0.0
 
 
+@register_jitable
+def _enter_all(block, out):
+    for c in range(out.shape[0] - 1):
+        out[c] += block[c]
+        block[c] = 0.0
+
+
 @overload(enter)
 def _enter(X, index, block, out):
     if X.instance_class is Dense:
-        return enter
+        return lambda X, index, block, out: _enter_all(block, out)
 
     def impl(X, index, block, out):
         """Only the columns that occur, where they are few among many."""
-        d, stored = out.shape[0] - 1, 0
+        stored = 0
         for i in index:
             stored += X.indptr[i + 1] - X.indptr[i]
-        if FEW * stored > d:
-            for c in range(d):
-                out[c] += block[c]
-                block[c] = 0.0
+        if FEW * stored > out.shape[0] - 1:
+            _enter_all(block, out)
             return
         for i in index:
             for c in columns(X, i):

@@ -243,7 +243,7 @@ def certify(
         separable=separable,
         space=patterns.space,
         radius=patterns.radius,
-        direction=patterns.in_all_columns(patterns.measured(direction)),
+        direction=patterns.in_all_columns(direction if patterns.here else patterns.measured(direction)),
         alpha_index=index,
         alpha=multipliers,
         slack_vector=slack_vector,

@@ -211,12 +211,14 @@ def rows_of_block(values_of_row: float) -> int:
     return max(int(BLOCK_VALUES / max(values_of_row, 1.0)) // BLOCK_ROWS, 1) * BLOCK_ROWS
 
 
-def as_rows(X: Any) -> Storage:
+def as_rows(X: Any, checked: bool = False) -> Storage:
     """Data as the kernels want them: read-only, C order, unsigned 32-bit column numbers; every layout and float type
-    compiles once. Dense input in C order and CSR with 32-bit indices are not copied."""
+    compiles once. Dense input in C order and CSR with 32-bit indices are not copied. ``checked``: its structure was
+    looked at."""
     if not sp.issparse(X):
         return Dense(frozen(np.ascontiguousarray(X)))
-    check_structure(X)  # the kernels check no bounds
+    if not checked:
+        check_structure(X)  # the kernels check no bounds
     X = X.tocsr()
     if X.shape[1] > np.iinfo(np.uint32).max:
         raise DataError(f"X has {X.shape[1]} columns; at most {np.iinfo(np.uint32).max} are supported.")

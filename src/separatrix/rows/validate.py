@@ -31,6 +31,16 @@ def check_structure(X: Any) -> None:
         raise DataError(f"X is not a valid {X.format.upper()} matrix: its indices point outside of it.")
 
 
+def is_plain(X: Any) -> bool:
+    """Is this a matrix of floats as compiled code wants it, of which scikit-learn's checks, which take longer than a
+    small fit, would have nothing to say but whether it is finite?"""
+    if type(X) is np.ndarray:
+        fits = X.ndim == 2 and X.flags.c_contiguous
+    else:
+        fits = type(X) is sp.csr_matrix and X.indices.dtype == np.int32
+    return bool(fits) and X.dtype in (np.float64, np.float32) and min(X.shape) > 0
+
+
 def check_numbers(X: Any) -> None:
     """Refuse what is no number that float64 holds: rounded, it would be other data, and proofs would be about these."""
     if sp.issparse(X):

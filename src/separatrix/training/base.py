@@ -32,6 +32,7 @@ from separatrix.loops.state import (
     State,
 )
 from separatrix.patterns.plain_patterns import EPS, Patterns
+from separatrix.rows.memory import frozen
 from separatrix.rules.base import attribute
 from separatrix.space import norm
 
@@ -58,7 +59,7 @@ class Training:
         self.patterns, self.rule, self.weight = patterns, rule, weight
         scale2 = unit_scale2(rule, patterns.radius2 if radius2 is None else radius2)
         norms2 = self._norms2()
-        self.norms2 = norms2 if scale2 == 1.0 else norms2 * scale2
+        self.norms2 = frozen(norms2 if scale2 == 1.0 else norms2 * scale2)  # one type, one compilation
         space = patterns.space
         self.frame = Frame(
             float(space.rho), space.delta**2 * scale2, float(np.sqrt(scale2)), float(self.norms2.max(initial=0.0))

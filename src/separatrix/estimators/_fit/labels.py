@@ -13,6 +13,11 @@ SUSPICIOUS = 20  # integers that are as many may be numbers to predict: scikit-l
 PIECE = 1 << 16  # labels that are looked up at a time
 
 
+def is_plain_vector(y: Any, n: int) -> bool:
+    """Are these n labels of which scikit-learn's checks would have nothing to say?"""
+    return type(y) is np.ndarray and y.shape == (n,) and y.dtype.kind in "biu"
+
+
 def classes_and_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The classes in order, and the number of the class of each row. What holds no classes is refused."""
     if y.dtype.kind in "iub" and len(y):

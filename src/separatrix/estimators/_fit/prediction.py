@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
 
 from separatrix.errors import DataError
+from separatrix.estimators._fit.known_parameters import KnownParametersMixin
 from separatrix.estimators.sklearn_api import CallbackSupportMixin
 from separatrix.patterns.binary_problems import claims_by_pairs, votes
 from separatrix.patterns.kesler_patterns import distances_from_borders
@@ -46,7 +47,7 @@ def _with_names(call, named, block):
     return call(block if named or not hasattr(block, "columns") else block.to_numpy())
 
 
-class LinearPredictor(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """Base of the estimators that predict with hyperplanes."""
 
     def _get_fitted_attr_html(self, doc_link=""):

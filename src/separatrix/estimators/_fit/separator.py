@@ -11,7 +11,7 @@ from sklearn.utils.validation import assert_all_finite, validate_data
 
 from separatrix.errors import DataError, UnavailableError
 from separatrix.estimators._fit.checkpointed import checkpointed
-from separatrix.estimators._fit.labels import classes_and_codes, codes_among
+from separatrix.estimators._fit.labels import classes_and_codes, codes_among, is_plain_vector
 from separatrix.estimators._fit.one_vs_one import fit_pairs, members_of
 from separatrix.estimators._fit.prediction import DTYPES, LinearPredictor
 from separatrix.estimators._fit.watch import Watch
@@ -25,8 +25,8 @@ from separatrix.proof.certify import joint_certificate
 from separatrix.rows.base import Rows
 from separatrix.rows.device import DeviceRows, beside, stays_there
 from separatrix.rows.elsewhere import home_of, is_dask
-from separatrix.rows.memory import MemoryRows, take_rows
-from separatrix.rows.validate import check_numbers, check_structure
+from separatrix.rows.memory import MemoryRows, as_rows, take_rows
+from separatrix.rows.validate import check_numbers, check_structure, is_plain
 from separatrix.space import Space, Vector, norm
 
 
@@ -153,11 +153,15 @@ class LinearSeparator(LinearPredictor):
             return self._check_home(home)
         check_structure(X)  # before anything reads it
         check_numbers(X)
-        # whether values are finite is asked with their squares, which are needed anyway: one pass for both
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=DTYPES, order="C", reset=reset, ensure_all_finite=False
-        )
-        rows = MemoryRows(X, n_jobs=effective_n_jobs(getattr(self, "n_jobs", None)))
+        plain = reset and is_plain(X) and is_plain_vector(y, X.shape[0])
+        if plain:
+            self.n_features_in_ = X.shape[1]
+            self.__dict__.pop("feature_names_in_", None)
+        else:  # whether values are finite is asked with their squares, which are needed anyway: one pass for both
+            X, y = validate_data(
+                self, X, y, accept_sparse="csr", dtype=DTYPES, order="C", reset=reset, ensure_all_finite=False
+            )
+        rows = MemoryRows(as_rows(X, checked=plain), n_jobs=effective_n_jobs(getattr(self, "n_jobs", None)))
         squares = squares_of(rows)
         if not np.all(np.isfinite(squares)):
             assert_all_finite(X, input_name="X", estimator_name=type(self).__name__)
