@@ -210,7 +210,7 @@ class Lagrangian:
         if len(rows) <= LARGEST:
             return self._by_rows(rows, gradient)
         curvature = np.full(len(rows), self.sigma)
-        return conjugate_gradients(self.problem, rows, curvature, self.penalty, gradient)
+        return conjugate_gradients(self.problem, rows, curvature, self.penalty, gradient)[0]
 
     def _by_rows(self, rows: np.ndarray, gradient: Vector) -> Vector:
         """By the change q of the multipliers in J: (Y Y^t + 1/sigma) q = -Y g, step = -g - Y^t q; with a free bias,

@@ -18,7 +18,7 @@ BLOCK_VALUES = 1 << 21  # stored values in a block
 BLOCK_ROWS = 512  # a block has a multiple of so many rows
 TABLE = 50  # times the stored values: columns up to which a table finds their numbers sooner than a sort
 SOME = 10_000  # values of a few rows that numpy gathers sooner than scipy
-SPARE = 4  # times the stored values: columns from which most are empty, and it pays to leave those out
+SPARE = 2  # times the stored values: columns from which most are empty, and it pays to leave those out
 
 
 class MemoryRows(Rows):
