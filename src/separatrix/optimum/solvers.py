@@ -14,6 +14,7 @@ from separatrix.optimum import (
 )
 from separatrix.optimum.hinge_problem import HingeProblem
 from separatrix.optimum.problem import Problem
+from separatrix.optimum.small_problem import is_small
 from separatrix.optimum.thread_limit import calm
 from separatrix.space import Vector
 
@@ -57,7 +58,7 @@ def choose(problem: Problem) -> tuple[str, str]:
         if not machine and patterns.sparse and width > WIDE and not problem.free:
             return "dual-coordinates", f"hard margin, sparse with {width - 1} columns: follow a path of soft margins"
         return "active-set", f"hard margin{machine}: few patterns are tight, so an exact solve on a working set"
-    if newton.is_small(problem) or (width <= WIDE and not _dual_side(problem)) or problem.free or machine:
+    if is_small(problem) or (width <= WIDE and not _dual_side(problem)) or problem.free or machine:
         what = "unpenalised bias" if problem.free else f"soft margin{machine} with {width - 1} columns"
         return "newton", f"{what}: few passes with exact Newton steps"
     return "dual-coordinates", f"soft margin with {width - 1} columns: coordinate descent, then Newton steps"
