@@ -15,7 +15,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 
 from separatrix import dropin
-from separatrix.dropin import duels
 from separatrix.optimum import gram_pairs
 
 IRIS, WINE = load_iris(return_X_y=True), load_wine(return_X_y=True)
@@ -164,16 +163,21 @@ def test_svc_with_a_kernel_is_the_same_model(data, sparse, params):
     assert 0 <= ours.dual_gap_ == max(c.value - c.bound for c in ours.certificates_)
 
 
-def test_svc_with_more_rows_goes_by_working_sets(monkeypatch):
+@pytest.mark.parametrize("megabytes", [200, 0.2, 1e-3])
+def test_rows_of_the_gram_matrix_come_when_they_are_asked_for(megabytes, monkeypatch):
+    """From a sample on, with a cache that holds all of them, some, and two."""
     X, y = make_classification(400, 10, flip_y=0.1, random_state=0)
-    monkeypatch.setattr(duels, "WHOLE", 100)
-    theirs, ours = theirs_and_ours("SVC", C=10.0)
+    theirs, ours = theirs_and_ours("SVC", C=10.0, cache_size=megabytes)
     theirs.fit(X, y)
+    monkeypatch.setattr(gram_pairs, "MANY", 100)
+    monkeypatch.setattr(gram_pairs, "FEW", 50)
+    monkeypatch.setattr(gram_pairs, "PIECE", 100)
+    monkeypatch.setattr(gram_pairs, "TOGETHER", 4000)
     ours.fit(X, y)
-    assert ours.solver_ == "separatrix: working sets of rows"
+    assert ours.solver_ == "separatrix: pairs of multipliers"
     np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=0.01)
     assert ours.certificate_.verify(X, y)
-    assert ours.certificate_.gap < 1e-2
+    assert ours.certificate_.gap < 1e-3
 
 
 def test_the_steps_of_pairs_leave_rows_out_and_take_them_back(monkeypatch):
@@ -182,6 +186,7 @@ def test_the_steps_of_pairs_leave_rows_out_and_take_them_back(monkeypatch):
     plain = dropin.SVC(C=100.0, tol=1e-6).fit(X, y)
     monkeypatch.setattr(gram_pairs, "PIECE", 20)
     monkeypatch.setattr(gram_pairs, "WORTH", 0.99)
+    monkeypatch.setattr(gram_pairs, "FEW", 0)
     shrunk = dropin.SVC(C=100.0, tol=1e-6).fit(X, y)
     np.testing.assert_array_equal(shrunk.support_, plain.support_)
     np.testing.assert_allclose(shrunk.decision_function(X), plain.decision_function(X), atol=1e-4)

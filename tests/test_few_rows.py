@@ -95,7 +95,7 @@ def test_pairs_of_multipliers_end_exactly(monkeypatch, C):
     X, y = make_classification(300, 8, n_informative=5, flip_y=0.1, random_state=0)
     weight = np.linspace(0.5, 2.0, 300)
     pairs = KernelMaxMargin(C, loss="hinge", gamma=0.1).fit(X, y, weight)
-    monkeypatch.setattr(kernel_decomposition, "WHOLE", 0)
+    monkeypatch.setattr(kernel_decomposition, "_by_pairs", lambda problem: False)
     features = KernelMaxMargin(C, loss="hinge", gamma=0.1).fit(X, y, weight)
     assert pairs.certificate_.gap < 1e-6
     assert pairs.certificate_.value == pytest.approx(features.certificate_.value, rel=1e-6)

@@ -240,7 +240,7 @@ def test_the_cache_is_bounded_in_all_problems_together(cls, mode, jobs, monkeypa
         def __init__(self, *arguments):
             super().__init__(*arguments)
             alive.add(self)
-            most[0] = max(most[0], sum(g.rows.nbytes for g in list(alive)))
+            most[0] = max(most[0], sum(g.store.nbytes for g in list(alive)))
 
     monkeypatch.setattr(kernelised, "GramRows", Counted)
     monkeypatch.setattr(kernel_decomposition, "GramRows", Counted)

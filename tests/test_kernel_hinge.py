@@ -110,3 +110,28 @@ def test_rows_that_are_wanted_together_are_there_together():
         gram.bring(index)
         np.testing.assert_allclose(gram.rows[gram.slot[index]], Q[index], atol=1e-12)
     assert np.count_nonzero(gram.slot >= 0) <= 12
+
+
+def test_rows_that_are_left_out_take_their_columns_with_them():
+    X, y = MOONS
+    patterns = KernelPatterns(as_rows(X), np.where(y == 1, 1.0, -1.0), Space(1.0, free=True), Kernel("rbf", 2.0))
+    gram, K = GramRows(patterns, 8e-6 * 200 * 20, signed=False), rbf_kernel(X, gamma=2.0)
+    rng = np.random.default_rng(0)
+    gram.bring(rng.choice(200, 10, replace=False))
+    beta = np.where(gram.slot >= 0, rng.normal(size=200), 0.0)
+    np.testing.assert_allclose(gram.combination(beta), beta @ K, atol=1e-12)
+    assert gram.combination(np.ones(200)) is None
+    for size in (120, 90, 31):
+        there = gram.members[gram.slot >= 0]
+        kept = np.sort(rng.choice(len(gram.members), size, replace=False))
+        members = gram.members[kept]
+        gram.narrow(kept)
+        np.testing.assert_array_equal(gram.members, members)
+        np.testing.assert_array_equal(members[gram.slot >= 0], np.intersect1d(there, members))
+        gram.bring(rng.choice(size, 10, replace=False))
+        here = np.flatnonzero(gram.slot >= 0)
+        np.testing.assert_allclose(gram.rows[gram.slot[here]], K[np.ix_(members[here], members)], atol=1e-12)
+        np.testing.assert_array_equal(gram.owner[gram.slot[here]], here)
+    assert gram.combination(np.zeros(200)) is None
+    gram.widen(np.arange(200))
+    assert not np.any(gram.slot >= 0)

@@ -1,5 +1,5 @@
 """Two classes with plain slack and a free intercept, as LIBSVM's: a linear kernel by `MaxMargin`, others by pairs of
-multipliers or working sets of rows, each with a certificate."""
+multipliers, each with a certificate."""
 
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from separatrix.dropin.handover import BeyondError, gap
 from separatrix.dropin.linear_svc import QuietMargin
 from separatrix.errors import SeparatrixError
 from separatrix.estimators._fit.margin_classifier import REACHED
-from separatrix.optimum import gram_pairs, kernel_decomposition
+from separatrix.optimum import gram_pairs
 from separatrix.optimum.kernel_problem import KernelHingeProblem
 from separatrix.patterns.kernel_functions import Kernel
 from separatrix.patterns.kernel_patterns import KernelPatterns
@@ -20,7 +20,7 @@ from separatrix.proof.certify import certify
 from separatrix.rows.memory import as_rows
 from separatrix.space import Space, Vector
 
-WHOLE = 2500  # rows up to which the Gram matrix is computed as a whole
+PAIRS = "pairs of multipliers"
 FEW = 1000  # rows up to which a linear kernel is tried by pairs of multipliers,
 FIRST_STEPS, STEPS_OF_ROW = 2000, 15  # with at most so many steps, in all and for each row,
 WORK = 5_000_000  # or as many as look at so many rows
@@ -76,7 +76,7 @@ def _small_linear_duel(X: Any, labels: Vector, rows: np.ndarray, weight: Vector,
     if not found.gap or not found.gap <= max(given.tol, CLOSE):
         return None
     support = np.flatnonzero(beta)
-    return Duel(rows[support], beta[support], intercept, found, problem.steps, "pairs of multipliers")
+    return Duel(rows[support], beta[support], intercept, found, problem.steps, PAIRS)
 
 
 def _newton_duel(X: Any, labels: Vector, rows: np.ndarray, weight: Vector, given: DuelSettings) -> Duel:
@@ -103,20 +103,16 @@ def kernel_duel(X: Any, labels: Vector, rows: np.ndarray, weight: Vector, given:
         patterns = KernelPatterns(as_rows(X[rows]), labels, space, known, weight[rows], rows)
         _check(patterns)
         problem = KernelHingeProblem(patterns, given.C, weight[rows], tol=0.0, megabytes=given.megabytes)
-        if patterns.n <= WHOLE:
-            gram_pairs.solve(problem, given.tol)
-        else:
-            kernel_decomposition.descend(problem, 0.0, np.zeros(patterns.n), given.tol)
+        gram_pairs.solve(problem, given.tol)
         found = certify(patterns, problem.a, problem.alpha, kept=rows, sample_weight=weight)
     except SeparatrixError as why:
         raise BeyondError(str(why)) from why
     if not np.isfinite(gap(found)):
         raise BeyondError("numbers beyond what a certificate can bound")
-    solver = "pairs of multipliers" if patterns.n <= WHOLE else "working sets of rows"
     beta, intercept = problem.a[:-1], float(problem.a[-1])
     support = np.flatnonzero(beta)
     found = replace(found, kernel=given.kernel)
-    return Duel(rows[support], beta[support], intercept, found, problem.steps, solver)
+    return Duel(rows[support], beta[support], intercept, found, problem.steps, PAIRS)
 
 
 def _check(patterns: KernelPatterns) -> None:

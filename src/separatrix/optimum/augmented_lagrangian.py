@@ -33,7 +33,8 @@ INNER = 0.1  # how well a Lagrangian is minimised, in units of what its multipli
 LARGEST = 3000  # size of the largest matrix that is factored
 FINE, PATIENCE = 1e-9, 4  # a gap that no longer falls is as good as arithmetic makes it
 FEW, ROUNDS = 120, 60  # rows up to which a loop without Python is the quickest, and its rounds at most
-SETTLED = 1e-11  # the gap that rounding errors leave to it
+SETTLED = 1e-11  # the gap that rounding errors leave to it, at least
+BEYOND = 16.0  # times the rounding error of a margin, for which `HingeProblem.primal` pays
 CORRECTIONS = 3  # of its multipliers, the first being none
 STEPS = 50  # of Newton's method on one Lagrangian, at most
 STAGES = 30  # Lagrangians of a small problem, at most
@@ -43,7 +44,7 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
     """``start``: a vector near which the solution is expected."""
     few = start is None and not problem.free and problem.patterns.n <= FEW
     begun = _of_few_rows(problem) if few else np.zeros(problem.patterns.n)
-    if few and problem.gap <= max(problem.tol, SETTLED):
+    if few and problem.gap <= max(problem.tol, SETTLED, BEYOND * problem.patterns.margin_error(problem.a)):
         problem.tell()
         return
     lagrangian = Lagrangian(problem)
@@ -209,7 +210,7 @@ class Lagrangian:
         if len(rows) <= LARGEST:
             return self._by_rows(rows, gradient)
         curvature = np.full(len(rows), self.sigma)
-        return conjugate_gradients(self.problem, rows, curvature, self.penalty, gradient)
+        return conjugate_gradients(self.problem, rows, curvature, self.penalty, gradient)[0]
 
     def _by_rows(self, rows: np.ndarray, gradient: Vector) -> Vector:
         """By the change q of the multipliers in J: (Y Y^t + 1/sigma) q = -Y g, step = -g - Y^t q; with a free bias,

@@ -1,117 +1,182 @@
-"""Plain slack with a free bias by pairs of multipliers, where the whole Gram matrix is at hand: the method of LIBSVM.
+"""Plain slack with a free bias by pairs of multipliers: the method of LIBSVM.
 
 A pair is moved to its minimum, the first by its slope and the second by its gain (Fan, Chen & Lin 2005), until no two
-slopes are further apart than asked for. Rows that are at a bound, and whose slopes say that they stay there, are left
-out of a smaller matrix for a while (shrinking, Joachims 1999); before the end all take part again. Then the equations
-of the rows between their bounds are solved once; where that leaves them there, the end is exact.
+slopes are further apart than asked for. Rows of the Gram matrix are computed when they are asked for, together with
+those that are likely to be next: many at once take less than half of the time that one by one does. Rows that are at a
+bound, and whose slopes say that they stay there, are left out for a while (shrinking, Joachims 1999), and so are their
+columns; before the end the slopes of all are computed anew. Many rows start from the minimum over a quarter of them.
+Then the equations of the rows between their bounds are solved once; where that leaves them there, the end is exact.
 """
 
 import numpy as np
 import scipy.linalg as la
-from numpy.typing import NDArray
 
-from separatrix.loops.gram_descent import descend_pairs
+from separatrix.loops.gram_descent import descend_pairs, likely_rows
 from separatrix.optimum.kernel_problem import KernelHingeProblem
+from separatrix.patterns.gram_rows import TOGETHER, GramRows
 from separatrix.space import Vector
 
 PIECE = 1000  # steps between two looks at which rows can be left out
 MOST, MOST_OF_ROW = 10_000_000, 100  # steps in all, whatever the slopes are: LIBSVM's
-CLOSER = (1.0, 0.1, 0.01)  # parts of what is enough, while the gap is not
+CLOSER = (1.0, 0.1, 0.01)  # parts of what is enough, while the gap is not,
+CLOSER_ROWS = 2500  # for up to so many rows
 LARGEST_FACE = 300  # rows between their bounds whose equations are solved
+LARGEST_WORTH = 2500  # the same where the gap is not small enough: they take less time than more steps
 ROUNDING = 1e-11  # how far slopes are apart by rounding errors, of the largest product
-WORTH = 0.8  # of the rows: if no more are left, a smaller matrix is worth its copy
+SMALL = 0.1  # of the multipliers: a change whose products are added to what is known
+WORTH, FEW = 0.8, 1500  # of the rows: if no more are left, a smaller matrix is worth its copy; fewer rows stay together
+MANY, SAMPLE = 4000, 4  # rows from which a part of them is solved first, and one in how many
 
 
 def solve(problem: KernelHingeProblem, enough: float, most: int | None = None) -> bool:
-    """Until no two slopes are further apart than ``enough``, and closer where the gap is larger than that; or after
-    ``most`` steps: False. What was found is in the problem."""
+    """Until no two slopes are further apart than ``enough``, and of few rows closer where the gap is larger than that;
+    or after ``most`` steps: False. What was found is in the problem."""
     pairs = Pairs(problem, most)
-    for part in CLOSER:
+    for part in CLOSER if problem.patterns.n <= CLOSER_ROWS else CLOSER[:1]:
         done = pairs.settle(part * enough)
-        pairs.finish()
+        pairs.finish(LARGEST_FACE)
+        if problem.gap > enough:
+            pairs.finish(LARGEST_WORTH)
         if not done or problem.gap <= enough:
             return done
     return True
 
 
 class Pairs:
-    """Signed multipliers beta = l alpha between their bounds, and the slopes v = l - K beta."""
+    """Signed multipliers beta = l alpha between their bounds, and the slopes v = l - K beta, which are up to date for
+    the rows that take part."""
 
-    def __init__(self, problem: KernelHingeProblem, most: int | None, largest_face: int = LARGEST_FACE):
-        p, cap, self.problem, self.largest_face = problem.patterns, problem.cap, problem, largest_face
-        self.K: NDArray[np.float64] = p.gram(np.arange(p.n))
+    def __init__(self, problem: KernelHingeProblem, most: int | None):
+        p, cap, self.problem = problem.patterns, problem.cap, problem
         self.low, self.high = np.where(p.labels > 0, 0.0, -cap), np.where(p.labels > 0, cap, 0.0)
         self.beta, self.slope = np.zeros(p.n), p.labels.copy()
         self.most = max(MOST, MOST_OF_ROW * p.n) if most is None else most
+        self.gram = GramRows(p, problem.megabytes, signed=False)
+        if p.n >= MANY:
+            self.gram.widen(_sample(p.labels))
 
     def settle(self, enough: float) -> bool:
         """Until no two slopes of all rows are further apart; False where that takes too many steps."""
-        everything = active = np.arange(len(self.beta))
         while self.problem.steps < self.most and not self.problem.interrupted():
-            done = self.move(active, enough)
-            if done and active is everything:
+            before = self.problem.steps
+            if not self.move(enough):
+                kept = np.flatnonzero(self._open(self.gram.members))
+                if len(kept):
+                    self.gram.narrow(kept)
+                continue
+            rounding = ROUNDING * self.bring_up_to_date()
+            if self._apart() <= max(enough, rounding) or self.problem.steps == before:
                 return True
-            active = everything if done else active[self.open_among(active)]
+            self.take_part(np.flatnonzero(self._open(slice(None))))
+        self.bring_up_to_date()
         return False
 
-    def move(self, active: np.ndarray, enough: float) -> bool:
-        """Pairs among some rows, until these are done (True), or until many of them can be left out."""
-        whole = len(active) == len(self.beta)
-        K, beta, slope, low, high = self.K, self.beta, self.slope, self.low, self.high
-        if not whole:
-            K, low, high = K[np.ix_(active, active)], low[active], high[active]
-            beta, slope = beta[active], slope[active]
-        run, diagonal, piece = descend_pairs(), np.zeros(len(active)), min(PIECE, self.most)
+    def take_part(self, rows: np.ndarray) -> None:
+        members = self.gram.members
+        known = np.isin(rows, members, assume_unique=True).all()
+        self.gram.narrow(np.searchsorted(members, rows)) if known else self.gram.widen(rows)
+
+    def move(self, enough: float) -> bool:
+        """Pairs among the rows that take part, until these are done (True), or until many of them can be left out."""
+        gram, run, members, problem = self.gram, descend_pairs(), self.gram.members, self.problem
+        parts = [whole[members] for whole in (self.low, self.high, self.beta, self.slope)]
+        square, none, piece = self.problem.patterns.squares[members], np.zeros(len(members)), min(PIECE, self.most)
+        done = False
         while True:
-            steps = int(run(K, diagonal, low, high, beta, slope, enough, piece))
-            self.problem.steps += steps
-            done = steps < piece
-            left = np.count_nonzero(_open(beta, slope, low, high))
-            if done or left <= WORTH * len(active) or self.problem.steps >= self.most:
+            steps, lacking = run(gram.rows, gram.slot, gram.used, gram.clock, square, none, *parts, enough, piece)
+            gram.clock += int(steps)
+            problem.steps += int(steps)
+            piece -= int(steps)
+            if lacking >= 0:
+                self.bring(int(lacking), parts)
+            else:
+                done = piece > 0
+                self.beta[members], self.slope[members] = parts[2:]
+                if done or (len(members) > FEW and np.count_nonzero(self._open(members)) <= WORTH * len(members)):
+                    break
+                piece = PIECE
+            if problem.steps >= self.most or problem.interrupted():
                 break
-        if not whole:
-            change = beta - self.beta[active]
-            moved = np.flatnonzero(change)
-            self.beta[active] = beta
-            self.slope -= change[moved] @ self.K[active[moved]]
+        self.beta[members], self.slope[members] = parts[2:]
         return done
 
-    def open_among(self, active: np.ndarray) -> np.ndarray:
-        return _open(self.beta[active], self.slope[active], self.low[active], self.high[active])
+    def bring(self, lacking: int, parts: list[Vector]) -> None:
+        """A row of the Gram matrix, and those that are likely to be asked for next."""
+        gram = self.gram
+        places, q = gram.rows.shape
+        together = min(places // 2, TOGETHER // q)
+        if places == q and 2 * together >= q:
+            gram.bring(np.arange(q))
+        elif together < 3:
+            gram.bring(np.array([lacking]))
+        else:
+            likely = likely_rows()(gram.slot, *parts, (together - 1) // 2)
+            gram.bring(np.unique(np.append(likely[likely >= 0], lacking)))
 
-    def finish(self) -> bool:
+    def bring_up_to_date(self) -> float:
+        """All slopes, from products that are summed anew; returns the largest of these."""
+        products = self._products(self.beta)
+        self.slope = self.problem.patterns.labels - products
+        return max(float(np.abs(products).max()), 1.0)
+
+    def _products(self, beta: Vector) -> Vector:
+        products = self.gram.combination(beta)
+        if products is None:
+            return self.problem.patterns._products(beta)
+        self.problem.patterns.remember(beta, products)
+        return products
+
+    def _open(self, rows: np.ndarray | slice) -> np.ndarray:
+        """Rows that may move: between their bounds, and at one where the slope reaches that of the other side."""
+        slope, grows, falls = self.slope[rows], (self.beta < self.high)[rows], (self.beta > self.low)[rows]
+        top, bottom = slope[grows].max(initial=-np.inf), slope[falls].min(initial=np.inf)
+        return (grows & (slope >= bottom)) | (falls & (slope <= top))
+
+    def finish(self, largest_face: int) -> bool:
         """The multipliers, their products with the Gram matrix, and the bias, as LIBSVM has it: the mean slope of the
         rows between their bounds, else the middle of what the others allow. Is this the minimum, but for rounding
         errors?"""
         p = self.problem.patterns
-        products = self.K @ self.beta
         between = (self.beta > self.low) & (self.beta < self.high)
-        exact = self._on_face(np.flatnonzero(between), products)
-        if exact is not None and self._apart(exact) <= self._apart(self.beta, products):
-            self.beta, products = exact, self.K @ exact
-        self.slope = slope = p.labels - products
+        exact = self._on_face(np.flatnonzero(between)) if np.count_nonzero(between) <= largest_face else None
+        if exact is not None and not self._improve(exact):
+            exact = None
+        products = p._products(self.beta)
         if between.any():
-            bias = float(slope[between].mean())
+            bias = float(self.slope[between].mean())
         else:
             grows, falls = self.beta < self.high, self.beta > self.low
-            bias = float(slope[grows].max() + slope[falls].min()) / 2.0
-        p.remember(self.beta, products)
+            bias = float(self.slope[grows].max() + self.slope[falls].min()) / 2.0
         self.problem.enter(np.abs(self.beta), p.labels * products, bias)
         largest = max(float(np.abs(products).max()), 1.0)
         known = exact is not None or not between.any()
-        return known and self._apart(self.beta, products) <= ROUNDING * largest
+        return known and self._apart() <= ROUNDING * largest
 
-    def _on_face(self, face: np.ndarray, products: Vector) -> Vector | None:
+    def _improve(self, exact: Vector) -> bool:
+        """Take these multipliers where their slopes are no further apart than those of the present ones."""
+        p, change, former, apart = self.problem.patterns, exact - self.beta, (self.beta, self.slope), self._apart()
+        products = p._products(self.beta) + self._products(change)
+        # Where the change is small, two sums err less than what a certificate allows for one: 2 eps for each term.
+        if np.abs(change).sum() <= SMALL * np.abs(exact).sum():
+            p.remember(exact, products)
+        self.beta = exact
+        self.bring_up_to_date()
+        if self._apart() <= apart:
+            return True
+        self.beta, self.slope = former
+        return False
+
+    def _on_face(self, face: np.ndarray) -> Vector | None:
         """K beta + b = l on the rows between their bounds, with sum beta = 0; None where they do not stay there.
 
         A constant that is added to K changes nothing, since sum beta = 0, and makes K definite on d + 1 rows of R^d.
         """
-        if not 0 < len(face) <= self.largest_face:
+        if not len(face):
             return None
-        M = self.K[np.ix_(face, face)]
+        M = self.problem.patterns._gram_among(face)
         shift = float(np.trace(M)) / len(face)
         others = float(self.beta.sum() - self.beta[face].sum())
-        right = self.problem.patterns.labels[face] - products[face] + M @ self.beta[face] - shift * others
+        right = self.slope[face] + M @ self.beta[face] - shift * others
         try:
             factor = la.cho_factor(M + shift, lower=True, check_finite=False)
         except la.LinAlgError:
@@ -124,14 +189,13 @@ class Pairs:
         exact[face] = x
         return exact
 
-    def _apart(self, beta: Vector, products: Vector | None = None) -> float:
+    def _apart(self) -> float:
         """How far the slopes are apart, over all pairs that could move."""
-        slope = self.problem.patterns.labels - (self.K @ beta if products is None else products)
-        return float(slope[beta < self.high].max() - slope[beta > self.low].min())
+        return float(self.slope[self.beta < self.high].max() - self.slope[self.beta > self.low].min())
 
 
-def _open(beta: Vector, slope: Vector, low: Vector, high: Vector) -> np.ndarray:
-    """Rows that may move: those between their bounds, and those at one whose slope reaches that of the other side."""
-    grows, falls = beta < high, beta > low
-    top, bottom = slope[grows].max(initial=-np.inf), slope[falls].min(initial=np.inf)
-    return (grows & (slope >= bottom)) | (falls & (slope <= top))
+def _sample(labels: Vector) -> np.ndarray:
+    """Rows of both classes, in ascending order."""
+    shuffled = np.random.default_rng(0).permutation(len(labels))
+    sides = [shuffled[labels[shuffled] > 0], shuffled[labels[shuffled] < 0]]
+    return np.sort(np.concatenate([side[: max(1, len(side) // SAMPLE)] for side in sides]))

@@ -1,10 +1,10 @@
 """The maximum margin with a kernel: solver (4).
 
-Small problems are solved at once: squared slack on the Gram matrix, plain slack by pairs of multipliers with an exact
-end, or, where that is slow, on the rows of the matrix's factor K = L L^t, which are features. Large ones go by working
-sets of rows (decomposition, after Joachims 1999): the rows that violate their conditions most, and those that were
-moved last, are solved for among themselves; then their Gram rows, which a cache keeps, bring all gradients up to date.
-Where few rows support a vector with squared slack, the end is exact.
+Plain slack with a free bias goes by pairs of multipliers. Other small problems are solved at once: squared slack on the
+Gram matrix, plain slack, where pairs are slow too, on the rows of the matrix's factor K = L L^t, which are features.
+Large ones go by working sets of rows (decomposition, after Joachims 1999): the rows that violate their conditions most,
+and those that were moved last, are solved for among themselves; then their Gram rows, which a cache keeps, bring all
+gradients up to date. Where few rows support a vector with squared slack, the end is exact.
 """
 
 import numpy as np
@@ -23,7 +23,6 @@ from separatrix.patterns.plain_patterns import Patterns
 from separatrix.space import Vector
 
 AT_ONCE = 1500  # rows up to which the whole Gram matrix is factored, and the end is exact
-WHOLE = 2500  # rows up to which it is computed
 LARGEST_FACE = 3000  # support up to which the end is exact
 ROUGH = 0.02  # gap at which descent has found most of the support
 ROUGH_HARD = 0.3  # the same of a hard margin, which has little support and is approached slowly
@@ -41,7 +40,7 @@ def solve(problem: KernelProblem) -> None:
     """What was found is in the problem."""
     n = problem.patterns.n
     if isinstance(problem, KernelHingeProblem):
-        if not (n <= WHOLE and _by_pairs(problem)) and n <= AT_ONCE:
+        if not _by_pairs(problem) and n <= AT_ONCE:
             _by_features(problem)
         if not problem.done():
             descend(problem, problem.tol, problem.alpha)
@@ -63,11 +62,11 @@ def _by_pairs(problem: KernelHingeProblem) -> bool:
     p = problem.patterns
     if not (p.space.free and p.definite):
         return False
-    pairs = Pairs(problem, STEPS + STEPS_OF_ROW * p.n, AT_ONCE)
+    pairs = Pairs(problem, STEPS + STEPS_OF_ROW * p.n)
     for enough in CLOSER:
         if not pairs.settle(enough):
             break
-        if pairs.finish() or (p.n > AT_ONCE and problem.gap <= problem.tol):
+        if pairs.finish(AT_ONCE) or (p.n > AT_ONCE and problem.gap <= problem.tol):
             return True
     return problem.stopped
 
@@ -108,8 +107,8 @@ def _factor(K: NDArray[np.float64]) -> NDArray[np.float64]:
     return out
 
 
-def descend(problem: KernelProblem, tol: float, alpha: Vector, enough: float = NOTHING) -> Vector:
-    """Decomposition until the gap is at most ``tol``, or no reason to move a multiplier is larger than ``enough``."""
+def descend(problem: KernelProblem, tol: float, alpha: Vector) -> Vector:
+    """Decomposition until the gap is at most ``tol``, or there is no reason to move a multiplier."""
     p, gram = problem.patterns, GramRows(problem.patterns, problem.megabytes)
     alpha = alpha.copy()
     f = np.zeros(p.n) if not alpha.any() else p.labels * p._products(alpha * p.labels)
@@ -119,7 +118,7 @@ def descend(problem: KernelProblem, tol: float, alpha: Vector, enough: float = N
     while True:
         violators, violation, bias = _violators(problem, alpha, f + problem.diagonal * alpha - 1.0, size)
         problem.enter(alpha, f, bias)
-        if problem.done() or problem.gap <= tol or violation <= enough:
+        if problem.done() or problem.gap <= tol or violation <= NOTHING:
             return alpha
         chosen[violators] = True
         working = np.concatenate([violators, working[~chosen[working]]])[:size]
@@ -148,7 +147,9 @@ def _within(
     Q *= labels
     beta = alpha * labels
     low, high = np.where(labels > 0, 0.0, -cap), np.where(labels > 0, cap, 0.0)
-    steps = gram_descent.descend_pairs()(Q, diagonal, low, high, beta, -labels * gradient, enough, STEPS)
+    slot, used = np.arange(len(working)), np.zeros(len(working), dtype=np.int64)
+    run, square = gram_descent.descend_pairs(), np.diag(Q) + diagonal
+    steps, _ = run(Q, slot, used, 0, square, diagonal, low, high, beta, -labels * gradient, enough, STEPS)
     np.abs(beta, out=alpha)
     return int(steps)
 

@@ -8,7 +8,7 @@ as it lasts.
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cache
 from typing import Any
 
@@ -41,8 +41,8 @@ class _Shared:
 
 
 @cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()  # looks through the libraries of the process, once
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="blas")  # looks through the libraries of the process, once
 
 
 @contextmanager
@@ -52,7 +52,13 @@ def _without_warnings() -> Iterator[None]:
         yield
 
 
-one_blas_thread = _Shared(lambda: _controller().limit(limits=1, user_api="blas"))
+def _limit() -> AbstractContextManager[Any]:
+    """BLAS with one thread; where it has no more, to say so again would take longer than a small problem."""
+    several = any(library.get_num_threads() != 1 for library in _blas().lib_controllers)
+    return _blas().limit(limits=1) if several else nullcontext()
+
+
+one_blas_thread = _Shared(_limit)
 _no_warnings = _Shared(_without_warnings)
 
 

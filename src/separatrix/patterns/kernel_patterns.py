@@ -23,7 +23,7 @@ from separatrix.rows.access import Storage
 from separatrix.rows.memory import MemoryRows
 from separatrix.space import Space, Vector
 
-BLOCK = 8_000_000  # values of the Gram matrix that are computed at a time
+BLOCK = 1_000_000  # values of the Gram matrix that are computed at a time
 RECENT = 6  # combinations of the rows that are kept
 LARGEST_CHECKED = 4000  # rows up to which the Gram matrix of an unknown kernel is factored
 
@@ -170,10 +170,13 @@ class KernelPatterns(Patterns):
 
     def gram(self, index: np.ndarray, among: np.ndarray | None = None) -> NDArray[np.float64]:
         """K of some centres with the rows, or with some of them: (len(index), n)."""
-        matrix, squares = self.matrix, self._row_squares
-        if among is not None:
-            matrix, squares = matrix[among], squares[among]
-        return self.kernel.values(self.centres.points[index], matrix, squares)
+        return self.kernel.values(self.centres.points[index], *self.part(among))
+
+    def part(self, among: np.ndarray | None) -> tuple[Matrix, Vector]:
+        """The rows, or some of them, and their |x_k|^2."""
+        if among is None:
+            return self.matrix, self._row_squares
+        return self.matrix[among], self._row_squares[among]
 
     def _gram_among(self, index: np.ndarray) -> NDArray[np.float64]:
         """K of some rows with each other, (k, k), symmetric."""

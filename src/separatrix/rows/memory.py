@@ -16,7 +16,7 @@ from separatrix.rows.validate import check_structure
 
 BLOCK_VALUES = 1 << 21  # stored values in a block
 BLOCK_ROWS = 512  # a block has a multiple of so many rows
-SPARE = 4  # times the stored values: columns from which most are empty, and it pays to leave those out
+SPARE = 2  # times the stored values: columns from which most are empty, and it pays to leave those out
 
 
 class MemoryRows(Rows):
