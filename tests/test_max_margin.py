@@ -184,6 +184,16 @@ def test_sparse_data_need_no_hessian_unless_they_are_badly_scaled(largest, enoug
     assert max(sparse.certificate_.gap, dense.certificate_.gap) <= 1e-5
 
 
+def test_many_sparse_rows_of_many_columns_go_by_newton():
+    rng, n, d, k = np.random.default_rng(0), 8000, 3500, 3
+    X = sp.csr_array((rng.random(n * k) + 0.1, (np.repeat(np.arange(n), k), rng.integers(0, d, n * k))), (n, d))
+    y = np.where(X @ rng.normal(size=d) + 0.3 * rng.normal(size=n) > 0, 1, -1)
+    model = MaxMargin(10.0, tol=1e-3).fit(X, y)
+    assert model.solver_.startswith("newton")
+    assert model.certificate_.gap <= 1e-3
+    assert model.certificate_.verify(X, y)
+
+
 def test_rows_with_little_in_common_are_done_by_a_few_sweeps():
     rng, n, k = np.random.default_rng(0), 1000, 30
     rows, columns = np.repeat(np.arange(n), k), rng.integers(0, 100_000, n * k)

@@ -19,8 +19,9 @@ import scipy.linalg as la
 from separatrix.loops.box_minimum import RIDGE, box_minimum
 from separatrix.optimum.coordinate_descent import descend
 from separatrix.optimum.dual_sweeps import Sweeps
-from separatrix.optimum.newton import conjugate_gradients, is_small, line_search, newton_step, on_face, small_minimum
+from separatrix.optimum.newton import conjugate_gradients, line_search, newton_step
 from separatrix.optimum.problem import Problem
+from separatrix.optimum.small_problem import is_small, on_face, small_minimum
 from separatrix.passes import compiled as passes
 from separatrix.space import Vector
 
