@@ -28,6 +28,7 @@ def pytest_collection(session):
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(20_000)  # compilers make many objects and few cycles
         gc.enable()
 
 

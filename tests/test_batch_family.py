@@ -400,6 +400,7 @@ def test_the_attributes_of_problems_together(mode):
 
 def test_a_word_to_stop_ends_with_its_fit():
     """As where Ctrl-C comes before a fit could take its word back."""
-    aside._asked.set(aside._Asked(lambda: True))
-    HoKashyap().fit(X, TWO)
-    assert aside._asked.get() is None
+    for run in (HoKashyap().fit, separability):
+        aside._asked.set(aside._Asked(lambda: True))
+        run(X, TWO)
+        assert aside._asked.get() is None

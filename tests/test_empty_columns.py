@@ -87,6 +87,10 @@ def test_only_where_most_columns_are_empty():
     assert narrow.width == 12
     assert np.array_equal(narrow.columns, OCCUR)
     assert narrow.take(np.arange(3)).values(np.array([1])).shape == (1, WIDE)
+    many = sp.random(60, WIDE, 0.004, format="csr", random_state=0)
+    crowded = MemoryRows(many).without_empty_columns()
+    assert np.array_equal(crowded.columns, np.unique(many.indices))
+    assert (crowded.values(np.arange(60)) != many).nnz == 0
     table = RNG.standard_normal((2, 13))
     whole = narrow.in_all_columns(table)
     assert whole.shape == (2, WIDE + 1)

@@ -9,7 +9,7 @@ from sklearn.datasets import make_classification
 
 from separatrix import KernelMaxMargin, MaxMargin
 from separatrix.loops.box_minimum import box_minimum
-from separatrix.optimum import augmented_lagrangian, kernel_decomposition, newton
+from separatrix.optimum import augmented_lagrangian, kernel_decomposition, newton, small_problem
 from separatrix.optimum.problem import Problem
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.space import Space
@@ -84,7 +84,7 @@ def test_fewer_rows_than_columns_reach_the_same_minimum_from_either_side(monkeyp
     X, l = rows(4, *shape)
     inside = MaxMargin(C).fit(X, l)
     monkeypatch.setattr(newton, "SPAN", np.inf)
-    monkeypatch.setattr(newton, "FEW", 0)
+    monkeypatch.setattr(small_problem, "FEW", 0)
     outside = MaxMargin(C).fit(X, l)
     assert inside.certificate_.gap < 1e-9
     np.testing.assert_allclose(inside.coef_, outside.coef_, rtol=1e-6, atol=1e-9 * np.abs(outside.coef_).max())

@@ -11,6 +11,8 @@ from sklearn.svm import SVC, LinearSVC
 
 from separatrix import MaxMargin, NotSeparableError, max_margin_path
 from separatrix.callbacks import MarginTrace
+from separatrix.optimum import newton
+from separatrix.optimum.newton import conjugate_gradients
 
 INF = float("inf")
 
@@ -158,6 +160,47 @@ def test_wide_sparse_data_go_the_dual_way(C):
     if C < INF:
         newton = MaxMargin(C, tol=1e-6, solver="newton").fit(X, y)
         assert newton.certificate_.lower == pytest.approx(model.certificate_.lower, rel=1e-3)
+
+
+@pytest.mark.parametrize(("largest", "enough"), [(1.0, True), (300.0, False)])
+def test_sparse_data_need_no_hessian_unless_they_are_badly_scaled(largest, enough, monkeypatch):
+    """Conjugate gradients find Newton's steps; columns of many sizes need more of them than a Hessian costs."""
+    reached = []
+
+    def watched(*args):
+        found = conjugate_gradients(*args)
+        reached.append(found[1])
+        return found
+
+    monkeypatch.setattr(newton, "conjugate_gradients", watched)
+    monkeypatch.setattr(newton, "is_small", lambda problem: False)
+    rng = np.random.default_rng(0)
+    X = sp.random(900, 250, 0.02, "csr", rng=rng) @ sp.diags_array(np.geomspace(1.0, largest, 250))
+    y = np.sign(X @ (rng.normal(size=250) / np.geomspace(1.0, largest, 250)) + 0.1 * rng.normal(size=900))
+    sparse, dense = (MaxMargin(1.0, tol=1e-5).fit(rows, y) for rows in (sp.csr_array(X), X.toarray()))
+    assert all(reached) == enough
+    assert reached
+    np.testing.assert_allclose(sparse.coef_, dense.coef_, rtol=1e-2, atol=1e-2 * np.abs(dense.coef_).max())
+    assert max(sparse.certificate_.gap, dense.certificate_.gap) <= 1e-5
+
+
+def test_many_sparse_rows_of_many_columns_go_by_newton():
+    rng, n, d, k = np.random.default_rng(0), 8000, 3500, 3
+    X = sp.csr_array((rng.random(n * k) + 0.1, (np.repeat(np.arange(n), k), rng.integers(0, d, n * k))), (n, d))
+    y = np.where(X @ rng.normal(size=d) + 0.3 * rng.normal(size=n) > 0, 1, -1)
+    model = MaxMargin(10.0, tol=1e-3).fit(X, y)
+    assert model.solver_.startswith("newton")
+    assert model.certificate_.gap <= 1e-3
+    assert model.certificate_.verify(X, y)
+
+
+def test_rows_with_little_in_common_are_done_by_a_few_sweeps():
+    rng, n, k = np.random.default_rng(0), 1000, 30
+    rows, columns = np.repeat(np.arange(n), k), rng.integers(0, 100_000, n * k)
+    X = sp.csr_array((rng.random(n * k) + 0.1, (rows, columns)))
+    model = MaxMargin(1e4, tol=1e-3, solver="dual-coordinates").fit(X, rng.choice([-1, 1], n))
+    assert model.certificate_.gap <= 1e-3
+    assert model.n_passes_ <= 15
 
 
 def test_data_that_are_not_separable_are_refused_with_a_proof():

@@ -43,8 +43,8 @@ def asking(stop: Callable[[], Any]) -> Iterator[None]:
 
 
 def forget() -> None:
-    """Nobody asks any more. To be called when a fit begins: an interrupt may have come before `asking` took back its
-    word, and a word of a fit that is over must not stop the next one."""
+    """Nobody asks any more. To be called when a fit, or `separability`, begins: an interrupt may have come before
+    `asking` took back its word, and a word of a fit that is over must not stop what comes next."""
     _asked.set(None)
 
 

@@ -35,11 +35,7 @@ LOOK_AHEAD = 6  # visits between asking for a row and using it, in shuffled epoc
 STREAM = 32  # the same in epochs as the rows come, for the numbers that only corrections read
 
 
-def _no(self, k):
-    return False
-
-
-product, ask_for, lacking = verb("product"), verb("ask_for", nothing), verb("lacking", _no)
+product, ask_for, lacking = verb("product"), verb("ask_for", nothing), verb("lacking", False)
 
 
 class SignedRows(NamedTuple):

@@ -19,8 +19,9 @@ import scipy.linalg as la
 from separatrix.loops.box_minimum import RIDGE, box_minimum
 from separatrix.optimum.coordinate_descent import descend
 from separatrix.optimum.dual_sweeps import Sweeps
-from separatrix.optimum.newton import conjugate_gradients, is_small, line_search, newton_step, on_face, small_minimum
+from separatrix.optimum.newton import conjugate_gradients, line_search, newton_step
 from separatrix.optimum.problem import Problem
+from separatrix.optimum.small_problem import is_small, on_face, small_minimum
 from separatrix.passes import compiled as passes
 from separatrix.space import Vector
 
@@ -210,7 +211,7 @@ class Lagrangian:
         if len(rows) <= LARGEST:
             return self._by_rows(rows, gradient)
         curvature = np.full(len(rows), self.sigma)
-        return conjugate_gradients(self.problem, rows, curvature, self.penalty, gradient)
+        return conjugate_gradients(self.problem, rows, curvature, self.penalty, gradient)[0]
 
     def _by_rows(self, rows: np.ndarray, gradient: Vector) -> Vector:
         """By the change q of the multipliers in J: (Y Y^t + 1/sigma) q = -Y g, step = -g - Y^t q; with a free bias,

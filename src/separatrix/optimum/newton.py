@@ -15,25 +15,20 @@ import numpy as np
 import scipy.linalg as la
 from numpy.typing import NDArray
 
-from separatrix.loops.small_newton import small_newton
 from separatrix.optimum.dual_sweeps import Sweeps
-from separatrix.optimum.nearest_point import span_coordinates
 from separatrix.optimum.problem import Problem
+from separatrix.optimum.small_problem import EASY, is_small, minimiser, on_face
 from separatrix.passes import compiled as passes
 from separatrix.patterns.base import EPS
-from separatrix.rows.access import Storage
-from separatrix.rows.memory import as_rows, frozen
 from separatrix.space import Vector
 
 LARGEST_HESSIAN = 3000  # columns up to which the Hessian is formed
 NEGLIGIBLE = 1e-8  # rounding errors in it, against the 1 of the penalty
 STRIDE, ROUGH = 10.0, 0.3  # factor between the C of a path, and the gap to which it is followed
-EASY = 100.0  # C |y|^2 below which there is no need of one
-FEW = 1e7  # multiplications of a Hessian and its factor up to which a loop without Python is the quickest
-SMALL = 200_000  # values up to which it need not heed limits: it takes milliseconds
 SPAN = 2.0  # times the rows: columns from which a matrix of rows by rows is the smaller one by far
-LONG_STRIDE = 100.0  # the factor where steps are cheap
-NEARLY_HARD = 4.0  # rows per column up to which a large C leaves little slack, and Newton's method needs a path
+MANY_PRODUCTS = 5.0  # that a Hessian is worth, from which conjugate gradients are tried first
+FINEST = 1e-8  # accuracy up to which they are as good as a Hessian
+MOST_PRODUCTS = 500  # of conjugate gradients in a step
 ROUNDS = 300  # of Newton, which needs about ten: more are steps that rounding errors make tiny
 SWEEPS = 2  # of coordinate descent at its beginning: each costs less than a Newton step, two save half of them
 
@@ -44,7 +39,7 @@ def follow(problem: Problem, start: Vector | None = None) -> None:
     Few rows or columns are a matter of one compiled loop; what is left is to check its vector.
     """
     if start is None and is_small(problem):
-        start = _of_few_rows(problem)
+        start = minimiser(problem)
     C = problem.C / STRIDE
     stages = []
     while start is None and C * float(np.mean(problem.patterns.norms2)) > EASY:
@@ -63,82 +58,6 @@ def follow(problem: Problem, start: Vector | None = None) -> None:
     solve(problem, start)
 
 
-def is_small(problem: Problem) -> bool:
-    """Is one compiled loop the quickest?"""
-    patterns, width = problem.patterns, problem.patterns.d + 1
-    if not patterns.here or patterns.categories > 2:
-        return False
-    values = patterns.n * patterns.entries_per_row
-    if values > SMALL:
-        return False
-    if _few(problem):  # dense rows meet each other in BLAS
-        return patterns.n**3 + (values**2 / width if patterns.sparse else 0.0) <= FEW
-    return width**3 / 3 + values * min(patterns.entries_per_row, width) <= FEW
-
-
-def _few(problem: Problem) -> bool:
-    """Are there fewer rows than columns, so that a matrix of rows by rows is the smaller one?"""
-    return problem.patterns.n < problem.patterns.d
-
-
-def small_minimum(problem: Problem, X: Storage, alpha: Vector, sigma: Vector, a: Vector, stages: int = 1) -> bool:
-    """`small_newton` from a vector of these rows, which are those of the problem or their coordinates."""
-    patterns, penalty = problem.patterns, np.ones(len(a))
-    if problem.free:
-        penalty[-1] = 0.0
-    found = small_newton()(
-        X, patterns.labels, patterns.space.rho, alpha, sigma, frozen(problem.caps), penalty, a, stages
-    )
-    return bool(found) and bool(np.all(np.isfinite(a)))
-
-
-def _along_a_path(problem: Problem, X: Storage, d: int) -> Vector | None:
-    """The minimiser, at once or by smaller C first: first what is the quicker way, then the other."""
-    patterns, path = problem.patterns, [problem.C]
-    while path[-1] * _size(problem) > EASY:
-        path.append(path[-1] / LONG_STRIDE)
-    ways = [[problem.C], path[::-1]]
-    for way in reversed(ways) if d <= patterns.n <= NEARLY_HARD * d else ways:
-        a = np.zeros(d + 1)
-        if all(small_minimum(problem, X, np.zeros(patterns.n), 2.0 * C * problem.weight, a) for C in way):
-            return a
-    return None
-
-
-def _of_few_rows(problem: Problem) -> Vector | None:
-    """The minimiser of a small problem; of fewer rows than columns in coordinates of their span, where
-    a = sum alpha_k y_k leads back."""
-    patterns = problem.patterns
-    if not _few(problem):
-        return _along_a_path(problem, patterns.in_float64(), patterns.d)
-    everything, labels, rho = np.arange(patterns.n), patterns.labels, patterns.space.rho
-    G = patterns.inner_products(everything, bias=False)
-    L = span_coordinates(G)
-    a = _along_a_path(problem, as_rows(labels[:, None] * L), L.shape[1])
-    if a is None:
-        return None
-    index, alpha = problem.slack_multipliers(L @ a[:-1] + rho * a[-1] * labels)
-    if problem.free:
-        combination = patterns.combine(index, alpha)
-        combination[-1] = a[-1]
-        return combination
-    exact = None
-    if problem.C * _size(problem) > EASY:  # slacks are differences from 1, which lose digits where C is large
-        bias = rho * labels[index]
-        G = G[np.ix_(index, index)] + np.outer(bias, bias)
-        exact = on_face(G, problem.diagonal[index], np.ones(len(index)))
-    if exact is None or not np.all(exact > 0):
-        return patterns.combine(index, alpha)
-    combination = patterns.combine(index, exact)
-    problem.dual(index, exact, combination)
-    return combination
-
-
-def _size(problem: Problem) -> float:
-    """The mean |y|^2."""
-    return problem.patterns.mean_square + problem.patterns.space.rho**2
-
-
 def _penalty(problem: Problem) -> Vector:
     """The factors on the squares of a in P: none on a free bias."""
     penalty = np.ones(problem.patterns.d + 1)
@@ -154,7 +73,7 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
     a = np.zeros(width) if start is None else start.copy()
     m = problem.margins(a)
     penalty = _penalty(problem)
-    steps: Hessian | SpanSteps | None = None
+    steps: Steps
     first = True
     for _ in range(ROUNDS):
         if problem.free:
@@ -168,15 +87,11 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
             problem.tell()
         if problem.done():
             return
-        if first and width <= LARGEST_HESSIAN:
-            steps = SpanSteps(problem) if _in_span(problem) else Hessian(problem, penalty)
-        first = False
-        gradient = penalty * a - v
-        if steps is not None:
-            step = steps.step(m < 1.0, a, gradient)
-        else:
-            curvature = 2.0 * problem.C * problem.weight[index]
-            step = conjugate_gradients(problem, index, curvature, penalty, gradient)
+        if first:
+            steps, first = _steps(problem, penalty), False
+        step = steps.step(m < 1.0, a, penalty * a - v)
+        if isinstance(steps, ConjugateGradients) and steps.too_many and width <= LARGEST_HESSIAN:
+            steps = Hessian(problem, penalty)
         change = problem.margins(step)
         t = line_search(_slope(problem, a, m, step, change, penalty))
         if not t > 0:
@@ -262,16 +177,6 @@ class SpanSteps:
         return self.problem.patterns.combine(index, alpha) - a
 
 
-def on_face(G: NDArray[np.float64], diagonal: Vector, right: Vector) -> Vector | None:
-    """(G + diagonal) x = right, the equations of multipliers; None where they say nothing. G is overwritten."""
-    G[np.diag_indices_from(G)] += diagonal
-    try:
-        alpha = la.cho_solve(la.cho_factor(G, lower=True, check_finite=False), right, check_finite=False)
-    except la.LinAlgError:
-        return None
-    return alpha if np.all(np.isfinite(alpha)) else None
-
-
 def newton_step(H: NDArray[np.float64], gradient: Vector) -> Vector:
     """-H^-1 g; none where squares of the data overflow."""
     if not (np.isfinite(np.sum(np.abs(gradient))) and np.isfinite(np.sum(np.abs(H)))):
@@ -285,24 +190,77 @@ def newton_step(H: NDArray[np.float64], gradient: Vector) -> Vector:
         return -la.lstsq(np.tril(H) + np.tril(H, -1).T, gradient)[0]
 
 
+class ConjugateGradients:
+    """Newton's steps without a matrix; ``most``: products in one step that cost as much as the matrix, from which on it
+    is formed."""
+
+    def __init__(self, problem: Problem, penalty: Vector, most: float = MOST_PRODUCTS):
+        self.problem, self.penalty, self.most, self.too_many = problem, penalty, most, False
+
+    def step(self, active: NDArray[np.bool_], a: Vector, gradient: Vector) -> Vector:
+        index = np.flatnonzero(active)
+        curvature = 2.0 * self.problem.C * self.problem.weight[index]
+        p, reached = conjugate_gradients(self.problem, index, curvature, self.penalty, gradient, self.most)
+        self.too_many = not reached
+        return p
+
+
 def conjugate_gradients(
-    problem: Problem, index: np.ndarray, curvature: Vector, penalty: Vector, gradient: Vector
-) -> Vector:
-    """(diag(penalty) + Y_A^t curvature Y_A) p = -g by conjugate gradients, to a residual that falls with the gap."""
+    problem: Problem,
+    index: np.ndarray,
+    curvature: Vector,
+    penalty: Vector,
+    gradient: Vector,
+    most: float = MOST_PRODUCTS,
+) -> tuple[Vector, bool]:
+    """(diag(penalty) + Y_A^t curvature Y_A) p = -g by conjugate gradients, to a residual that falls with the gap.
+
+    Each of its at most so many products is a pass over the active rows. Whether they were enough is told as well; if
+    not, p is still a direction in which P falls.
+    """
     p, r = np.zeros_like(gradient), -gradient
     q, rr = r.copy(), float(r @ r)
     enough = rr * min(0.1, max(problem.gap, 1e-8)) ** 2
-    for _ in range(500):
-        if rr <= enough or problem.passes >= problem.max_passes or problem.interrupted():
+    products = 0
+    while rr > enough:
+        if products >= most or problem.passes >= problem.max_passes or problem.interrupted():
             break
         Hq = penalty * q + problem.patterns.curvature_product(index, curvature, q)
         problem.passes += len(index) / problem.patterns.n
+        products += 1
         step = rr / float(q @ Hq)
         p += step * q
         r -= step * Hq
         rr, before = float(r @ r), rr
         q = r + (rr / before) * q
-    return p
+    return p, rr <= enough
+
+
+Steps = Hessian | SpanSteps | ConjugateGradients
+
+
+def _steps(problem: Problem, penalty: Vector) -> Steps:
+    """How Newton's equations are solved: what costs least."""
+    patterns, width = problem.patterns, problem.patterns.d + 1
+    if width > LARGEST_HESSIAN:
+        return ConjugateGradients(problem, penalty)
+    if _in_span(problem):
+        return SpanSteps(problem)
+    if patterns.sparse and patterns.categories == 2 and problem.tol >= FINEST:
+        products = _products_of_a_hessian(patterns.n, width, patterns.home.stored)
+        if products > MANY_PRODUCTS:
+            return ConjugateGradients(problem, penalty, products)
+    return Hessian(problem, penalty)
+
+
+def _products_of_a_hessian(n: int, width: int, stored: int) -> float:
+    """Products with sparse rows that take as long as the Hessian of columns by columns and its factors.
+
+    In nanoseconds, about: a product 3 per stored value, an entry of an outer product 1, of the matrix 5 and 1/20 for
+    each of the width^3/3 multiplications of its factors.
+    """
+    outer = n * (stored / n) ** 2 / 2.0
+    return (outer + 5.0 * width**2 + width**3 / 60.0) / (3.0 * stored)
 
 
 Slope = Callable[[float], tuple[float, float]]

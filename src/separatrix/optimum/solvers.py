@@ -14,12 +14,14 @@ from separatrix.optimum import (
 )
 from separatrix.optimum.hinge_problem import HingeProblem
 from separatrix.optimum.problem import Problem
+from separatrix.optimum.small_problem import is_small
 from separatrix.optimum.thread_limit import calm
 from separatrix.space import Vector
 
 WIDE = 3000  # columns from which a matrix of columns by columns is too much
 LARGE_BLAS = 1000  # dense columns from which more threads pay; below, they only wait for each other on a busy machine
 MANY, ROWS_PER_COLUMN = 200_000, 500  # rows from which a sample of them is worth solving first
+TALL = 2  # sparse rows per column, from which sweeps over the rows stall sooner than conjugate gradients do
 NARROW = 100  # columns up to which a matrix of them costs nothing
 EASY = 4.0  # C |y|^2 up to which coordinate descent needs a few sweeps
 ROUGH = 1e-8  # accuracy beyond which coordinate descent is no match for Newton's steps
@@ -57,9 +59,11 @@ def choose(problem: Problem) -> tuple[str, str]:
         if not machine and patterns.sparse and width > WIDE and not problem.free:
             return "dual-coordinates", f"hard margin, sparse with {width - 1} columns: follow a path of soft margins"
         return "active-set", f"hard margin{machine}: few patterns are tight, so an exact solve on a working set"
-    if newton.is_small(problem) or (width <= WIDE and not _dual_side(problem)) or problem.free or machine:
+    if is_small(problem) or (width <= WIDE and not _dual_side(problem)) or problem.free or machine:
         what = "unpenalised bias" if problem.free else f"soft margin{machine} with {width - 1} columns"
         return "newton", f"{what}: few passes with exact Newton steps"
+    if patterns.sparse and patterns.n >= TALL * width:
+        return "newton", f"soft margin of many sparse rows with {width - 1} columns: Newton steps without a matrix"
     return "dual-coordinates", f"soft margin with {width - 1} columns: coordinate descent, then Newton steps"
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
+from separatrix.aside import forget
 from separatrix.errors import DataError
 from separatrix.geometry import Hyperplane
 from separatrix.optimum import solvers
@@ -129,6 +130,7 @@ def separability(
         raise ValueError(f"fit_intercept={fit_intercept!r} must be True or False.")
     if not max_time > 0:
         raise ValueError(f"max_time={max_time!r} must be positive.")
+    forget()
     ask = _Question(1.0 if fit_intercept else 0.0, max_time, weak)
     home = home_of(X, y)
     if home is not None:

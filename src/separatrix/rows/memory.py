@@ -16,7 +16,9 @@ from separatrix.rows.validate import check_structure
 
 BLOCK_VALUES = 1 << 21  # stored values in a block
 BLOCK_ROWS = 512  # a block has a multiple of so many rows
-SPARE = 4  # times the stored values: columns from which most are empty, and it pays to leave those out
+TABLE = 50  # times the stored values: columns up to which a table finds their numbers sooner than a sort
+SOME = 10_000  # values of a few rows that numpy gathers sooner than scipy
+SPARE = 2  # times the stored values: columns from which most are empty, and it pays to leave those out
 
 
 class MemoryRows(Rows):
@@ -53,8 +55,8 @@ class MemoryRows(Rows):
         rows = self.storage
         if not isinstance(rows, CSR) or not 0 < SPARE * rows.indices.size <= rows.width:
             return self
-        columns, place = np.unique(rows.indices, return_inverse=True)
-        storage = rows._replace(indices=frozen(place.astype(np.uint32)), width=len(columns))
+        columns, place = _numbered(rows.indices, rows.width)
+        storage = rows._replace(indices=frozen(place.astype(np.uint32, copy=False)), width=len(columns))
         narrow = MemoryRows(storage, self.codes, self.weight, first=self.first, n_jobs=self.n_jobs)
         narrow.columns, narrow.data_width = columns, rows.width
         return narrow
@@ -202,8 +204,16 @@ class MemoryRows(Rows):
 
     def matrix(self, index: np.ndarray) -> sp.csr_matrix:
         """Some rows of CSR data as a float64 matrix."""
-        assert isinstance(self.storage, CSR)
-        return _scipy(self.storage)[index].astype(np.float64)
+        rows = self.storage
+        assert isinstance(rows, CSR)
+        first, ends = rows.indptr[index], np.cumsum(rows.indptr[index + 1] - rows.indptr[index])
+        if rows.width > np.iinfo(np.int32).max or not len(ends) or ends[-1] > SOME:
+            return _scipy(rows)[index].astype(np.float64)
+        indptr = np.zeros(len(ends) + 1, dtype=np.int32)
+        indptr[1:] = ends
+        at = np.arange(ends[-1]) + np.repeat(first - indptr[:-1], np.diff(indptr))
+        parts = rows.data[at].astype(np.float64, copy=False), rows.indices[at].view(np.int32), indptr
+        return sp.csr_matrix(parts, shape=(len(index), rows.width))
 
 
 def rows_of_block(values_of_row: float) -> int:
@@ -240,6 +250,17 @@ def _repeats_columns(rows: CSR) -> bool:
     if rows.width > max(rows.data.size, 1000):
         return True  # it may: the question would cost more memory than the answer is worth
     return bool(repeats_columns()(rows, np.full(rows.width, -1)))
+
+
+def _numbered(indices: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """The columns that occur, in order, and the number of each value's column among them."""
+    if width > TABLE * indices.size:
+        return np.unique(indices, return_inverse=True)
+    occurs, number = np.zeros(width, dtype=bool), np.empty(width, dtype=np.uint32)
+    occurs[indices] = True
+    columns = np.flatnonzero(occurs)
+    number[columns] = np.arange(len(columns), dtype=np.uint32)
+    return columns, number[indices]
 
 
 def take_rows(rows: Storage, index: np.ndarray) -> Storage:

@@ -28,7 +28,9 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numba.extending import overload
+from numba import typeof, types
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import lower_builtin, overload
 
 
 class Scalars(NamedTuple):
@@ -74,18 +76,6 @@ def attribute(rule: Any, name: str) -> Any:
     return getattr(rule, name, ATTRIBUTES[name])
 
 
-def _unchanged(rule, m, s):
-    return 1.0
-
-
-def _unshrunk(rule, s):
-    return 1.0
-
-
-def _matters(rule, m, s):
-    return False
-
-
 def _gain_times_weight(rule, m, s):
     return gain(rule, m, s) * s.weight
 
@@ -93,15 +83,33 @@ def _gain_times_weight(rule, m, s):
 def verb(name: str, default: Any = None, **options: Any) -> Callable:
     """A function that asks its first argument, a ``NamedTuple``, by the method of this name; compiled code inlines it.
 
-    Calling it instead would send all arrays of its arguments over the stack, word by word.
+    Calling it instead would send all arrays of its arguments over the stack, word by word. ``default``: what to do, or
+    what to answer, where there is no such method; a constant is not compiled for every rule anew.
     """
 
     def ask(subject, *arguments):
-        return getattr(type(subject), name, default)(subject, *arguments)
+        method = getattr(type(subject), name, default)
+        return method(subject, *arguments) if callable(method) else method
 
     @overload(ask, strict=False, jit_options={"forceinline": True, **options})
     def _ask(subject, *arguments):
-        return getattr(subject.instance_class, name, default)
+        method = getattr(subject.instance_class, name, default)
+        return method if callable(method) else None
+
+    if default is not None and not callable(default):
+        kind = typeof(default)
+
+        class Constant(AbstractTemplate):
+            key = ask
+
+            def generic(self, args, kws):
+                return None if hasattr(args[0].instance_class, name) else signature(kind, *args)
+
+        infer_global(ask, types.Function(Constant))
+
+        @lower_builtin(ask, types.VarArg(types.Any))
+        def _answer(context, builder, signature, arguments):
+            return context.get_constant(kind, default)
 
     return ask
 
@@ -110,8 +118,8 @@ ALLOCATES: Any = {"_nrt": True}  # as a formula of one's own may, though the loo
 
 violates, gain = verb("violates", **ALLOCATES), verb("gain", **ALLOCATES)
 weighted_gain = verb("weighted_gain", _gain_times_weight, **ALLOCATES)
-keep, shrink = verb("keep", _unchanged, **ALLOCATES), verb("shrink", _unshrunk, **ALLOCATES)
-negligible = verb("negligible", _matters, **ALLOCATES)
+keep, shrink = verb("keep", 1.0, **ALLOCATES), verb("shrink", 1.0, **ALLOCATES)
+negligible = verb("negligible", False, **ALLOCATES)
 
 precision = verb("precision", **ALLOCATES)  # of the rules of loops/confidence_loop.py
 

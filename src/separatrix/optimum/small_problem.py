@@ -1,0 +1,105 @@
+"""Soft margins of few rows or few columns, by one compiled loop (`separatrix.loops.small_newton`): what suits it, and
+how its solution is carried back."""
+
+import numpy as np
+import scipy.linalg as la
+from numpy.typing import NDArray
+
+from separatrix.loops.small_newton import small_newton
+from separatrix.optimum.nearest_point import span_coordinates
+from separatrix.optimum.problem import Problem
+from separatrix.rows.access import Storage
+from separatrix.rows.memory import as_rows, frozen
+from separatrix.space import Vector
+
+EASY = 100.0  # C |y|^2 below which there is no need of one
+FEW = 1e7  # multiplications of a Hessian and its factor up to which a loop without Python is the quickest
+SMALL = 200_000  # values up to which it need not heed limits: it takes milliseconds
+LONG_STRIDE = 100.0  # the factor where steps are cheap
+NEARLY_HARD = 4.0  # rows per column up to which a large C leaves little slack, and Newton's method needs a path
+
+
+def is_small(problem: Problem) -> bool:
+    """Is one compiled loop the quickest?"""
+    patterns, width = problem.patterns, problem.patterns.d + 1
+    if not patterns.here or patterns.categories > 2:
+        return False
+    values = patterns.n * patterns.entries_per_row
+    if values > SMALL:
+        return False
+    if _few(problem):  # dense rows meet each other in BLAS
+        return patterns.n**3 + (values**2 / width if patterns.sparse else 0.0) <= FEW
+    return width**3 / 3 + values * min(patterns.entries_per_row, width) <= FEW
+
+
+def _few(problem: Problem) -> bool:
+    """Are there fewer rows than columns, so that a matrix of rows by rows is the smaller one?"""
+    return problem.patterns.n < problem.patterns.d
+
+
+def small_minimum(problem: Problem, X: Storage, alpha: Vector, sigma: Vector, a: Vector, stages: int = 1) -> bool:
+    """`small_newton` from a vector of these rows, which are those of the problem or their coordinates."""
+    patterns, penalty = problem.patterns, np.ones(len(a))
+    if problem.free:
+        penalty[-1] = 0.0
+    found = small_newton()(
+        X, patterns.labels, patterns.space.rho, alpha, sigma, frozen(problem.caps), penalty, a, stages
+    )
+    return bool(found) and bool(np.all(np.isfinite(a)))
+
+
+def _along_a_path(problem: Problem, X: Storage, d: int) -> Vector | None:
+    """The minimiser, at once or by smaller C first: first what is the quicker way, then the other."""
+    patterns, path = problem.patterns, [problem.C]
+    while path[-1] * _size(problem) > EASY:
+        path.append(path[-1] / LONG_STRIDE)
+    ways = [[problem.C], path[::-1]]
+    for way in reversed(ways) if d <= patterns.n <= NEARLY_HARD * d else ways:
+        a = np.zeros(d + 1)
+        if all(small_minimum(problem, X, np.zeros(patterns.n), 2.0 * C * problem.weight, a) for C in way):
+            return a
+    return None
+
+
+def minimiser(problem: Problem) -> Vector | None:
+    """The minimiser of a small problem; of fewer rows than columns in coordinates of their span, where
+    a = sum alpha_k y_k leads back."""
+    patterns = problem.patterns
+    if not _few(problem):
+        return _along_a_path(problem, patterns.in_float64(), patterns.d)
+    everything, labels, rho = np.arange(patterns.n), patterns.labels, patterns.space.rho
+    G = patterns.inner_products(everything, bias=False)
+    L = span_coordinates(G)
+    a = _along_a_path(problem, as_rows(labels[:, None] * L), L.shape[1])
+    if a is None:
+        return None
+    index, alpha = problem.slack_multipliers(L @ a[:-1] + rho * a[-1] * labels)
+    if problem.free:
+        combination = patterns.combine(index, alpha)
+        combination[-1] = a[-1]
+        return combination
+    exact = None
+    if problem.C * _size(problem) > EASY:  # slacks are differences from 1, which lose digits where C is large
+        bias = rho * labels[index]
+        G = G[np.ix_(index, index)] + np.outer(bias, bias)
+        exact = on_face(G, problem.diagonal[index], np.ones(len(index)))
+    if exact is None or not np.all(exact > 0):
+        return patterns.combine(index, alpha)
+    combination = patterns.combine(index, exact)
+    problem.dual(index, exact, combination)
+    return combination
+
+
+def _size(problem: Problem) -> float:
+    """The mean |y|^2."""
+    return problem.patterns.mean_square + problem.patterns.space.rho**2
+
+
+def on_face(G: NDArray[np.float64], diagonal: Vector, right: Vector) -> Vector | None:
+    """(G + diagonal) x = right, the equations of multipliers; None where they say nothing. G is overwritten."""
+    G[np.diag_indices_from(G)] += diagonal
+    try:
+        alpha = la.cho_solve(la.cho_factor(G, lower=True, check_finite=False), right, check_finite=False)
+    except la.LinAlgError:
+        return None
+    return alpha if np.all(np.isfinite(alpha)) else None
