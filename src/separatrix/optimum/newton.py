@@ -260,7 +260,7 @@ def _products_of_a_hessian(n: int, width: int, stored: int) -> float:
     each of the width^3/3 multiplications of its factors.
     """
     outer = n * (stored / n) ** 2 / 2.0
-    return (outer + 5.0 * width**2 + width**3 / 60.0) / (3.0 * stored)
+    return (outer + 5.0 * width**2 + width**3 / 60.0) / (3.0 * max(stored, 1))
 
 
 Slope = Callable[[float], tuple[float, float]]

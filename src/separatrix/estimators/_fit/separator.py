@@ -9,6 +9,7 @@ from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import assert_all_finite, validate_data
 
+from separatrix.aside import forget
 from separatrix.errors import DataError, UnavailableError
 from separatrix.estimators._fit.checkpointed import checkpointed
 from separatrix.estimators._fit.labels import classes_and_codes, codes_among, is_plain_vector
@@ -99,11 +100,14 @@ class LinearSeparator(LinearPredictor):
     def _fit(self, X: Any, y: Any, sample_weight: Any, **start: Any) -> Any:
         watch = Watch(self, X, y, sample_weight)
         whole = self._check_training_data(X, y, sample_weight)
-        with checkpointed(self, whole, watch, start) as data:
-            if self._mode(data.classes) == "ovo":
-                fit_pairs(self, data, watch, **start)
-            else:
-                self._fit_data(data, watch, **start)
+        try:
+            with checkpointed(self, whole, watch, start) as data:
+                if self._mode(data.classes) == "ovo":
+                    fit_pairs(self, data, watch, **start)
+                else:
+                    self._fit_data(data, watch, **start)
+        finally:
+            forget()  # whoever proves something next is not asked to stop by this fit
         watch.end()
         if isinstance(data.rows, DeviceRows) and stays_there(X):  # as scikit-learn's estimators do
             self._set({name: beside(getattr(self, name), X) for name in ("coef_", "intercept_", "classes_")})
