@@ -398,9 +398,20 @@ def test_the_attributes_of_problems_together(mode):
     assert iteration.outcome_ == "not separable"
 
 
-def test_a_word_to_stop_ends_with_its_fit():
-    """As where Ctrl-C comes before a fit could take its word back."""
-    for run in (HoKashyap().fit, separability):
-        aside._asked.set(aside._Asked(lambda: True))
+@pytest.mark.parametrize("run", [HoKashyap().fit, separability])
+def test_a_word_to_stop_is_for_its_own_fit(run):
+    """Not for what a callback of this fit calls, which gives the word back."""
+    with aside.asking(lambda: True):
+        word = aside._asked.get()
+        word.last = -np.inf
         run(X, TWO)
-        assert aside._asked.get() is None
+        assert aside._asked.get() is word
+        with pytest.raises(aside.StoppedError):
+            aside.heed()
+
+
+def test_a_word_to_stop_ends_with_its_fit():
+    """Also where Ctrl-C came before a fit could take it back."""
+    with aside.by_itself():
+        aside._asked.set(aside._Asked(lambda: True))
+    assert aside._asked.get() is None

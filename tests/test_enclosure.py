@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from separatrix import LeastSquares
+from separatrix.proof import gordan
 from separatrix.proof.enclosure import enclosed_weights
 from separatrix.proof.exact import vanishing_combination
 
@@ -52,13 +53,26 @@ def test_what_cannot_be_proved_by_floats_is_left_to_fractions():
     assert enclosed_weights(repeated) is None
 
 
-def test_a_fit_claims_what_verify_proves():
+@pytest.mark.parametrize("intercept", [True, False])
+def test_a_fit_claims_what_verify_proves(intercept):
     rng = np.random.default_rng(5)
     X = rng.standard_normal((150, 12))
     y = rng.random(150) < 0.5
-    certificate = LeastSquares().fit(X, y).certificate_
+    certificate = LeastSquares(fit_intercept=intercept).fit(X, y).certificate_
     assert certificate.separable is False
-    assert len(certificate.alpha) == 14
+    assert len(certificate.alpha) == 13 + intercept
     verification = certificate.verify(X, y)
     assert verification
     assert not verification.unchecked
+
+
+def test_a_value_that_underflows_beside_a_large_one_proves_nothing():
+    assert enclosed_weights(np.array([[1e308, 1.0], [-1e308, 1e-20], [1e-20, -1.0]])) is None
+
+
+def test_no_fit_claims_more_than_verify_has_time_for(monkeypatch):
+    monkeypatch.setattr(gordan, "ENCLOSED", 10)
+    monkeypatch.setattr(gordan, "OF_A_FIT", 10)
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((150, 12))
+    assert LeastSquares().fit(X, rng.random(150) < 0.5).certificate_.separable is None

@@ -147,6 +147,19 @@ def test_conjugate_gradients_find_the_same(monkeypatch):
     np.testing.assert_allclose(model.coef_, exact.coef_, rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.parametrize(("rows", "offset", "C"), [(76, 1e3, 100.0), (76, 1e4, 1e4), (27, 1e4, 1e12)])
+def test_columns_far_from_zero_with_a_free_bias(rows, offset, C):
+    """Where the compiled loop of few columns does not get there, its last multipliers are no good start."""
+    for seed in range(1, 9):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((rows, 10 if rows > 30 else 1)) + offset
+        model = MaxMargin(C, loss="hinge", fit_intercept="free", max_passes=5000)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore" if C == 1e12 else "error", ConvergenceWarning)
+            model.fit(X, rng.integers(0, 2, rows))
+        assert model.n_passes_ < 5000
+
+
 def test_weights():
     X, y = make_classification(120, 5, flip_y=0.1, random_state=1)
     balanced = MaxMargin(loss="hinge", class_weight="balanced").fit(X, y)

@@ -8,7 +8,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from separatrix import KernelMaxMargin, MaxMargin
-from separatrix.optimum import kernel_decomposition
+from separatrix.optimum import gram_pairs, kernel_decomposition
 from separatrix.patterns.gram_rows import GramRows
 from separatrix.patterns.kernel_patterns import Kernel, KernelPatterns
 from separatrix.rows.memory import as_rows
@@ -139,3 +139,25 @@ def test_rows_that_are_left_out_take_their_columns_with_them():
     assert gram.combination(np.zeros(200)) is None
     gram.widen(np.arange(200))
     assert not np.any(gram.slot >= 0)
+
+
+def test_rows_that_were_left_out_are_asked_before_the_end(monkeypatch):
+    """Where the others are done just when some are left out, the next round makes no step, and this is not the end."""
+    for name, value in {"WORTH": 0.8, "PIECE": 3, "FEW": 0, "MANY": 200}.items():
+        monkeypatch.setattr(gram_pairs, name, value)
+    apart, settle = [], gram_pairs.Pairs.settle
+
+    def watched(pairs, enough):
+        settled = settle(pairs, enough)
+        if settled:
+            pairs.bring_up_to_date()
+            apart.append(pairs._apart() - enough)
+        return settled
+
+    monkeypatch.setattr(gram_pairs.Pairs, "settle", watched)
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((400, 5))
+        y = X[:, 0] + 0.3 * rng.standard_normal(400) > 0
+        KernelMaxMargin(float(10 ** rng.uniform(-2, 2)), loss="hinge").fit(X, y)
+    assert max(apart) <= 1e-9

@@ -42,10 +42,15 @@ def asking(stop: Callable[[], Any]) -> Iterator[None]:
         _asked.reset(token)
 
 
-def forget() -> None:
-    """Nobody asks any more. To be called when a fit, or `separability`, begins: an interrupt may have come before
-    `asking` took back its word, and a word of a fit that is over must not stop what comes next."""
-    _asked.set(None)
+@contextmanager
+def by_itself() -> Iterator[None]:
+    """Within it only those are heard who ask within: not a fit around this one, whose callback may have called it, nor
+    one that is over, whose `asking` an interrupt has kept from taking back its word."""
+    token = _asked.set(None)
+    try:
+        yield
+    finally:
+        _asked.reset(token)
 
 
 def heed() -> None:

@@ -35,7 +35,7 @@ LARGEST = 3000  # size of the largest matrix that is factored
 FINE, PATIENCE = 1e-9, 4  # a gap that no longer falls is as good as arithmetic makes it
 FEW, ROUNDS = 120, 60  # rows up to which a loop without Python is the quickest, and its rounds at most
 SETTLED = 1e-11  # the gap that rounding errors leave to it, at least
-BEYOND = 16.0  # times the rounding error of a margin, for which `HingeProblem.primal` pays
+BEYOND = 16.0  # times the rounding error of a margin: the gap that `HingeProblem.primal` makes of one
 CORRECTIONS = 3  # of its multipliers, the first being none
 STEPS = 50  # of Newton's method on one Lagrangian, at most
 STAGES = 30  # Lagrangians of a small problem, at most
@@ -62,13 +62,9 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
         if problem.done():
             return
         lagrangian.begin(problem.combine(np.flatnonzero(alpha), alpha[alpha > 0]), alpha)
-    elif is_small(problem) and problem.patterns.n >= problem.patterns.d:
-        lagrangian.begin(*_of_few_columns(problem, lagrangian.sigma))
     else:
-        sweeps = Sweeps(problem)
-        for _ in range(SWEEPS):
-            sweeps.sweep()
-        lagrangian.begin(sweeps.a, sweeps.alpha)
+        found = _of_few_columns(problem, lagrangian.sigma)
+        lagrangian.begin(*(_of_sweeps(problem) if found is None else found))
     lagrangian.follow()
 
 
@@ -99,15 +95,22 @@ def _of_few_rows(problem: Problem) -> Vector:
     return alpha
 
 
-def _of_few_columns(problem: Problem, sigma: float) -> tuple[Vector, Vector]:
-    """The vector and the multipliers of a small problem by one compiled loop; where it does not get there, of its last
-    Lagrangian."""
+def _of_few_columns(problem: Problem, sigma: float) -> tuple[Vector, Vector] | None:
+    """The vector and the multipliers of a small problem by one compiled loop; None where it does not get there."""
     patterns, caps = problem.patterns, problem.caps
+    if not is_small(problem) or patterns.n < patterns.d:
+        return None
     a, alpha = np.zeros(patterns.d + 1), np.zeros(patterns.n)
     sigmas = np.full(patterns.n, max(sigma, float(caps.mean())))
-    if not small_minimum(problem, patterns.in_float64(), alpha, sigmas, a, STAGES):
-        a = problem.combine(np.flatnonzero(alpha), alpha[alpha > 0])
-    return a, alpha
+    return (a, alpha) if small_minimum(problem, patterns.in_float64(), alpha, sigmas, a, STAGES) else None
+
+
+def _of_sweeps(problem: Problem) -> tuple[Vector, Vector]:
+    """A vector and multipliers to begin with."""
+    sweeps = Sweeps(problem)
+    for _ in range(SWEEPS):
+        sweeps.sweep()
+    return sweeps.a, sweeps.alpha
 
 
 class Lagrangian:
@@ -167,7 +170,7 @@ class Lagrangian:
     def follow(self) -> None:
         problem = self.problem
         best, stale = np.inf, 0
-        while True:
+        while np.isfinite(self.sigma):
             steps = 0
             while steps < STEPS:
                 self._enter()

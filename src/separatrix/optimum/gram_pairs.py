@@ -59,17 +59,20 @@ class Pairs:
 
     def settle(self, enough: float) -> bool:
         """Until no two slopes of all rows are further apart; False where that takes too many steps."""
+        everyone = False  # do all rows that may move take part, with slopes that are up to date?
         while self.problem.steps < self.most and not self.problem.interrupted():
             before = self.problem.steps
             if not self.move(enough):
-                kept = np.flatnonzero(self._open(self.gram.members))
+                kept, everyone = np.flatnonzero(self._open(self.gram.members)), False
                 if len(kept):
                     self.gram.narrow(kept)
                 continue
             rounding = ROUNDING * self.bring_up_to_date()
-            if self._apart() <= max(enough, rounding) or self.problem.steps == before:
+            stalled = everyone and self.problem.steps == before
+            if self._apart() <= max(enough, rounding) or stalled:
                 return True
             self.take_part(np.flatnonzero(self._open(slice(None))))
+            everyone = True
         self.bring_up_to_date()
         return False
 

@@ -12,10 +12,10 @@ from separatrix.rows.access import Storage
 from separatrix.rows.memory import as_rows, frozen
 from separatrix.space import Vector
 
-EASY = 100.0  # C |y|^2 below which there is no need of one
+EASY = 100.0  # C |y|^2 below which no path of smaller C is needed
 FEW = 1e7  # multiplications of a Hessian and its factor up to which a loop without Python is the quickest
-SMALL = 200_000  # values up to which it need not heed limits: it takes milliseconds
-LONG_STRIDE = 100.0  # the factor where steps are cheap
+SMALL = 200_000  # values up to which the loop need not heed limits: it takes milliseconds
+LONG_STRIDE = 100.0  # factor between the C of such a path
 NEARLY_HARD = 4.0  # rows per column up to which a large C leaves little slack, and Newton's method needs a path
 
 

@@ -27,9 +27,9 @@ def enclosed_weights(V: NDArray[np.float64]) -> Vector | None:
     if width != k - 1 or not np.all(np.isfinite(V)):
         return None
     A = np.ones((k, k))
-    # powers of two: a column in other units asks the same, and no bit is lost
+    # powers of two: a column in other units asks the same, and no bit is lost of values that do not underflow
     A[:-1] = np.ldexp(V, -np.frexp(np.abs(V).max(axis=0))[1]).T
-    if np.any((A != 0) & (np.abs(A) < SMALLEST)):
+    if np.any((V.T != 0) & (np.abs(A[:-1]) < SMALLEST)):
         return None
     e = np.zeros(k)
     e[-1] = 1.0

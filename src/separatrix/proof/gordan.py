@@ -18,6 +18,7 @@ from separatrix.proof.exact import BROKEN, LARGEST_SYSTEM, vanishing_weights
 from separatrix.space import Vector
 
 OF_A_FIT, LONGEST = 600, 20.0  # rows and seconds for a proof within a fit
+ENCLOSED = 300  # rows for a proof in floats: exact arithmetic, which `verify` asks, repeats it in time
 NEARLY_ZERO = 1e-6  # a combination longer than this part of R is no sign that one vanishes
 
 
@@ -67,8 +68,9 @@ def gordan(
 def gordan_soon(patterns: Any, index: np.ndarray, alpha: Vector) -> Gordan | None:
     """The same for a fit, which was not asked for a proof: of fewer rows, not for long, and in floats where bounds on
     their rounding errors prove that there are exact weights: these are not computed then."""
-    if 0 < len(index) <= OF_A_FIT and upper_bound(patterns, index, alpha) <= NEARLY_ZERO * patterns.radius:
-        weight = enclosed_weights(patterns.narrow_rows(index)[0])
+    if 0 < len(index) <= ENCLOSED and upper_bound(patterns, index, alpha) <= NEARLY_ZERO * patterns.radius:
+        V = patterns.narrow_rows(index)[0]
+        weight = enclosed_weights(V[:, np.any(V, axis=0)])
         if weight is not None:
             return Gordan(index, weight, upper_bound(patterns, index, weight))
     try:

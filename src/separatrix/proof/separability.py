@@ -10,7 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
-from separatrix.aside import forget
+from separatrix.aside import by_itself
 from separatrix.errors import DataError
 from separatrix.geometry import Hyperplane
 from separatrix.optimum import solvers
@@ -83,6 +83,7 @@ class Separability:
         return f"<p>{escape(self.explanation)}</p>{figures_of(self)}"
 
 
+@by_itself()
 def separability(
     X: Any,
     y: ArrayLike | None = None,
@@ -130,7 +131,6 @@ def separability(
         raise ValueError(f"fit_intercept={fit_intercept!r} must be True or False.")
     if not max_time > 0:
         raise ValueError(f"max_time={max_time!r} must be positive.")
-    forget()
     ask = _Question(1.0 if fit_intercept else 0.0, max_time, weak)
     home = home_of(X, y)
     if home is not None:

@@ -144,12 +144,15 @@ class BatchClassifier(LinearSeparator):
         thorough = [
             not o.stopped and o.reason != "max_time" and (o.reason == "stationary" or not proved) for o in outcomes
         ]
+        certificates: list[Certificate] = []
         try:
-            certificates = [self._certificate(o, data, more) for o, more in zip(outcomes, thorough, strict=True)]
+            for o, more in zip(outcomes, thorough, strict=True):
+                certificates.append(self._certificate(o, data, more))
         except (KeyboardInterrupt, StoppedError) as stop:  # while bounds were looked for
             late, reason = (None, "callback") if isinstance(stop, StoppedError) else (stop, "interrupted")
-            outcomes = [o._replace(reason=reason) for o in outcomes]
-            certificates = [self._certificate(o, data, False) for o in outcomes]
+            known = len(certificates)
+            outcomes = outcomes[:known] + [o._replace(reason=reason) for o in outcomes[known:]]
+            certificates += [self._certificate(o, data, False) for o in outcomes[known:]]
         self._set_margins(certificates)
         self._measure_margins(patterns, vectors)
         self.n_updates_ = int(sum(o.solver.updates for o in outcomes))

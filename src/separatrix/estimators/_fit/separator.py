@@ -9,7 +9,7 @@ from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import assert_all_finite, validate_data
 
-from separatrix.aside import forget
+from separatrix.aside import by_itself
 from separatrix.errors import DataError, UnavailableError
 from separatrix.estimators._fit.checkpointed import checkpointed
 from separatrix.estimators._fit.labels import classes_and_codes, codes_among, is_plain_vector
@@ -98,17 +98,15 @@ class LinearSeparator(LinearPredictor):
     # A fit from its beginning to its end.
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, **start: Any) -> Any:
-        watch = Watch(self, X, y, sample_weight)
-        whole = self._check_training_data(X, y, sample_weight)
-        try:
+        with by_itself():
+            watch = Watch(self, X, y, sample_weight)
+            whole = self._check_training_data(X, y, sample_weight)
             with checkpointed(self, whole, watch, start) as data:
                 if self._mode(data.classes) == "ovo":
                     fit_pairs(self, data, watch, **start)
                 else:
                     self._fit_data(data, watch, **start)
-        finally:
-            forget()  # whoever proves something next is not asked to stop by this fit
-        watch.end()
+            watch.end()
         if isinstance(data.rows, DeviceRows) and stays_there(X):  # as scikit-learn's estimators do
             self._set({name: beside(getattr(self, name), X) for name in ("coef_", "intercept_", "classes_")})
         if not self.converged_:

@@ -10,7 +10,6 @@ from typing import Any
 
 from joblib import effective_n_jobs
 
-from separatrix.aside import forget
 from separatrix.optimum.thread_limit import one_blas_thread
 
 # What callbacks are told, None where an algorithm does not have it: rows looked at, passes over the data, corrections,
@@ -32,7 +31,6 @@ class Watch:
     """One per call of ``fit``."""
 
     def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None):
-        forget()
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         self.told = {"estimator": estimator, "X": X, "y": y, "metadata": metadata}
         self.context = estimator._init_callback_context(max_subtasks=None)
