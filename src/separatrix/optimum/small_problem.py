@@ -15,6 +15,7 @@ from separatrix.space import Vector
 EASY = 100.0  # C |y|^2 below which no path of smaller C is needed
 FEW = 1e7  # multiplications of a Hessian and its factor up to which a loop without Python is the quickest
 SMALL = 200_000  # values up to which the loop need not heed limits: it takes milliseconds
+SMALL_SPARSE = 40_000  # the same of sparse rows: beyond, conjugate gradients are as quick or quicker
 LONG_STRIDE = 100.0  # factor between the C of such a path
 NEARLY_HARD = 4.0  # rows per column up to which a large C leaves little slack, and Newton's method needs a path
 
@@ -25,7 +26,7 @@ def is_small(problem: Problem) -> bool:
     if not patterns.here or patterns.categories > 2:
         return False
     values = patterns.n * patterns.entries_per_row
-    if values > SMALL:
+    if values > (SMALL_SPARSE if patterns.sparse else SMALL):
         return False
     if _few(problem):  # dense rows meet each other in BLAS
         return patterns.n**3 + (values**2 / width if patterns.sparse else 0.0) <= FEW
