@@ -68,10 +68,12 @@ class Pairs:
                     self.gram.narrow(kept)
                 continue
             rounding = ROUNDING * self.bring_up_to_date()
-            stalled = everyone and self.problem.steps == before
-            if self._apart() <= max(enough, rounding) or stalled:
+            stalled, moving = everyone and self.problem.steps == before, np.flatnonzero(self._open(slice(None)))
+            if (
+                self._apart() <= max(enough, rounding) or stalled or not len(moving)
+            ):  # none, where slopes are no numbers
                 return True
-            self.take_part(np.flatnonzero(self._open(slice(None))))
+            self.take_part(moving)
             everyone = True
         self.bring_up_to_date()
         return False
