@@ -54,7 +54,7 @@ class MaxMargin(MarginClassifier):
         The augmenting constant (not LIBSVM's rho).
     tol : float, default=1e-4
         The certified gap at which to stop. Small problems (up to 200,000 values) are solved to machine precision,
-        except a linear machine with ``loss="hinge"``.
+        except a linear machine with ``loss="hinge"`` and soft margins of sparse rows with 50 columns or more.
     solver : {"auto", "active-set", "newton", "dual-coordinates", ...}, default="auto"
         ``solver_`` tells what was chosen and why.
     max_passes : int or None, default=None
@@ -158,17 +158,24 @@ class MaxMargin(MarginClassifier):
         return super()._problems(data, weight, mode)
 
     def _problem(self, patterns: Patterns, data: Data, threads: int = 1) -> Problem:
-        small = patterns.n * (patterns.d + 1) <= SMALL and not (patterns.space.hinge and patterns.categories > 2)
-        tol = min(float(self.tol), PRECISE) if small else float(self.tol)
         kind = HingeProblem if patterns.space.hinge else Problem
         return kind(
             patterns,
             float(self.C),
             None,
-            tol=tol,
+            tol=min(float(self.tol), PRECISE) if self._costs_nothing(patterns) else float(self.tol),
             max_passes=np.inf if self.max_passes is None else float(self.max_passes),
             max_time=np.inf if self.max_time is None else float(self.max_time),
         )
+
+    def _costs_nothing(self, patterns: Patterns) -> bool:
+        """Does machine precision? Not with one slack for all rivals of a row, nor where sweeps over sparse rows would
+        do."""
+        hinge, machine = patterns.space.hinge, patterns.categories > 2
+        if hinge and machine:
+            return False
+        sweeps = patterns.sparse and patterns.d >= solvers.NARROW_SPARSE and patterns.space.delta > 0 and not hinge
+        return patterns.n * (patterns.d + 1) <= SMALL and not (sweeps and not machine and not patterns.space.free)
 
     def _measures(self, problem: Problem) -> dict[str, Any]:
         visits = int(problem.passes * problem.patterns.n)
