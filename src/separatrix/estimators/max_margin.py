@@ -174,7 +174,8 @@ class MaxMargin(MarginClassifier):
         hinge, machine = patterns.space.hinge, patterns.categories > 2
         if hinge and machine:
             return False
-        sweeps = patterns.sparse and patterns.d >= solvers.NARROW_SPARSE and patterns.space.delta > 0 and not hinge
+        sparse = patterns.here and patterns.sparse and patterns.d >= solvers.NARROW_SPARSE
+        sweeps = sparse and patterns.space.delta > 0 and not hinge
         return patterns.n * (patterns.d + 1) <= SMALL and not (sweeps and not machine and not patterns.space.free)
 
     def _measures(self, problem: Problem) -> dict[str, Any]:
