@@ -348,7 +348,7 @@ class Patterns(PatternSet):
         kernel, rho = passes.combination(), self.space.rho
         if len(index) <= PIECE:
             out = np.zeros(self.d + 1)
-            kernel(self.rows, self.labels, rho, index, alpha, out)
+            kernel(self.rows, self.labels, rho, index, alpha, self.block_rows, out)
             return out
 
         def part(first: int) -> Vector:
