@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from separatrix.passes import compiled as passes
+from separatrix.passes.slack_pass import slack_pass
 from separatrix.passes.summaries import (
     NEAR,
     Columns,
@@ -160,11 +161,21 @@ class Patterns(PatternSet):
         return Sides(_extremes(m[plus], k, first, plus), _extremes(m[minus], k, first, minus))
 
     def piece_of_block(self, first: int, a: Vector, hessian: bool) -> Piece:
+        if not hessian:
+            return self._sums_of_slack(a)
         step, rows = self._rows_in_cache(), self.home.n
         if self.sparse or rows <= step:
             return self._piece(a, hessian)
         parts = (self._of_block(self.home.part(i, min(i + step, rows))) for i in range(0, rows, step))
         return reduce(Piece.merge, (part._piece(a, hessian) for part in parts))
+
+    def _sums_of_slack(self, a: Vector) -> Piece:
+        """The piece without its Hessian: each row is read once."""
+        a, pull = np.ascontiguousarray(a, dtype=np.float64), np.zeros(self.d + 1)
+        squares, slack, active, smallest, near = slack_pass()(
+            self.rows, self.labels, self.space.rho, self.prices, a, self.block_rows, pull
+        )
+        return Piece(squares, slack, pull, np.zeros((0, 0)), active, smallest, near)
 
     def _piece(self, a: Vector, hessian: bool) -> Piece:
         m = self.margins(a)
