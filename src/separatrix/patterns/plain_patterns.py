@@ -105,6 +105,11 @@ class Patterns(PatternSet):
         """Average number of stored values in a row."""
         return self.home.stored / max(self.n, 1)
 
+    @property
+    def block_rows(self) -> int:
+        """Rows summed before they enter a total: more where its columns outnumber the values of a block."""
+        return PIECE if self.sparse and self.d > passes.BLOCK * self.entries_per_row else passes.BLOCK
+
     def in_all_columns(self, a: Vector) -> Vector:
         if self.home.columns is None:
             return a
@@ -343,13 +348,13 @@ class Patterns(PatternSet):
         kernel, rho = passes.combination(), self.space.rho
         if len(index) <= PIECE:
             out = np.zeros(self.d + 1)
-            kernel(self.rows, self.labels, rho, index, alpha, out)
+            kernel(self.rows, self.labels, rho, index, alpha, self.block_rows, out)
             return out
 
         def part(first: int) -> Vector:
             out = np.zeros(self.d + 1)
             rows = slice(first, first + PIECE)
-            kernel(self.rows, self.labels, rho, index[rows], alpha[rows], out)
+            kernel(self.rows, self.labels, rho, index[rows], alpha[rows], self.block_rows, out)
             return out
 
         return self.home.sum_of(part, len(index), PIECE, np.zeros(self.d + 1))
