@@ -6,16 +6,15 @@ import numpy as np
 
 from separatrix.compile_cache import compiled, on_first_use
 from separatrix.passes.compiled import BLOCK
-from separatrix.passes.summaries import NEAR
 from separatrix.rows.access import axpy, dot
 
 
 @on_first_use
 def slack_pass(key: str) -> Any:
     """Over the rows with slack s = 1 - a.y > 0: ``pull += sum c s y`` by sums over ``rows`` rows; returns the sums of
-    c s^2 and c s, how many they are, the smallest margin of all, and the sum of c over margins below 1 + NEAR."""
+    c s^2 and c s, how many they are, the smallest margin of all, and the sum of c over margins below ``almost``."""
 
-    def run(X, labels, rho, c, a, rows, pull):
+    def run(X, labels, rho, c, a, almost, rows, pull):
         key  # noqa: B018  a closure cell, for numba's cache key
         n, d = labels.shape[0], a.shape[0] - 1
         bias, smallest, active = rho * a[d], np.inf, 0
@@ -27,7 +26,7 @@ def slack_pass(key: str) -> Any:
             for i in range(first, end):
                 m = labels[i] * (dot(X, i, a) + bias)
                 smallest = min(smallest, m)
-                if m < 1.0 + NEAR:
+                if m < almost:
                     block_near += c[i]
                 if m < 1.0:
                     active += 1

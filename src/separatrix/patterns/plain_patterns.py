@@ -173,7 +173,7 @@ class Patterns(PatternSet):
         """The piece without its Hessian: each row is read once."""
         a, pull = np.ascontiguousarray(a, dtype=np.float64), np.zeros(self.d + 1)
         squares, slack, active, smallest, near = slack_pass()(
-            self.rows, self.labels, self.space.rho, self.prices, a, self.block_rows, pull
+            self.rows, self.labels, self.space.rho, self.prices, a, 1.0 + NEAR, self.block_rows, pull
         )
         return Piece(squares, slack, pull, np.zeros((0, 0)), active, smallest, near)
 
