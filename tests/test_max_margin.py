@@ -11,7 +11,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from separatrix import MaxMargin, NotSeparableError, max_margin_path
 from separatrix.callbacks import MarginTrace
-from separatrix.optimum import newton
+from separatrix.optimum import active_set, newton
 from separatrix.optimum.newton import conjugate_gradients
 
 INF = float("inf")
@@ -182,6 +182,30 @@ def test_sparse_data_need_no_hessian_unless_they_are_badly_scaled(largest, enoug
     assert reached
     np.testing.assert_allclose(sparse.coef_, dense.coef_, rtol=1e-2, atol=1e-2 * np.abs(dense.coef_).max())
     assert max(sparse.certificate_.gap, dense.certificate_.gap) <= 1e-5
+
+
+@pytest.mark.parametrize("flipped", [0, 1])
+def test_a_soft_margin_shows_the_way_where_exact_solves_are_dear(flipped, monkeypatch):
+    """After two rounds that leave many errors; the margin, or the proof that there is none, is the same without."""
+    asked = []
+    monkeypatch.setattr(active_set, "MANY_COLUMNS", 50)
+    monkeypatch.setattr(active_set, "ADD", 60)
+    wanted = active_set.near_hard
+    monkeypatch.setattr(active_set, "near_hard", lambda *args: asked.append(args) or wanted(*args))
+    rng = np.random.default_rng(2)
+    X, w = rng.normal(size=(3000, 60)), rng.normal(size=60)
+    y = X @ w > 0
+    y[:flipped] = ~y[:flipped]
+    if flipped:
+        with pytest.raises(NotSeparableError) as caught:
+            MaxMargin(np.inf).fit(X, y)
+        assert caught.value.certificate.verify(X, y)
+    else:
+        model = MaxMargin(np.inf).fit(X, y)
+        monkeypatch.setattr(active_set, "MANY_COLUMNS", 1000)
+        assert model.certificate_.gap < 1e-6
+        assert model.certificate_.lower == pytest.approx(MaxMargin(np.inf).fit(X, y).certificate_.lower, rel=1e-6)
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 1e4])

@@ -3,12 +3,16 @@
     minimise |a|  subject to  a.y_k >= 1 for all k
 
 Each round: one pass for the margins, the most violated patterns join the working set, the problem is solved there
-exactly. Its multipliers bound the best margin from above, its vector is tried on all patterns. With a free bias the
+exactly. Where many are violated still after some rounds, those that a soft margin's vector violates join next. The
+solution's multipliers bound the best margin from above, its vector is tried on all patterns. With a free bias the
 polytope is the difference of the two classes' hulls: its vertices are (x_i - x_j)/2 with i positive and j negative.
 """
 
+import itertools
+
 import numpy as np
 
+from separatrix.optimum import newton
 from separatrix.optimum.least_distance import least_distance
 from separatrix.optimum.machine_start import near_hard_machine
 from separatrix.optimum.nearest_with_bias import nearest_with_bias
@@ -20,6 +24,9 @@ ADD = 400  # patterns that join in a round
 ALL = 3000  # patterns that join at once where they are fewer than columns: most of them will be tight
 PAIRS = 20  # patterns of each class that join where vertices are pairs
 SMALL = 100_000  # values of a linear machine's patterns up to which exact solves need no better start than the mean
+TRIALS = 2  # rounds from the mean, before the vector of a soft margin shows the way
+MODERATE, ROUGH = 100.0, 1e-2  # its C |y|^2 and its gap: a larger C costs more than it saves
+MANY_COLUMNS = 150  # from which exact solves are so dear that it pays
 NOTHING_LEFT = 1e-14  # a distance below this, as a fraction of R, is rounding error
 
 
@@ -39,11 +46,17 @@ def _solve_augmented(problem: Problem, start: Vector | None) -> None:
     a = start if start is not None and np.any(start) and np.all(np.isfinite(start)) else problem.mean()
     working = rows = np.zeros(0, np.int64)
     add = patterns.n if patterns.n <= min(width, ALL) else ADD
-    while True:
+    helped = start is None and patterns.categories == 2 and width >= MANY_COLUMNS
+    for round_ in itertools.count():
         worst = problem.extremes(a, add)
         problem.reached(a, worst.minimum)
         if problem.done():
             return
+        if round_ == TRIALS and worst.errors >= ADD and helped and (near := near_hard(problem, MODERATE)) is not None:
+            worst, working, rows = problem.extremes(near, add), rows[:0], rows[:0]
+            problem.reached(near, worst.minimum)
+            if problem.done():
+                return
         size = len(working)
         working = np.union1d(working, worst.numbers)
         if len(working) == size:
@@ -60,6 +73,18 @@ def _solve_augmented(problem: Problem, start: Vector | None) -> None:
             return
         if len(working) > 1.5 * width + ADD:  # looking for the worst of them is not free
             working = rows
+
+
+def near_hard(problem: Problem, product: float) -> Vector | None:
+    """The vector of a soft margin with this C |y|^2, on average; None where squares are out of range."""
+    scale = problem.patterns.mean_square + problem.patterns.space.rho**2
+    if not (scale > 0 and product / scale > 0):
+        return None
+    soft = problem.softer(product / scale, ROUGH)
+    soft.watch = lambda _: problem.interrupted()
+    newton.follow(soft)
+    problem.passes = soft.passes
+    return soft.a
 
 
 def _solve_free(problem: Problem) -> None:

@@ -103,13 +103,7 @@ def _near(problem: Problem) -> Vector | None:
     patterns = problem.patterns
     if patterns.categories > 2 or not patterns.sparse or problem.free or patterns.d >= WIDE:
         return None
-    scale = patterns.mean_square + patterns.space.rho**2
-    if not (scale > 0 and NEARLY_HARD / scale > 0):
-        return None
-    soft = problem.softer(NEARLY_HARD / scale, 1e-2)
-    newton.follow(soft)
-    problem.passes = soft.passes
-    return soft.a
+    return active_set.near_hard(problem, NEARLY_HARD)
 
 
 def _as_hard(problem: Problem) -> None:

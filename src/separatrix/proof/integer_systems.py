@@ -9,7 +9,7 @@ and x is a vector of fractions with one small denominator as soon as enough digi
 products modulo p are exact in float64, where they run at the speed of BLAS.
 """
 
-from math import gcd, isqrt
+from math import gcd
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,8 @@ PRIMES = (2097143, 2097133, 2097131)  # below 2^21: 2,048 products of residues s
 BITS = 21
 LARGEST = 2000  # unknowns
 PANEL = 32
-SHORT = 2e7  # unknowns^3 times bits of what FLINT solves in a tenth of a second; products modulo p that it makes in one
+SHORT = 2e8  # unknowns^3 times bits of what FLINT solves in a tenth of a second
+FEW_PRODUCTS = 2e7  # modulo p, which it makes in one
 
 Integers = list[int]
 
@@ -98,7 +99,7 @@ def _mod(x: NDArray[np.float64], p: int) -> NDArray[np.float64]:
 def basis_columns(A: NDArray[np.float64], p: int, clock: Clock) -> list[int]:
     """The first columns of A that are a basis of all modulo p."""
     k, width = A.shape
-    if float(k) * k * width > SHORT:
+    if float(k) * k * width > FEW_PRODUCTS:
         return independent(A, p, clock)[0]
     from flint import nmod_mat
 
@@ -160,8 +161,12 @@ def _hadamard(A: list[Integers], b: Integers) -> int:
 def _lift(
     table: list[NDArray[np.float64]], b: Integers, inverse: NDArray[np.float64], p: int, bits: int, clock: Clock
 ) -> tuple[Integers, int] | None:
+    from flint import fmpz
+
     enough = 2 * (bits + 1) // (p.bit_length() - 1) + 2
-    residual: Any = np.array(b, dtype=object)
+    # one limb: residuals are below the largest sum of a row, or of b
+    machine = len(table) == 1 and max(map(abs, b)) < 2**53
+    residual: Any = np.array(b, dtype=np.int64 if machine else object)
     digits: list[NDArray[np.float64]] = []
     attempt = 32
     while True:
@@ -170,19 +175,22 @@ def _lift(
         digits.append(x)
         product: Any = 0
         for i, piece in enumerate(table):
-            product = product + ((piece @ x).astype(np.int64).astype(object) << BITS * i)
+            product = product + ((piece @ x).astype(np.int64).astype(residual.dtype) << BITS * i)
         residual = (residual - product) // p
         if len(digits) >= min(attempt, enough):
-            found = _fractions(_joined(digits, p, clock), p ** len(digits), clock)
+            found = _fractions(_joined(digits, p, clock), fmpz(p) ** len(digits), clock)
             if found is not None or len(digits) >= enough:
                 return found
             attempt *= 2
 
 
-def _joined(digits: list[NDArray[np.float64]], p: int, clock: Clock) -> Integers:
-    """sum x_i p^i, neighbours first."""
-    parts: list[Any] = [x.astype(np.int64).astype(object) for x in digits]
-    base = p
+def _joined(digits: list[NDArray[np.float64]], p: int, clock: Clock) -> list[Any]:
+    """sum x_i p^i, neighbours first: three of them in 64 bits, then as FLINT's integers, whose products are faster."""
+    from flint import fmpz
+
+    threes = [sum(x.astype(np.int64) * p**i for i, x in enumerate(digits[j : j + 3])) for j in range(0, len(digits), 3)]
+    parts: list[Any] = [np.array([fmpz(v) for v in three.tolist()], dtype=object) for three in threes]
+    base = fmpz(p) ** 3
     while len(parts) > 1:
         clock.look()
         pairs = [parts[i] + parts[i + 1] * base for i in range(0, len(parts) - 1, 2)]
@@ -190,10 +198,10 @@ def _joined(digits: list[NDArray[np.float64]], p: int, clock: Clock) -> Integers
     return parts[0].tolist()
 
 
-def _fractions(x: Integers, modulus: int, clock: Clock) -> tuple[Integers, int] | None:
+def _fractions(x: list[Any], modulus: Any, clock: Clock) -> tuple[Integers, int] | None:
     """Integers n and one denominator with ``n = x denominator`` modulo ``modulus``, all below its root; or None."""
-    limit, denominator = isqrt(modulus // 2), 1
-    numerators: Integers = []
+    limit, denominator = (modulus // 2).isqrt(), 1
+    numerators: list[Any] = []
     for v in x:
         clock.look()
         n = _balanced(v * denominator, modulus)
@@ -207,15 +215,15 @@ def _fractions(x: Integers, modulus: int, clock: Clock) -> tuple[Integers, int] 
         numerators.append(n)
     if max(map(abs, numerators)) > limit:
         return None
-    return numerators, denominator
+    return [int(n) for n in numerators], int(denominator)
 
 
-def _balanced(v: int, modulus: int) -> int:
+def _balanced(v: Any, modulus: Any) -> Any:
     v %= modulus
     return v - modulus if 2 * v > modulus else v
 
 
-def _denominator(v: int, modulus: int, limit: int, clock: Clock) -> int:
+def _denominator(v: Any, modulus: Any, limit: Any, clock: Clock) -> Any:
     """The q of v = n/q modulo ``modulus`` with |n| <= limit (Wang's rational reconstruction)."""
     r0, r1, t0, t1, steps = modulus, v, 0, 1, 0
     while r1 > limit:
