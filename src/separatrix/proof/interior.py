@@ -5,9 +5,11 @@ the patterns to 0, and long before: with Newton's step s = H^-1 sum l_k y_k, H =
 
     l_k - l_k (1 - l_k) y_k.s   combine to 0, but for rounding errors, and are positive if (1 - l_k) y_k.s < 1.
 
-That is one or two matrices of columns by columns, where a vertex (`separatrix.proof.gordan`) needs as many exchanges of
-rows as there are columns. The proof: for any weights alpha > 0, g = sum alpha_k y_k and H = sum q_k y_k y_k^t whose
-eigenvalues are at least mu > 0, the weights alpha_k - q_k y_k.H^-1 g combine to 0 exactly, and are positive if
+Where some are not they are raised and the rest makes up for it, with the same H: projections in turns onto the weights
+that combine to 0 and onto those that are positive. That takes one or two matrices of columns by columns, where a vertex
+(`separatrix.proof.gordan`) takes as many exchanges of rows as there are columns. The proof: for any weights alpha > 0,
+g = sum alpha_k y_k and H = sum q_k y_k y_k^t with eigenvalues of at least mu > 0, the alpha_k - q_k y_k.H^-1 g combine
+to 0 exactly, and are positive if
 
     q_k |y_k| |g| < mu alpha_k.
 
@@ -24,11 +26,11 @@ from separatrix.aside import heed
 from separatrix.proof.enclosure import EPS, SMALLEST, TINY, scaled_columns
 from separatrix.space import Vector
 
-STEPS = 6  # of Newton's method, each of which forms a matrix of columns by columns
+STEPS, ROUNDS = 6, 6  # of Newton's method, each of which forms a matrix of columns by columns; projections in each
 FARTHEST = 8.0  # a margin changes by no more in a step
-POSITIVE = 0.98  # part of a weight that a correction may take
+ENOUGH, RAISED = 0.02, 0.2  # parts of l_k that a weight has to be, and that one which is less is set to
 SHIFT = 1000.0  # t, in bounds on rounding errors
-FEWEST, MOST = 2.25, 10  # rows a column that are worth a try: fewer may well be separated, more cost more
+FEWEST, MOST = 2.25, 5  # rows a column that are worth a try: fewer may well be separated, more cost more
 OVERLAP = 1.15  # rows, in those whose margins have the sum 0
 
 
@@ -55,9 +57,12 @@ def interior_weights(V: NDArray[np.float64], m: Vector) -> Vector | None:
         if found is None or m.min() > 0:  # dependent columns; or these rows are separated
             return None
         moved = A @ found.solve(A.T @ l)
-        if float(((1.0 - l) * moved).max()) < POSITIVE:
-            weight = found.proved(l * (1.0 - (1.0 - l) * moved))
-            return None if weight is None else weight / weight.sum()
+        alpha = l - found.q * moved
+        for _ in range(ROUNDS):
+            if np.all(alpha > ENOUGH * l):
+                weight = found.proved(alpha)
+                return None if weight is None else weight / weight.sum()
+            alpha = found.projected(np.maximum(alpha, RAISED * l))
         m = m + moved * min(1.0, FARTHEST / float(np.abs(moved).max()))
     return None
 
@@ -76,7 +81,7 @@ class _Weighted:
     """H = sum r_k^2 y_k y_k^t, a Cholesky factor of H - t, and how small an eigenvalue of H can be."""
 
     def __init__(self, A: NDArray[np.float64], r: Vector, factor: NDArray[np.float64], least: float):
-        self.A, self.r, self.factor, self.least = A, r, factor, least
+        self.A, self.q, self.factor, self.least = A, r * r, factor, least
 
     @classmethod
     def of(cls, A: NDArray[np.float64], r: Vector) -> "_Weighted | None":
@@ -93,11 +98,15 @@ class _Weighted:
     def solve(self, g: Vector) -> Vector:
         return la.lapack.dpotrs(self.factor, g, lower=1)[0]
 
+    def projected(self, alpha: Vector) -> Vector:
+        """The nearest weights that combine to 0, each in units of r_k."""
+        return alpha - self.q * (self.A @ self.solve(self.A.T @ alpha))
+
     def proved(self, alpha: Vector) -> Vector | None:
         """The weights, their combination as near to 0 as floats can; None where it is not proved that some vanish."""
-        A, q = self.A, self.r**2
+        A, q = self.A, self.q
         for _ in range(2):
-            alpha = alpha - q * (A @ self.solve(A.T @ alpha))
+            alpha = self.projected(alpha)
         (k, width), total = A.shape, float(alpha.sum())
         if not float(alpha.min()) > SMALLEST * total:
             return None
