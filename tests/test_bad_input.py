@@ -12,6 +12,8 @@ import pytest
 import scipy.sparse as sp
 from cases import ESTIMATORS, everyone, online
 from fits import vectors
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from sklearn.exceptions import DataConversionWarning
 
 from separatrix import (
@@ -23,6 +25,8 @@ from separatrix import (
     Perceptron,
     RecursiveLeastSquares,
 )
+from separatrix.errors import DataError
+from separatrix.rows.validate import check_structure
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -279,6 +283,40 @@ BROKEN = """
         pass
     print("done")
 """
+
+
+@given(
+    st.sampled_from(["data", "indices", "indptr", "nothing"]),
+    st.integers(0, 12),
+    st.one_of(st.integers(-3, 14), st.sampled_from([-(2**31), 2**31 - 1])),
+    st.sampled_from(["other", "cut", "longer", "in a table"]),
+    st.sampled_from(["i4", "i4", "i8", ">i4"]),
+    st.sampled_from([(4, 3), (1, 3), (4, 1), (0, 3), (4, 0)]),
+)
+@example("indptr", 0, 1, "other", "i4", (4, 3))
+@example("indices", 0, 3, "other", "i4", (4, 3))
+@settings(max_examples=150, deadline=None)
+def test_broken_csr_matrices_are_those_that_scipy_refuses(part, place, value, how, kind, shape):
+    C = sp.csr_matrix(np.arange(shape[0] * shape[1], dtype=float).reshape(shape) % 3)
+    C.indices, C.indptr = C.indices.astype(kind), C.indptr.astype(kind)
+    if part != "nothing":
+        numbers = getattr(C, part)
+        if how == "other" and len(numbers):
+            numbers[place % len(numbers)] = np.array(value).astype(numbers.dtype)
+        changed = {"other": numbers, "cut": numbers[:-1], "longer": np.append(numbers, numbers[:1])}
+        setattr(C, part, changed.get(how, numbers.reshape(1, -1)))
+    copy = sp.csr_matrix(shape)
+    copy.data, copy.indices, copy.indptr = C.data.copy(), C.indices.copy(), C.indptr.copy()
+    try:
+        copy.check_format(full_check=True)
+        refused = bool(np.any(np.diff(copy.indptr) < 0))
+    except ValueError:
+        refused = True
+    if refused:
+        with pytest.raises(DataError, match="not a valid CSR matrix"):
+            check_structure(C)
+    else:
+        check_structure(C)
 
 
 def run(script, **environment):

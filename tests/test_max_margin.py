@@ -177,11 +177,28 @@ def test_sparse_data_need_no_hessian_unless_they_are_badly_scaled(largest, enoug
     rng = np.random.default_rng(0)
     X = sp.random(900, 250, 0.02, "csr", rng=rng) @ sp.diags_array(np.geomspace(1.0, largest, 250))
     y = np.sign(X @ (rng.normal(size=250) / np.geomspace(1.0, largest, 250)) + 0.1 * rng.normal(size=900))
-    sparse, dense = (MaxMargin(1.0, tol=1e-5).fit(rows, y) for rows in (sp.csr_array(X), X.toarray()))
+    sparse, dense = (MaxMargin(1.0, tol=1e-5, solver="newton").fit(rows, y) for rows in (sp.csr_array(X), X.toarray()))
     assert all(reached) == enough
     assert reached
     np.testing.assert_allclose(sparse.coef_, dense.coef_, rtol=1e-2, atol=1e-2 * np.abs(dense.coef_).max())
     assert max(sparse.certificate_.gap, dense.certificate_.gap) <= 1e-5
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 1e4])
+def test_few_sparse_rows_go_by_sweeps_to_the_accuracy_asked_for(C):
+    """Machine precision costs nothing where rows are dense or columns few; the same rows as a dense matrix tell."""
+    rng = np.random.default_rng(1)
+    X = sp.random(80, 300, 0.03, "csr", rng=rng)
+    y = rng.random(80) < 0.5
+    rough, fine, dense = (
+        MaxMargin(C, tol=tol).fit(rows, y) for rows, tol in ((X, 1e-3), (X, 1e-12), (X.toarray(), 1e-3))
+    )
+    assert rough.solver_.startswith("dual-coordinates")
+    assert fine.solver_.startswith("newton")
+    assert rough.certificate_.gap <= 1e-3
+    assert max(fine.certificate_.gap, dense.certificate_.gap) <= 1e-11
+    np.testing.assert_allclose(fine.coef_, dense.coef_, rtol=1e-6, atol=1e-9)
+    assert rough.certificate_.verify(X, y)
 
 
 def test_many_sparse_rows_of_many_columns_go_by_newton():

@@ -85,10 +85,10 @@ def test_a_refusal_with_a_free_bias_has_its_proof():
 @pytest.mark.parametrize("limit", [{"max_passes": 5}, {"max_time": 1e-4}])
 def test_limits_leave_a_certified_vector_in_wide_data(limit):
     rng = np.random.default_rng(0)
-    X = sp.random(300, 4000, density=0.01, format="csr", random_state=0)
-    y = rng.random(300) < 0.5
+    X = sp.random(1500, 4000, density=0.01, format="csr", random_state=0)
+    y = rng.random(1500) < 0.5
     with pytest.warns(Warning, match="MaxMargin ended"):
-        model = MaxMargin(1000.0, solver="dual-coordinates", **limit).fit(X, y)
+        model = MaxMargin(1000.0, tol=1e-12, solver="dual-coordinates", **limit).fit(X, y)
     assert np.any(model.coef_)
     assert np.isfinite(model.certificate_.upper)
     assert model.certificate_.verify(X, y)

@@ -101,7 +101,7 @@ def objective(margins: Vector, gamma: float, delta: float | Vector) -> float:
     """
     with np.errstate(over="ignore"):
         d = slacks(margins, gamma) / gamma / delta  # in this order a huge gamma overflows nothing
-        return float(np.float64(1.0 / gamma) ** 2 + np.sum(d * d))
+        return float(np.float64(1.0 / gamma) ** 2 + (d * d).sum())
 
 
 def best_gamma(margins: Vector, delta: float | Vector, near: float = 0.0) -> float:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import field, replace
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ class MaxMargin(MarginClassifier):
         The augmenting constant (not LIBSVM's rho).
     tol : float, default=1e-4
         The certified gap at which to stop. Small problems (up to 200,000 values) are solved to machine precision,
-        except a linear machine with ``loss="hinge"``.
+        except a linear machine with ``loss="hinge"`` and soft margins of sparse rows with 50 columns or more.
     solver : {"auto", "active-set", "newton", "dual-coordinates", ...}, default="auto"
         ``solver_`` tells what was chosen and why.
     max_passes : int or None, default=None
@@ -152,22 +153,30 @@ class MaxMargin(MarginClassifier):
     def _problems(self, data: Data, weight: Vector | None = None, mode: str = "") -> list[Patterns]:
         if self._mode(data.classes) == "kesler" and self._space().free:
             raise ValueError('A linear machine has no free bias: use fit_intercept=True with a large rho, or "ovr".')
-        if self._space().hinge and not data.here:
+        if not data.here and self._space().hinge:
             raise UnavailableError('loss="hinge" keeps a multiplier for every row, so the rows have to be in memory.')
         return super()._problems(data, weight, mode)
 
     def _problem(self, patterns: Patterns, data: Data, threads: int = 1) -> Problem:
-        small = patterns.n * (patterns.d + 1) <= SMALL and not (patterns.space.hinge and patterns.categories > 2)
-        tol = min(float(self.tol), PRECISE) if small else float(self.tol)
         kind = HingeProblem if patterns.space.hinge else Problem
         return kind(
             patterns,
             float(self.C),
             None,
-            tol=tol,
+            tol=min(float(self.tol), PRECISE) if self._costs_nothing(patterns) else float(self.tol),
             max_passes=np.inf if self.max_passes is None else float(self.max_passes),
             max_time=np.inf if self.max_time is None else float(self.max_time),
         )
+
+    def _costs_nothing(self, patterns: Patterns) -> bool:
+        """Does machine precision? Not with one slack for all rivals of a row, nor where sweeps over sparse rows would
+        do."""
+        hinge, machine = patterns.space.hinge, patterns.categories > 2
+        if hinge and machine:
+            return False
+        sparse = patterns.here and patterns.sparse and patterns.d >= solvers.NARROW_SPARSE
+        sweeps = sparse and patterns.space.delta > 0 and not hinge
+        return patterns.n * (patterns.d + 1) <= SMALL and not (sweeps and not machine and not patterns.space.free)
 
     def _measures(self, problem: Problem) -> dict[str, Any]:
         visits = int(problem.passes * problem.patterns.n)
@@ -231,7 +240,7 @@ class MaxMargin(MarginClassifier):
     def _finish(self, solutions: list[Solution], data: Data) -> None:
         super()._finish(solutions, data)
         self.n_passes_ = float(sum(s.problem.passes for s in solutions))
-        self.n_iter_ = int(np.ceil(max(s.problem.passes for s in solutions)))
+        self.n_iter_ = ceil(max(s.problem.passes for s in solutions))
         self.solver_ = solutions[0].how
 
     def _set_support(self, solutions: list[Solution], data: Data) -> None:
@@ -242,9 +251,10 @@ class MaxMargin(MarginClassifier):
             support, table = first.multiples(solutions[0].index, solutions[0].alpha)
             self.dual_coef_ = table.T
         else:
-            index = [s.index[s.alpha > 0] for s in solutions]
+            positive = [s.alpha > 0 for s in solutions]
+            index = [s.index[p] for s, p in zip(solutions, positive, strict=True)]
             dual = [
-                s.alpha[s.alpha > 0] * s.problem.patterns.labels_of(i) for s, i in zip(solutions, index, strict=True)
+                s.alpha[p] * s.problem.patterns.labels_of(i) for s, p, i in zip(solutions, positive, index, strict=True)
             ]
             support, self.dual_coef_ = _joined(index, dual)
         self.support_ = data.kept[support]
@@ -278,7 +288,7 @@ def _support_of_classes(members: list[Any], classes: int) -> np.ndarray:
 def _joined(index: list[np.ndarray], dual: list[Vector]) -> tuple[np.ndarray, np.ndarray]:
     """Rows that support any of several problems, in order, and a line of multiples of them for each."""
     if len(index) == 1:
-        order = np.argsort(index[0], kind="stable")
+        order = index[0].argsort(kind="stable")
         return index[0][order], dual[0][order][None, :]
     rows = np.unique(np.concatenate(index))
     table = np.zeros((len(index), len(rows)))

@@ -29,44 +29,85 @@ def shuffle(active, size, seed):
         active[i], active[j] = active[j], active[i]
 
 
-@on_first_use
-def sweep(key: str) -> Any:
-    def run(X, labels, rho, diagonal, cap, norm2, active, size, seed, bound, a, alpha):
-        """One sweep over ``active[:size]``; returns the new size, the largest violation and the price of slack seen.
+@register_jitable
+def sweep(X, labels, rho, diagonal, cap, norm2, active, size, seed, bound, a, alpha):
+    """One sweep over ``active[:size]``; returns the new size, the largest violation and the price of slack seen.
 
-        A row at a bound whose gradient points outwards by more than ``bound`` is shrunk away. The price of a slack s
-        is max t s - t^2 diagonal/2 over 0 <= t <= cap: C c s^2, or C c s.
-        """
+    A row at a bound whose gradient points outwards by more than ``bound`` is shrunk away. The price of a slack s
+    is max t s - t^2 diagonal/2 over 0 <= t <= cap: C c s^2, or C c s.
+    """
+    d = a.shape[0] - 1
+    shuffle(active, size, seed)
+    largest = price = 0.0
+    k = 0
+    while k < size:
+        i = active[k]
+        prefetch(X, active[min(k + LOOK_AHEAD, size - 1)])
+        l = labels[i]
+        m = l * (dot(X, i, a) + rho * a[d])
+        gradient = m - 1.0 + alpha[i] * diagonal[i]
+        t = cap[i] if diagonal[i] == 0.0 else min((1.0 - m) / diagonal[i], cap[i])
+        if m < 1.0 and t < np.inf:
+            price += t * (1.0 - m - 0.5 * t * diagonal[i])
+        if (alpha[i] == 0.0 and gradient >= 0.0) or (alpha[i] == cap[i] and gradient <= 0.0):
+            if abs(gradient) > bound:
+                size -= 1
+                active[k], active[size] = active[size], active[k]
+                continue
+        else:
+            largest = max(largest, abs(gradient))
+            curvature = norm2[i] + diagonal[i]
+            if curvature > 0.0:
+                before = alpha[i]
+                alpha[i] = min(max(before - gradient / curvature, 0.0), cap[i])
+                step = alpha[i] - before
+                if step != 0.0:
+                    axpy(step * l, X, i, a)
+                    a[d] += step * l * rho
+        k += 1
+    return size, largest, price
+
+
+@register_jitable
+def guess(diagonal, a, alpha, price):
+    """(P - D)/P from what a sweep saw on its way: nearly free, and good enough to know when to look."""
+    square = total = 0.0
+    for j in range(a.shape[0]):
+        square += a[j] * a[j]
+    for k in range(alpha.shape[0]):
+        total += alpha[k] - 0.5 * alpha[k] * alpha[k] * diagonal[k]
+    primal = 0.5 * square + price
+    return (primal - (total - 0.5 * square)) / primal if primal > 0.0 else 1.0
+
+
+@on_first_use
+def sweeps(key: str) -> Any:
+    """``most`` sweeps, the first with number ``count``, or fewer: until the guess of the gap is ``<= tol``, or no row
+    is active. Their guesses go to ``guesses``. From the sweep with number ``first`` on they also end where the gap, as
+    it fell in the ``recent`` ones, would take more than ``too_far`` sweeps to ``tol``.
+
+    Returns the rows that are active, the bound of the next sweep, the number of sweeps so far, the visits of these, and
+    whether they were too slow.
+    """
+
+    def run(
+        X, labels, rho, diagonal, cap, norm2, active, size, count, bound, a, alpha, guesses, tol, most, first, recent,
+        too_far,
+    ):  # fmt: skip
         key  # noqa: B018  a closure cell, for numba's cache key
-        d = a.shape[0] - 1
-        shuffle(active, size, seed)
-        largest = price = 0.0
-        k = 0
-        while k < size:
-            i = active[k]
-            prefetch(X, active[min(k + LOOK_AHEAD, size - 1)])
-            l = labels[i]
-            m = l * (dot(X, i, a) + rho * a[d])
-            gradient = m - 1.0 + alpha[i] * diagonal[i]
-            t = cap[i] if diagonal[i] == 0.0 else min((1.0 - m) / diagonal[i], cap[i])
-            if m < 1.0 and t < np.inf:
-                price += t * (1.0 - m - 0.5 * t * diagonal[i])
-            if (alpha[i] == 0.0 and gradient >= 0.0) or (alpha[i] == cap[i] and gradient <= 0.0):
-                if abs(gradient) > bound:
-                    size -= 1
-                    active[k], active[size] = active[size], active[k]
-                    continue
-            else:
-                largest = max(largest, abs(gradient))
-                curvature = norm2[i] + diagonal[i]
-                if curvature > 0.0:
-                    before = alpha[i]
-                    alpha[i] = min(max(before - gradient / curvature, 0.0), cap[i])
-                    step = alpha[i] - before
-                    if step != 0.0:
-                        axpy(step * l, X, i, a)
-                        a[d] += step * l * rho
-            k += 1
-        return size, largest, price
+        visits, slow, end = 0, False, count + most
+        while count < end:
+            size, largest, price = sweep(X, labels, rho, diagonal, cap, norm2, active, size, count, bound, a, alpha)
+            visits += size
+            bound = largest if largest > 0.0 else np.inf
+            now = guess(diagonal, a, alpha, price)
+            guesses[count] = now
+            count += 1
+            if count >= first and now > tol:
+                before = guesses[count - recent - 1]
+                slow = not now < before or recent * np.log(now / tol) > too_far * np.log(before / now)
+            if slow or now <= tol or size == 0:
+                break
+        return size, bound, count, visits, slow
 
     return compiled(run)

@@ -108,8 +108,7 @@ def _of_few_columns(problem: Problem, sigma: float) -> tuple[Vector, Vector] | N
 def _of_sweeps(problem: Problem) -> tuple[Vector, Vector]:
     """A vector and multipliers to begin with."""
     sweeps = Sweeps(problem)
-    for _ in range(SWEEPS):
-        sweeps.sweep()
+    sweeps.sweep(SWEEPS)
     return sweeps.a, sweeps.alpha
 
 

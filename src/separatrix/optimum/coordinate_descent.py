@@ -1,37 +1,28 @@
 """Many columns: dual coordinate descent, then Newton steps on the face that it found: solver (3).
 
-Coordinate descent is fast while C is moderate and stalls when it is large, unless rows have few columns in common: a
-trial of a few sweeps tells. It is run at C, or at a moderate C if that is smaller, until it has the gap or a good guess
-of the active rows; `faces` goes on from there. Where that fails too,
-Newton's method on the primal with its line search has the last word; the hard margin is then approached by a large C.
+Coordinate descent is fast while C is moderate and stalls when it is large, unless rows have few columns in common: its
+pace tells after some sweeps. Where C is too large a moderate one gives a good guess of the active rows, from which
+`faces` goes on; small problems have a loop of their own. Where that fails too, Newton's method on the primal with its
+line search has the last word; the hard margin is then approached by a large C.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 
 from separatrix.optimum import face_newton as faces
 from separatrix.optimum import newton
-from separatrix.optimum.dual_sweeps import Sweeps
+from separatrix.optimum.dual_sweeps import MOST_SWEEPS, Patience, Sweeps
 from separatrix.optimum.problem import Problem
+from separatrix.optimum.small_problem import is_small
 from separatrix.space import Vector
 
-MOST_SWEEPS = 400
 EASY = 10.0  # C |y|^2 up to which coordinate descent is at home
 ROUGH = 1e-2  # gap that is good enough as a guess of the active rows
 HARD = 1e7  # C |y|^2 that stands for the hard margin, at the last
+FINEST = 1e-15  # gap that floats may reach
+CHEAP = 40_000  # stored values that a sweep visits in a tenth of a millisecond: what follows is written in Python
+VISITED = 1_000_000  # stored values between two looks at the limits: some milliseconds
 
-
-class Patience(NamedTuple):
-    """``first``: sweeps before the pace is judged, by the last ``recent`` ones. ``too_far``: sweeps to go at that pace,
-    from which the next method is the faster one."""
-
-    first: int
-    recent: int
-    too_far: float
-
-
-LONG, SHORT = Patience(25, 10, 160.0), Patience(6, 3, 12.0)
+LONG = Patience(25, 10, 160.0)
 
 
 def solve(problem: Problem, start: Vector | None = None) -> None:
@@ -43,9 +34,12 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
         alpha = descend(problem)
     else:
         if not problem.hard:
-            descend(problem, SHORT)
+            descend(problem)
             if problem.done():
                 return
+        if is_small(problem):
+            newton.follow(problem)
+            return
         easy = problem.softer(EASY / scale, ROUGH)
         alpha = descend(easy)
         problem.adopt(easy)
@@ -64,18 +58,17 @@ def _last_resort(problem: Problem, scale: float) -> None:
     problem.adopt(soft)
 
 
-def descend(problem: Problem, patience: Patience = LONG) -> Vector:
+def descend(problem: Problem) -> Vector:
     """Coordinate descent until the gap is reached or it no longer pays; returns the multipliers."""
-    sweeps, guesses = Sweeps(problem), []
-    for _ in range(MOST_SWEEPS):
-        sweeps.sweep()
-        guess = sweeps.guess()
-        guesses.append(guess)
+    sweeps, tol, stored = Sweeps(problem), max(problem.tol, FINEST), max(problem.patterns.home.stored, 1)
+    at_once, patience = 1 + VISITED // stored, LONG
+    if stored <= CHEAP:
+        patience = Patience(40, 10, 100.0 + 2.0 * VISITED / stored)
+    while sweeps.count < MOST_SWEEPS:
+        slow = sweeps.sweep(int(min(at_once, 1 + problem.max_passes - problem.passes)), tol, patience)
         spent = problem.passes >= problem.max_passes or problem.interrupted()
-        leaving = (
-            _sweeps_to_go(guesses, problem.tol, patience) > patience.too_far or spent or sweeps.count == MOST_SWEEPS
-        )
-        if guess <= problem.tol or sweeps.size == 0 or leaving:
+        leaving = slow or spent or sweeps.count == MOST_SWEEPS
+        if sweeps.guess <= tol or sweeps.size == 0 or leaving:
             problem.primal(sweeps.a, problem.margins(sweeps.a))
             index = np.flatnonzero(sweeps.alpha)
             problem.dual(index, sweeps.alpha[index], problem.combine(index, sweeps.alpha[index]))
@@ -83,13 +76,3 @@ def descend(problem: Problem, patience: Patience = LONG) -> Vector:
                 break
             sweeps.all_active()
     return sweeps.alpha
-
-
-def _sweeps_to_go(guesses: list[float], tol: float, patience: Patience) -> float:
-    """How many more it takes to ``tol`` if the gap goes on to fall as it did in the last sweeps."""
-    if len(guesses) < patience.first:
-        return 0.0
-    before, now = guesses[-patience.recent - 1], guesses[-1]
-    if now <= max(tol, 1e-15):
-        return 0.0
-    return patience.recent * np.log(now / max(tol, 1e-15)) / np.log(before / now) if now < before else np.inf

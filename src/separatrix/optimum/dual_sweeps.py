@@ -1,13 +1,29 @@
-"""Dual coordinate descent, sweep by sweep: a solver while C is moderate, and a good start for others."""
+"""Dual coordinate descent, some sweeps at a time: a solver while C is moderate, and a good start for others."""
+
+from typing import NamedTuple
 
 import numpy as np
 
 from separatrix.loops import dual_coordinate_loop as dual
 from separatrix.optimum.problem import Problem
 
+MOST_SWEEPS = 400
+
+
+class Patience(NamedTuple):
+    """``first``: sweeps before the pace is judged, by the last ``recent`` ones. ``too_far``: sweeps to go at that pace,
+    from which the next method is the faster one."""
+
+    first: int
+    recent: int
+    too_far: float
+
+
+ENDLESS = Patience(MOST_SWEEPS + 1, 1, np.inf)
+
 
 class Sweeps:
-    """The vector ``a = sum alpha_k y_k`` and its multipliers, improved by one sweep over the active rows at a time."""
+    """The vector ``a = sum alpha_k y_k`` and its multipliers, improved by sweeps over the active rows."""
 
     def __init__(self, problem: Problem):
         patterns = problem.patterns
@@ -15,28 +31,27 @@ class Sweeps:
         self.diagonal, self.cap = problem.diagonal, problem.caps
         self.norm2 = patterns.squares + patterns.space.rho**2
         self.a, self.alpha = np.zeros(patterns.d + 1), np.zeros(patterns.n)
-        self.price = 0.0
+        self.guesses = np.ones(MOST_SWEEPS)
         self.all_active()
 
     def all_active(self) -> None:
         """Forget what was shrunk away."""
         self.active, self.size, self.bound = np.arange(self.problem.patterns.n), self.problem.patterns.n, np.inf
 
-    def sweep(self) -> None:
-        """Visit the active rows once, in a fresh random order."""
+    def sweep(self, most: int, tol: float = 0.0, patience: Patience = ENDLESS) -> bool:
+        """Visit the active rows so many times, each in a fresh random order, or until the gap seems to be ``tol``; or
+        until that is too far away, which is returned."""
         patterns = self.problem.patterns
+        most = min(most, MOST_SWEEPS - self.count)
         with np.errstate(over="ignore"):  # the mixing of order.py, where numba is switched off
-            self.size, largest, self.price = dual.sweep()(
+            self.size, self.bound, self.count, visits, slow = dual.sweeps()(
                 patterns.rows, patterns.labels, patterns.space.rho, self.diagonal, self.cap, self.norm2, self.active,
-                self.size, self.count, self.bound, self.a, self.alpha,
+                self.size, self.count, self.bound, self.a, self.alpha, self.guesses, tol, most, *patience,
             )  # fmt: skip
-        self.count += 1
-        self.problem.passes += self.size / max(patterns.n, 1)
-        self.bound = largest if largest > 0 else np.inf
+        self.problem.passes += visits / max(patterns.n, 1)
+        return bool(slow)
 
+    @property
     def guess(self) -> float:
-        """(P - D)/P from what the last sweep saw on its way: free, and good enough to know when to look."""
-        square = float(np.sum(self.a * self.a))
-        primal = square / 2.0 + self.price
-        gain = float(np.sum(self.alpha)) - square / 2.0 - float(np.sum(self.alpha * self.alpha * self.diagonal)) / 2.0
-        return (primal - gain) / primal if primal > 0 else 1.0
+        """(P - D)/P as the last sweep saw it."""
+        return float(self.guesses[self.count - 1])

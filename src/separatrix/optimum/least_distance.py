@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from separatrix.optimum.nearest_point import nearest_point
+from separatrix.optimum.thread_limit import no_warnings
 from separatrix.space import Vector
 
 SHORT = 1e8  # values of the matrix times its smaller side of what scipy solves in some tenths of a second
@@ -40,7 +41,8 @@ def _by_least_squares(V: NDArray[np.float64], scale: float, stop: Callable[[], b
     f = np.zeros(E.shape[0])
     f[-1] = 1.0
     if E.size * min(E.shape) <= SHORT:
-        u, _ = nnls(E, f, maxiter=max(50 * E.shape[1], 1000))
+        with no_warnings:  # older ones solve equations that may be ill-conditioned
+            u, _ = nnls(E, f, maxiter=max(50 * E.shape[1], 1000))
     else:
         u = nnls_in_steps(E, f, stop)
     total = u.sum()

@@ -48,8 +48,7 @@ def follow(problem: Problem, start: Vector | None = None) -> None:
     if start is None and problem.patterns.categories == 2:
         first = stages[-1] if stages else problem
         sweeps = Sweeps(first)
-        for _ in range(SWEEPS):
-            sweeps.sweep()
+        sweeps.sweep(SWEEPS)
         start, problem.passes = sweeps.a, first.passes
     for stage in reversed(stages):
         stage.passes = problem.passes

@@ -15,7 +15,7 @@ from separatrix.space import Vector
 EASY = 100.0  # C |y|^2 below which no path of smaller C is needed
 FEW = 1e7  # multiplications of a Hessian and its factor up to which a loop without Python is the quickest
 SMALL = 200_000  # values up to which the loop need not heed limits: it takes milliseconds
-SMALL_SPARSE = 40_000  # the same of sparse rows: beyond, conjugate gradients are as quick or quicker
+SMALL_SPARSE = 20_000  # the same of sparse rows: beyond, conjugate gradients are as quick or quicker
 LONG_STRIDE = 100.0  # factor between the C of such a path
 NEARLY_HARD = 4.0  # rows per column up to which a large C leaves little slack, and Newton's method needs a path
 

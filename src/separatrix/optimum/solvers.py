@@ -22,7 +22,7 @@ WIDE = 3000  # columns from which a matrix of columns by columns is too much
 LARGE_BLAS = 1000  # dense columns from which more threads pay; below, they only wait for each other on a busy machine
 MANY, ROWS_PER_COLUMN = 200_000, 500  # rows from which a sample of them is worth solving first
 TALL = 2  # sparse rows per column, from which sweeps over the rows stall sooner than conjugate gradients do
-NARROW = 100  # columns up to which a matrix of them costs nothing
+NARROW, NARROW_SPARSE = 100, 50  # columns up to which a matrix of them costs nothing
 EASY = 4.0  # C |y|^2 up to which coordinate descent needs a few sweeps
 ROUGH = 1e-8  # accuracy beyond which coordinate descent is no match for Newton's steps
 TINY = 5000  # values of which BLAS makes no threads: setting their number would take longer than the solution
@@ -59,10 +59,12 @@ def choose(problem: Problem) -> tuple[str, str]:
         if not machine and patterns.sparse and width > WIDE and not problem.free:
             return "dual-coordinates", f"hard margin, sparse with {width - 1} columns: follow a path of soft margins"
         return "active-set", f"hard margin{machine}: few patterns are tight, so an exact solve on a working set"
-    if is_small(problem) or (width <= WIDE and not _dual_side(problem)) or problem.free or machine:
+    sweeps = _dual_side(problem)
+    small = is_small(problem) and not (patterns.sparse and sweeps)
+    if small or (width <= WIDE and not sweeps) or problem.free or machine:
         what = "unpenalised bias" if problem.free else f"soft margin{machine} with {width - 1} columns"
         return "newton", f"{what}: few passes with exact Newton steps"
-    if patterns.sparse and patterns.n >= TALL * width:
+    if patterns.sparse and patterns.n >= TALL * width and not sweeps:
         return "newton", f"soft margin of many sparse rows with {width - 1} columns: Newton steps without a matrix"
     return "dual-coordinates", f"soft margin with {width - 1} columns: coordinate descent, then Newton steps"
 
@@ -70,10 +72,10 @@ def choose(problem: Problem) -> tuple[str, str]:
 def _dual_side(problem: Problem) -> bool:
     """Are sweeps over the rows cheaper than matrices of columns by columns, and do they lead to the solution?"""
     patterns, width = problem.patterns, problem.patterns.d + 1
-    if width < NARROW or problem.tol < ROUGH:
+    if width < (NARROW_SPARSE if patterns.sparse else NARROW) or problem.tol < ROUGH:
         return False
-    easy = not patterns.sparse and problem.C * (patterns.mean_square + patterns.space.rho**2) <= EASY
-    return patterns.n <= width or easy
+    easy = problem.C * (patterns.mean_square + patterns.space.rho**2) <= EASY
+    return patterns.n <= width or (easy and (not patterns.sparse or is_small(problem)))
 
 
 def check(problem: Problem, name: str) -> None:

@@ -59,15 +59,11 @@ def _limit() -> AbstractContextManager[Any]:
 
 
 one_blas_thread = _Shared(_limit)
-_no_warnings = _Shared(_without_warnings)
+no_warnings = _Shared(_without_warnings)  # of scipy's linear algebra, where a function of it may warn
 
 
 @contextmanager
 def calm(*, one_thread: bool = True) -> Iterator[None]:
-    """For a solver: the certificate is the judge of its numbers, warnings on the way say nothing of the result."""
-    with ExitStack() as stack:
-        stack.enter_context(_no_warnings)
-        if one_thread:
-            stack.enter_context(one_blas_thread)
-        stack.enter_context(np.errstate(all="ignore"))
+    """For a solver: the certificate is the judge of its numbers, an overflow on the way says nothing of the result."""
+    with one_blas_thread if one_thread else nullcontext(), np.errstate(all="ignore"):
         yield

@@ -5,6 +5,7 @@ say what the patterns of a row are: one of a hyperplane (`plain_patterns`), seve
 (`kesler_patterns`), or those of a kernel (`kernel_patterns`). `PassedPatterns` are those of rows that live elsewhere.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property, partial
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from separatrix.patterns.plain_patterns import Patterns
 
 EPS = float(np.finfo(np.float64).eps)
+TINY = np.finfo(np.float64).tiny
 
 
 class PatternSet(ABC):
@@ -113,7 +115,7 @@ class PatternSet(ABC):
 
     @property
     def radius(self) -> float:
-        return float(np.sqrt(self.radius2))
+        return math.sqrt(self.radius2)
 
     @property
     def weight_in_all(self) -> float:
@@ -137,14 +139,15 @@ class PatternSet(ABC):
 
     def margin_error(self, a: Vector) -> float:
         """A bound on the rounding error of each margin, gamma_k (|x| |w| + rho |b|), for any order of sums."""
-        longest = max(float(np.sqrt(self.largest_square)), 2e-154 * np.sqrt(self.longest_row))  # underflow
+        values = self.longest_row
+        longest = max(math.sqrt(self.largest_square), 2e-154 * math.sqrt(values))  # underflow
         size = float(longest * norm(a[:-1]) + self.space.rho * abs(a[-1]))
-        return (self.longest_row + 4) * EPS * size + np.finfo(np.float64).tiny
+        return (values + 4) * EPS * size + TINY
 
     def combination_error(self, alpha: Vector) -> float:
         """A bound on the norm of the rounding error of `combine` for ``alpha >= 0``."""
         depth = min(len(alpha), BLOCK) + len(alpha) / BLOCK + 4
-        return depth * EPS * self.radius * float(alpha.sum()) + np.finfo(np.float64).tiny
+        return depth * EPS * self.radius * float(alpha.sum()) + TINY
 
     # Vectors of this space.
 
@@ -167,7 +170,7 @@ class PatternSet(ABC):
         peak = float(np.abs(a[:-1] if self.space.free else a).max(initial=0.0))
         if not 0 < peak < np.inf:
             return a
-        a = np.ldexp(a, -int(np.frexp(peak)[1]))  # a power of two: no bit is lost, and squares stay in range
+        a = np.ldexp(a, -math.frexp(peak)[1])  # a power of two: no bit is lost, and squares stay in range
         length = self.length(a)
         return a / length if length > 0 else a
 
@@ -211,7 +214,8 @@ class PatternSet(ABC):
     def deltas_of(self, index: np.ndarray) -> Vector:
         """The extensions of some patterns."""
         here, index = self.few(index)
-        return np.broadcast_to(here.delta, here.n)[index]
+        delta = here.delta
+        return delta[index] if isinstance(delta, np.ndarray) else np.full(len(index), delta)
 
     @property
     def per_row(self) -> int:
@@ -226,6 +230,8 @@ class PatternSet(ABC):
         """The numbers of some patterns in the user's data; None: all rows take part."""
         if kept is None:
             return index
+        if self.per_row == 1:
+            return kept[index]
         row, which = np.divmod(index, self.per_row)
         return kept[row] * self.per_row + which
 
@@ -380,4 +386,4 @@ class PassedPatterns(PatternSet):
 def machine_error(patterns: PatternSet, alpha: Vector) -> float:
     """`PatternSet.combination_error` of a linear machine: at most c more terms in the multiplier of a row."""
     depth = min(len(alpha), BLOCK) + len(alpha) / BLOCK + 4 + patterns.categories
-    return depth * EPS * patterns.radius * 2.0 * float(alpha.sum()) + np.finfo(np.float64).tiny
+    return depth * EPS * patterns.radius * 2.0 * float(alpha.sum()) + TINY

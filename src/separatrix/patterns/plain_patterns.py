@@ -32,6 +32,7 @@ __all__ = ["CHUNK", "EPS", "Patterns"]
 
 CHUNK = 1_000_000  # values copied at a time where dense rows have to be scaled
 IN_CACHE = 1 << 17  # values that stay in a processor's cache while they are used twice
+SHARED = {"squares", "prices"}  # numbers of the rows that do not depend on labels and space
 PIECE = 128 * passes.BLOCK  # multipliers of a combination that are summed by one thread
 
 
@@ -68,8 +69,8 @@ class Patterns(PatternSet):
         return self._sharing(Patterns(self.home, labels, self.space, self.weight))
 
     def _sharing(self, other: "Patterns") -> "Patterns":
-        if "squares" in vars(self):
-            other.squares = self.squares
+        for name in SHARED & vars(self).keys():
+            setattr(other, name, getattr(self, name))
         return other
 
     def through(self, wrap: Callable[[Rows], Rows]) -> PassedPatterns:
@@ -127,8 +128,8 @@ class Patterns(PatternSet):
     def _of_block(self, block: MemoryRows) -> "Patterns":
         rows = slice(self._first(block), self._first(block) + block.n)
         other = Patterns(block, self.labels[rows], self.space, None if self.weight is None else self.weight[rows])
-        if "squares" in vars(self):
-            other.squares = self.squares[rows]
+        for name in SHARED & vars(self).keys():
+            setattr(other, name, getattr(self, name)[rows])
         return other
 
     def shape_of_block(self, first: int) -> Shape:
@@ -201,7 +202,7 @@ class Patterns(PatternSet):
     def columns_of_block(self, first: int) -> Columns:
         return Columns(self.home.n, *self.home.column_extremes())
 
-    @property
+    @cached_property
     def prices(self) -> Vector:
         """The factor on each pattern's squared slack."""
         return np.ones(self.n) if self.weight is None else self.weight
@@ -259,7 +260,7 @@ class Patterns(PatternSet):
 
     @cached_property
     def mean_square(self) -> float:
-        return float(np.mean(self.squares))
+        return float(self.squares.sum()) / max(self.n, 1)
 
     @property
     def longest_row(self) -> int:
@@ -340,6 +341,10 @@ class Patterns(PatternSet):
     def combine(self, index: np.ndarray, alpha: Vector) -> Vector:
         index, alpha = np.ascontiguousarray(index, dtype=np.int64), np.ascontiguousarray(alpha)
         kernel, rho = passes.combination(), self.space.rho
+        if len(index) <= PIECE:
+            out = np.zeros(self.d + 1)
+            kernel(self.rows, self.labels, rho, index, alpha, out)
+            return out
 
         def part(first: int) -> Vector:
             out = np.zeros(self.d + 1)
@@ -358,7 +363,10 @@ class Patterns(PatternSet):
             Z = self.home.dense(index)
             G = Z @ Z.T
         labels = self.labels[index]
-        return labels[:, None] * (G + (self.space.rho**2 if bias else 0.0)) * labels
+        G += self.space.rho**2 if bias else 0.0
+        G *= labels
+        G *= labels[:, None]
+        return G
 
     def curvature_product(self, index: np.ndarray, c: Vector, q: Vector) -> Vector:
         """``sum c_k y_k (y_k.q)`` over some rows, each read once."""

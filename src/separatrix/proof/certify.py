@@ -14,14 +14,14 @@ outwards by bounds on their rounding errors, so ``lower <= upper`` always and `v
 """
 
 from collections.abc import Sequence
-from math import fsum
+from math import frexp, fsum
 from typing import Any
 
 import numpy as np
 
 from separatrix.passes.compiled import BLOCK
 from separatrix.passes.summaries import NEAR
-from separatrix.patterns.base import EPS
+from separatrix.patterns.base import EPS, TINY
 from separatrix.patterns.kernel_patterns import KernelPatterns
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.exact import product_sign
@@ -54,7 +54,7 @@ def separates(patterns: Any, a: Vector) -> bool:
 def plain_margin(patterns: Any, a: Vector, slack: float = SLACK, margins: Vector | None = None) -> float:
     """A certain lower bound on min_k u.y_k in the unextended space, u = a/|a|."""
     a = _sized(patterns, a) if margins is None else a
-    if not np.all(np.isfinite(a)):
+    if not np.isfinite(a).all():
         return -np.inf
     smallest = float(patterns.smallest(a) if margins is None else margins.min()) - slack * patterns.margin_error(a)
     shortest, longest = patterns.length_range(a, slack)
@@ -77,7 +77,7 @@ def lower_bound(
     if patterns.space.hinge:
         return _hinge_reached(patterns, a, slack, margins)
     a = _sized(patterns, a) if margins is None else a
-    if patterns.space.delta == 0 or not np.all(np.isfinite(a)):
+    if patterns.space.delta == 0 or not np.isfinite(a).all():
         return plain_margin(patterns, a, slack, margins)
     if not patterns.here:
         return _soft_bound_elsewhere(patterns, a, slack)
@@ -87,7 +87,8 @@ def lower_bound(
         slacks = 1.0 - (patterns.margins(a) if patterns.space.free else 0.0) + slack * patterns.margin_error(a)
         return _down(np.sum((np.maximum(slacks, 0.0) / delta) ** 2 * np.ones(patterns.n)) ** -0.5, slack, patterns.n)
     m = (patterns.margins(a) if margins is None else margins) - slack * patterns.margin_error(a)
-    m = np.where(m > 0, m / longest, m / max(shortest, np.finfo(np.float64).tiny))
+    shortest = max(shortest, TINY)
+    m = m / longest if shortest == longest else np.where(m > 0, m / longest, m / shortest)
     gamma = best_gamma(m, delta, near)
     J = objective(m, gamma, delta) if np.isfinite(gamma) else np.sum(np.broadcast_to(delta, patterns.n) ** -2.0)
     with_slack = 1.0 / np.sqrt(J * (1.0 + slack * (patterns.n + 8) * EPS))
@@ -182,13 +183,13 @@ def upper_bound(patterns: Any, index: np.ndarray, alpha: Vector, slack: float = 
         return np.inf
     if patterns.space.hinge:
         return _hinge_bound(patterns, index, alpha, slack)
-    alpha = np.ldexp(alpha, -int(np.frexp(largest)[1]))  # the bound does not depend on the scale, its squares do
+    alpha = np.ldexp(alpha, -frexp(largest)[1])  # the bound does not depend on the scale, its squares do
     total = float(alpha.sum())
     a = patterns.combine(index, alpha)
-    delta = patterns.deltas_of(index) if patterns.space.delta else np.zeros(len(index))
+    extension = norm(patterns.deltas_of(index) * alpha) if patterns.space.delta else 0.0
     error = slack * patterns.combination_error(alpha)
     longest = patterns.length_range(a, slack)[1]
-    length = float(np.hypot(longest * (1.0 + slack * len(a) * EPS) + error, norm(delta * alpha)))
+    length = float(np.hypot(longest * (1.0 + slack * len(a) * EPS) + error, extension))
     if patterns.space.free:
         # sum alpha_k l_k ought to be 0; what is left of it meets a bias of at most R + margin per unit of length.
         length += slack * abs(fsum(alpha * patterns.labels_of(index))) * (patterns.radius + length / total)
@@ -210,25 +211,27 @@ def certify(
     predicts: bool = True,
     kept: np.ndarray | None = None,
     sample_weight: Vector | None = None,
-    margins: Vector | None = None,
+    measured: tuple[Vector, Vector] | None = None,
 ) -> Certificate:
     """The certificate of a fitted direction and of the multipliers behind it: of all patterns, or numbers of patterns
     and theirs; None where there are none.
 
     ``predicts``: whether the direction is what predicts; otherwise it only witnesses separability. ``kept``: the
-    numbers of the rows in the user's data. ``margins``: those of the direction's unit vector, where they are at hand.
+    numbers of the rows in the user's data. ``measured``: the direction's multiple that is measured, and its margins,
+    where they are at hand.
     """
-    near = 0.0
+    near, margins = 0.0, None
     if patterns.here:
-        near, direction = patterns.length(direction), patterns.measured(direction)
-        margins = patterns.margins(direction) if margins is None else margins
+        near = patterns.length(direction)
+        direction, margins = measured or measured_multiple(patterns, direction)
     index: np.ndarray | None = None
     multipliers: Vector | None = None
     upper = np.inf
     if alpha is not None:
         index, multipliers = alpha if isinstance(alpha, tuple) else (np.arange(len(alpha)), alpha)
-        index, multipliers = index[multipliers != 0], multipliers[multipliers != 0]
-        if np.all(np.isfinite(multipliers)) and np.all(multipliers > 0):
+        listed = multipliers != 0
+        index, multipliers = index[listed], multipliers[listed]
+        if (multipliers > 0).all():
             upper = upper_bound(patterns, index, multipliers)
     if slack_vector is not None:
         upper = slack_bound(patterns, slack_vector)
@@ -251,6 +254,12 @@ def certify(
         categories=patterns.categories,
         kernel=patterns.kernel if isinstance(patterns, KernelPatterns) else None,
     )
+
+
+def measured_multiple(patterns: Any, a: Vector) -> tuple[Vector, Vector]:
+    """The multiple of a vector that certificates speak of, and its margins; of rows in this process."""
+    a = patterns.measured(a)
+    return a, patterns.margins(a)
 
 
 def joint_certificate(certificates: Sequence[Certificate]) -> Certificate:

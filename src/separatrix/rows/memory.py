@@ -18,6 +18,7 @@ BLOCK_VALUES = 1 << 21  # stored values in a block
 BLOCK_ROWS = 512  # a block has a multiple of so many rows
 TABLE = 50  # times the stored values: columns up to which a table finds their numbers sooner than a sort
 SOME = 10_000  # values of a few rows that numpy gathers sooner than scipy
+MOST_INT32, MOST_UINT32 = np.iinfo(np.int32).max, np.iinfo(np.uint32).max
 SPARE = 2  # times the stored values: columns from which most are empty, and it pays to leave those out
 
 
@@ -86,7 +87,10 @@ class MemoryRows(Rows):
     @cached_property
     def longest(self) -> int:
         """The largest number of stored values in a row."""
-        return int(np.diff(self.storage.indptr).max(initial=0)) if isinstance(self.storage, CSR) else self.width
+        if not isinstance(self.storage, CSR):
+            return self.width
+        indptr = self.storage.indptr
+        return int((indptr[1:] - indptr[:-1]).max(initial=0))
 
     @cached_property
     def borders(self) -> list[tuple[int, int]]:
@@ -96,6 +100,8 @@ class MemoryRows(Rows):
 
     def part(self, first: int, end: int) -> "MemoryRows":
         """The rows from ``first`` to ``end``, not copied."""
+        if (first, end) == (0, self.n):
+            return self
         rows = slice(first, end)
         if isinstance(self.storage, CSR):
             storage: Storage = self.storage._replace(indptr=self.storage.indptr[first : end + 1])
@@ -110,11 +116,8 @@ class MemoryRows(Rows):
         return rows
 
     def blocks(self) -> Iterator["MemoryRows"]:
-        if len(self.borders) == 1:
-            yield self
-        else:
-            for border in self.borders:
-                yield self.part(*border)
+        for border in self.borders:
+            yield self.part(*border)
 
     def run(self, work: Callable[["MemoryRows"], S]) -> S:
         if self.threads == 1:
@@ -190,11 +193,10 @@ class MemoryRows(Rows):
         """Some rows as they are; sparse ones as a float64 matrix, with all columns of the data."""
         if not isinstance(self.storage, CSR):
             return np.array(self.storage.data[index])
-        some = self.matrix(index)
-        if self.columns is None:
-            return some
-        indices = self.columns[some.indices].astype(some.indices.dtype if self.data_width < 2**31 else np.int64)
-        return sp.csr_matrix((some.data, indices, some.indptr), shape=(len(index), self.data_width))
+        data, indices, indptr = self._parts(index)
+        if self.columns is not None:
+            indices = self.columns[indices].astype(indices.dtype if self.data_width < 2**31 else np.int64)
+        return sp.csr_matrix((data, indices, indptr), shape=(len(index), self.data_width))
 
     def dense(self, index: np.ndarray) -> NDArray[np.float64]:
         """Some rows, written out."""
@@ -204,16 +206,22 @@ class MemoryRows(Rows):
 
     def matrix(self, index: np.ndarray) -> sp.csr_matrix:
         """Some rows of CSR data as a float64 matrix."""
+        return sp.csr_matrix(self._parts(index), shape=(len(index), self.width))
+
+    def _parts(self, index: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Values in float64, columns and row borders of some rows of CSR data."""
         rows = self.storage
         assert isinstance(rows, CSR)
-        first, ends = rows.indptr[index], np.cumsum(rows.indptr[index + 1] - rows.indptr[index])
-        if rows.width > np.iinfo(np.int32).max or not len(ends) or ends[-1] > SOME:
-            return _scipy(rows)[index].astype(np.float64)
+        first = rows.indptr[index]
+        counts = rows.indptr[index + 1] - first
+        ends = counts.cumsum()
+        if rows.width > MOST_INT32 or not len(ends) or ends[-1] > SOME:
+            some = _scipy(rows)[index].astype(np.float64)
+            return some.data, some.indices, some.indptr
         indptr = np.zeros(len(ends) + 1, dtype=np.int32)
         indptr[1:] = ends
-        at = np.arange(ends[-1]) + np.repeat(first - indptr[:-1], np.diff(indptr))
-        parts = rows.data[at].astype(np.float64, copy=False), rows.indices[at].view(np.int32), indptr
-        return sp.csr_matrix(parts, shape=(len(index), rows.width))
+        at = np.arange(ends[-1]) + (first - indptr[:-1]).repeat(counts)
+        return rows.data[at].astype(np.float64, copy=False), rows.indices[at].view(np.int32), indptr
 
 
 def rows_of_block(values_of_row: float) -> int:
@@ -230,8 +238,8 @@ def as_rows(X: Any, checked: bool = False) -> Storage:
     if not checked:
         check_structure(X)  # the kernels check no bounds
     X = X.tocsr()
-    if X.shape[1] > np.iinfo(np.uint32).max:
-        raise DataError(f"X has {X.shape[1]} columns; at most {np.iinfo(np.uint32).max} are supported.")
+    if X.shape[1] > MOST_UINT32:
+        raise DataError(f"X has {X.shape[1]} columns; at most {MOST_UINT32} are supported.")
     rows = _csr_rows(X)
     if not X.has_canonical_format and (X.has_sorted_indices or _repeats_columns(rows)):
         X = X.copy()
@@ -258,7 +266,7 @@ def _numbered(indices: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
         return np.unique(indices, return_inverse=True)
     occurs, number = np.zeros(width, dtype=bool), np.empty(width, dtype=np.uint32)
     occurs[indices] = True
-    columns = np.flatnonzero(occurs)
+    columns = occurs.nonzero()[0]
     number[columns] = np.arange(len(columns), dtype=np.uint32)
     return columns, number[indices]
 
@@ -274,7 +282,7 @@ def _scipy(rows: CSR) -> sp.csr_matrix:
     """The same as scipy's matrix, not copied; a block of others begins somewhere within their values."""
     first, end = int(rows.indptr[0]), int(rows.indptr[-1])
     indptr = rows.indptr if first == 0 else rows.indptr - first
-    indices = rows.indices.view(np.int32) if rows.width <= np.iinfo(np.int32).max else rows.indices.astype(np.int64)
+    indices = rows.indices.view(np.int32) if rows.width <= MOST_INT32 else rows.indices.astype(np.int64)
     return sp.csr_matrix((rows.data[first:end], indices[first:end], indptr), shape=(len(indptr) - 1, rows.width))
 
 

@@ -111,10 +111,9 @@ class KernelMixin(LinearSeparator):
         out += self.intercept_
         return out.ravel() if out.shape[1] == 1 else out
 
-    def _measure_margins(self, patterns: list[Any], vectors: list[Vector], margins: list[Vector] | None = None) -> None:
+    def _measure_margins(self, patterns: list[Any], vectors: list[Vector], measured: Any = None) -> None:
         """The two margins, in the space of the kernel; nan for a zero vector."""
-        if margins is None:
-            margins = [p.margins(a) for p, a in zip(patterns, vectors, strict=True)]
+        margins = [p.margins(a) for p, a in zip(patterns, vectors, strict=True)]
         directional, geometric = [], []
         for p, a, m in zip(patterns, vectors, margins, strict=True):
             with np.errstate(divide="ignore", invalid="ignore"):

@@ -20,8 +20,9 @@ class KnownParametersMixin:
         """Parameters that were found right once are right again: scikit-learn's look at them takes as long as a small
         fit."""
         cls: Any = type(self)
-        given = tuple((type(value), value) for value in map(vars(self).get, _names_of(cls)))
-        known = (cls, given) if all(kind in PLAIN for kind, _ in given) else None
+        values = tuple(map(vars(self).get, _names_of(cls)))
+        kinds = tuple(map(type, values))
+        known = (cls, kinds, values) if PLAIN.issuperset(kinds) else None
         if known not in _right:
             super()._validate_params()  # type: ignore[misc]
             if known is not None and len(_right) < MOST_SETTINGS:

@@ -39,9 +39,9 @@ def _by_table(y: np.ndarray, low: int, high: int, dtype: Any) -> tuple[np.ndarra
     for piece in pieces:
         codes[piece] = place = y[piece].astype(np.int64) - low
         occurs[place] = True
-    classes = (np.flatnonzero(occurs) + low).astype(dtype)
+    classes = (occurs.nonzero()[0] + low).astype(dtype)
     if len(classes) < len(occurs):
-        number = np.cumsum(occurs) - 1
+        number = occurs.cumsum() - 1
         for piece in pieces:
             codes[piece] = number[codes[piece]]
     return classes, codes

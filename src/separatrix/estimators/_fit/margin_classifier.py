@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from functools import partial
+from math import isfinite
 from numbers import Integral
 from typing import Any
 
@@ -14,7 +15,7 @@ from separatrix.estimators._fit.starts import starting_vectors
 from separatrix.estimators._fit.watch import Watch, threads_for
 from separatrix.estimators.sklearn_api import INTERCEPT, NOT_NEGATIVE, POSITIVE, POSITIVE_OR_INF, fit_method, one_of
 from separatrix.patterns.plain_patterns import Patterns
-from separatrix.proof.certify import certify
+from separatrix.proof.certify import certify, measured_multiple
 from separatrix.space import Space, Vector
 
 REACHED = 1e-9  # rounding outwards may cost the last digits of a gap that was reached
@@ -86,7 +87,7 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
 
     def _space(self) -> Space:
         """The space in which the soft margin at C is a hard one; with plain slack one that knows its price."""
-        soft = bool(np.isfinite(self.C))
+        soft = isfinite(self.C)
         hinge = float(self.C) if soft and self.loss == "hinge" else 0.0
         delta = (2.0 * float(self.C)) ** -0.5 if soft and not hinge else 0.0
         if isinstance(self.fit_intercept, str):  # free
@@ -137,7 +138,7 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
 
         for k, problem in enumerate(problems):
             problem.watch = partial(look, k)
-        starts = starting_vectors(self._space(), data, self.multi_class_, coef_init, intercept_init)
+        starts = starting_vectors(patterns[0].space, data, self.multi_class_, coef_init, intercept_init)
         solved: dict[int, Solution] = {}
 
         def task(k: int) -> None:
@@ -158,9 +159,9 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
         # rows that live elsewhere were passed with the vector of the problem, of which this one may be a multiple
         vectors = [s.a if data.here else s.problem.a for s in solutions]
         self._set_support(solutions, data)
-        margins: Any = None
+        measured: Any = None
         if patterns[0].explicit and patterns[0].here:
-            margins = [p.margins(p.measured(a)) for p, a in zip(patterns, vectors, strict=True)]
+            measured = [measured_multiple(p, a) for p, a in zip(patterns, vectors, strict=True)]
         certificates = [
             certify(
                 p,
@@ -169,16 +170,16 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
                 slack_vector=getattr(s.problem, "slack_vector", None),
                 kept=data.kept,
                 sample_weight=data.given_weight,
-                margins=m,
+                measured=m,
             )
-            for p, s, a, m in zip(patterns, solutions, vectors, margins or [None] * len(patterns), strict=True)
+            for p, s, a, m in zip(patterns, solutions, vectors, measured or [None] * len(patterns), strict=True)
         ]
         for k, s in enumerate(solutions):
             if s.exact is not None and certificates[k].separable is None:
                 whole = s.problem.patterns.in_all_columns(s.exact)
                 certificates[k] = replace(certificates[k], separable=True, direction=whole)
         self._set_margins(certificates)
-        self._measure_margins(patterns, vectors, margins)
+        self._measure_margins(patterns, vectors, measured)
         self._set_gap()
 
     def _gather(self, members: list[Any]) -> None:

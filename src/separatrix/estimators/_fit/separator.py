@@ -2,6 +2,7 @@
 
 import hashlib
 import warnings
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,12 +18,13 @@ from separatrix.estimators._fit.one_vs_one import fit_pairs, members_of
 from separatrix.estimators._fit.prediction import DTYPES, LinearPredictor
 from separatrix.estimators._fit.watch import Watch
 from separatrix.estimators.sklearn_api import check_sample_weight
+from separatrix.patterns.base import TINY
 from separatrix.patterns.binary_problems import binary_labels
 from separatrix.patterns.device_patterns import passed
 from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns, squares_of
 from separatrix.proof.certificate import Certificate
-from separatrix.proof.certify import joint_certificate
+from separatrix.proof.certify import joint_certificate, measured_multiple
 from separatrix.rows.base import Rows
 from separatrix.rows.device import DeviceRows, beside, stays_there
 from separatrix.rows.elsewhere import home_of, is_dask
@@ -43,6 +45,7 @@ class Data(NamedTuple):
     width: int  # features
     given_weight: Vector | None
     squares: Any = None  # |x|^2 of each row
+    threads: int = 1  # that a pass over them may take
 
     @property
     def here(self) -> bool:
@@ -67,7 +70,8 @@ class Data(NamedTuple):
     def pair(self, i: int, j: int) -> "Data":
         """The rows of two classes."""
         part = self.take(np.flatnonzero((self.codes == i) | (self.codes == j)))
-        return part._replace(codes=(part.codes == j).astype(np.int64), classes=self.classes[[i, j]])
+        codes = (part.codes == j).astype(np.int64)
+        return part._replace(codes=codes, classes=self.classes[[i, j]], threads=1)  # each pair has its thread
 
 
 class LinearSeparator(LinearPredictor):
@@ -163,9 +167,10 @@ class LinearSeparator(LinearPredictor):
             X, y = validate_data(
                 self, X, y, accept_sparse="csr", dtype=DTYPES, order="C", reset=reset, ensure_all_finite=False
             )
-        rows = MemoryRows(as_rows(X, checked=plain), n_jobs=effective_n_jobs(getattr(self, "n_jobs", None)))
+        threads = effective_n_jobs(getattr(self, "n_jobs", None))
+        rows = MemoryRows(as_rows(X, checked=plain), n_jobs=threads)
         squares = squares_of(rows)
-        if not np.all(np.isfinite(squares)):
+        if not np.isfinite(squares).all():
             assert_all_finite(X, input_name="X", estimator_name=type(self).__name__)
         found, codes = classes_and_codes(y)
         given = None
@@ -184,7 +189,8 @@ class LinearSeparator(LinearPredictor):
                 raise self._one_class(classes)
         else:
             codes = codes_among(classes, y)
-        return Data(rows.storage, codes, classes, np.ascontiguousarray(weight), kept, size, X.shape[1], given, squares)
+        weight = np.ascontiguousarray(weight)
+        return Data(rows.storage, codes, classes, weight, kept, size, X.shape[1], given, squares, threads)
 
     def _check_home(self, home: Rows) -> Data:
         if not self._takes_homes:
@@ -217,7 +223,7 @@ class LinearSeparator(LinearPredictor):
             elsewhere: list[Any] = [passed(data.rows, k, space) for k in positives]
             return elsewhere  # their scale is checked by `_solve`, when a pass has brought it
         # one problem: its passes are shared by threads; several: each has its thread
-        threads = effective_n_jobs(getattr(self, "n_jobs", None)) if machine or data.planes == 1 else 1
+        threads = data.threads if machine or data.planes == 1 else 1
         rows = MemoryRows(data.rows, n_jobs=threads)
         rows = rows.without_empty_columns() if self._leaves_columns_out else rows
         if machine:
@@ -227,23 +233,26 @@ class LinearSeparator(LinearPredictor):
             labels = []
         else:
             labels = binary_labels(data.codes, len(data.classes))
-            first = Patterns(rows, labels[0], space, weight)
+            unweighted = data.given_weight is None
+            first = Patterns(rows, labels[0], space, None if unweighted else weight)
             first.squares = data.squares
+            if unweighted:
+                first.prices = data.weight  # all of them 1
         self._check_scale(first, data.kept)
         return [first, *(first.relabelled(l) for l in labels[1:])]
 
     def _check_scale(self, patterns: Any, kept: np.ndarray | None) -> None:
         """Squares of the data must be representable: bounds and rates are made of them."""
         rho, delta = patterns.space.rho, patterns.space.delta
-        if not np.isfinite(rho * rho + delta * delta):
+        if not isfinite(rho * rho + delta * delta):
             raise DataError(f"The square of rho = {rho:g} or delta = {delta:g} overflows float64: use a smaller one.")
-        if delta > 0 and delta * delta < np.finfo(np.float64).tiny:
+        if delta > 0 and delta * delta < TINY:
             raise DataError(f"The square of delta = {delta:g} underflows: use a larger one, or 0 for the hard margin.")
-        if not np.isfinite(patterns.radius2):
+        if not isfinite(patterns.radius2):
             row = patterns.shape.bad * patterns.rows_in_all // patterns.n
             row = row if kept is None else int(kept[row])
             raise DataError(f"The squared norm of row {row} overflows float64. Scale your features.")
-        if patterns.radius2 < np.finfo(np.float64).tiny:
+        if patterns.radius2 < TINY:
             nothing = patterns.here and not np.any(patterns.rows.data)
             what = "All rows are zero" if nothing else "The largest squared norm of a row underflows"
             raise DataError(f"{what}, and there is no bias that could tell them apart. Scale your features.")
@@ -255,27 +264,26 @@ class LinearSeparator(LinearPredictor):
 
     def _planes(self, vectors: list[Vector], features: int | None = None) -> dict[str, Any]:
         """``coef_`` and ``intercept_``; the vector of a linear machine holds those of its categories."""
-        space, width = self._space(), (self.n_features_in_ if features is None else features) + 1
-        parts = [space.split(a) for vector in vectors for a in vector.reshape(-1, width)]
-        return {"coef_": np.array([w for w, _ in parts]), "intercept_": np.array([b for _, b in parts])}
+        width = (self.n_features_in_ if features is None else features) + 1
+        table = np.concatenate([vector.reshape(-1, width) for vector in vectors])
+        return {"coef_": table[:, :-1].copy(), "intercept_": table[:, -1] * self._space().rho}
 
     def _set_margins(self, certificates: list[Certificate]) -> None:
         self.certificates_ = certificates
         self.certificate_ = joint_certificate(certificates)
 
     def _measure_margins(
-        self, patterns: list[Patterns], vectors: list[Vector], margins: list[Vector] | None = None
+        self, patterns: list[Patterns], vectors: list[Vector], measured: list[tuple[Vector, Any]] | None = None
     ) -> None:
         """The two margins of the vectors that predict, smallest over the problems; nan for a zero vector.
 
-        ``margins``: those of the multiples that are measured, where they are at hand.
+        ``measured``: the multiples that are measured, with their margins, where they are at hand.
         """
-        units = [p.measured(a) if p.here else a for p, a in zip(patterns, vectors, strict=True)]
-        if margins is None and patterns[0].here:
-            margins = [p.margins(a) for p, a in zip(patterns, units, strict=True)]
-        measured: list[Any] = [None] * len(units) if margins is None else list(margins)
+        if measured is None:
+            pairs = zip(patterns, vectors, strict=True)
+            measured = [measured_multiple(p, a) if p.here else (a, None) for p, a in pairs]
         directional, geometric = [], []
-        for p, a, m in zip(patterns, units, measured, strict=True):
+        for p, (a, m) in zip(patterns, measured, strict=True):
             with np.errstate(divide="ignore", invalid="ignore"):
                 directional.append(np.float64(p.smallest(a) if m is None else m.min()) / norm(a))
             geometric.append(p.distance(a, m))
