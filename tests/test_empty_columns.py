@@ -97,3 +97,17 @@ def test_only_where_most_columns_are_empty():
     assert np.array_equal(narrow.in_these_columns(whole), table)
     for other in (MemoryRows(sp.csr_matrix(SMALL)), MemoryRows(SMALL), MemoryRows(sp.csr_matrix((3, 50)))):
         assert other.without_empty_columns() is other
+
+
+@pytest.mark.parametrize("stored", [3, 40])  # few values, and so many that they are not gathered one by one
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_some_rows_are_those_of_scipy(stored, dtype):
+    whole = sp.random(600, 100, stored / 100, format="csr", random_state=0, dtype=dtype)
+    most = np.delete(np.arange(500), [3, 4, 77])
+    for rows in (MemoryRows(whole), MemoryRows(whole).part(100, 600)):
+        matrix = whole[600 - rows.n :]
+        for index in (most, RNG.permutation(most), np.append(most, most[:5]), np.arange(0, 500, 2), most[:0]):
+            some = rows.matrix(index)
+            assert some.dtype == np.float64
+            assert some.shape == (len(index), 100)
+            assert np.array_equal(some.toarray(), matrix[index].toarray())

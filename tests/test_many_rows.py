@@ -148,3 +148,18 @@ def test_a_small_soft_margin_without_python(n, d, seed, C, sparse):
     slack = np.maximum(0.0, 1.0 - Y @ a)
     size = np.abs(2.0 * C * (c * slack) @ np.abs(Y)).max() + 1.0
     np.testing.assert_allclose(a, 2.0 * C * (c * slack) @ Y, rtol=0, atol=1e-9 * size)
+
+
+@pytest.mark.parametrize("layout", [np.asarray, np.float32, sp.csr_matrix])
+@pytest.mark.parametrize(("n", "d"), [(5, 3), (513, 3), (1500, 700)])
+def test_sums_of_slack_in_one_pass_are_those_of_the_piece(layout, n, d):
+    """Each row read once, without a Hessian: the same sums as of margins, rows and matrix."""
+    rng = np.random.default_rng(n)
+    X = layout(rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.1 if d > 100 else 1.0))
+    l, c, a = np.where(rng.random(n) > 0.5, 1.0, -1.0), rng.random(n), 0.3 * rng.normal(size=d + 1)
+    patterns = Patterns(X, l, Space(rho=2.0), c)
+    sums, piece = patterns.piece(a, False), patterns.piece(a, True)
+    assert sums.active == piece.active > 0
+    assert sums.minimum == pytest.approx(piece.minimum, rel=1e-12)
+    assert (sums.squares, sums.slack, sums.near) == pytest.approx((piece.squares, piece.slack, piece.near), rel=1e-12)
+    np.testing.assert_allclose(sums.pull, piece.pull, rtol=1e-11, atol=1e-11)

@@ -17,6 +17,7 @@ from separatrix.loops.order import _mix
 from separatrix.rows.access import axpy, dot, prefetch
 
 LOOK_AHEAD = 6
+SMALLEST = 1e-300  # curvature whose inverse is a float
 
 
 @register_jitable
@@ -25,12 +26,12 @@ def shuffle(active, size, seed):
     state = _mix(np.uint64(seed))
     for i in range(size - 1, 0, -1):
         state = state + np.uint64(0x9E3779B97F4A7C15)
-        j = np.int64(_mix(state) % np.uint64(i + 1))
+        j = np.int64(((_mix(state) >> np.uint64(32)) * np.uint64(i + 1)) >> np.uint64(32))
         active[i], active[j] = active[j], active[i]
 
 
 @register_jitable
-def sweep(X, labels, rho, diagonal, cap, norm2, active, size, seed, bound, a, alpha):
+def sweep(X, labels, rho, diagonal, cap, inverse, active, size, seed, bound, a, alpha):
     """One sweep over ``active[:size]``; returns the new size, the largest violation and the price of slack seen.
 
     A row at a bound whose gradient points outwards by more than ``bound`` is shrunk away. The price of a slack s
@@ -46,9 +47,10 @@ def sweep(X, labels, rho, diagonal, cap, norm2, active, size, seed, bound, a, al
         l = labels[i]
         m = l * (dot(X, i, a) + rho * a[d])
         gradient = m - 1.0 + alpha[i] * diagonal[i]
-        t = cap[i] if diagonal[i] == 0.0 else min((1.0 - m) / diagonal[i], cap[i])
-        if m < 1.0 and t < np.inf:
-            price += t * (1.0 - m - 0.5 * t * diagonal[i])
+        if m < 1.0:
+            t = cap[i] if diagonal[i] == 0.0 else min((1.0 - m) / diagonal[i], cap[i])
+            if t < np.inf:
+                price += t * (1.0 - m - 0.5 * t * diagonal[i])
         if (alpha[i] == 0.0 and gradient >= 0.0) or (alpha[i] == cap[i] and gradient <= 0.0):
             if abs(gradient) > bound:
                 size -= 1
@@ -56,14 +58,12 @@ def sweep(X, labels, rho, diagonal, cap, norm2, active, size, seed, bound, a, al
                 continue
         else:
             largest = max(largest, abs(gradient))
-            curvature = norm2[i] + diagonal[i]
-            if curvature > 0.0:
-                before = alpha[i]
-                alpha[i] = min(max(before - gradient / curvature, 0.0), cap[i])
-                step = alpha[i] - before
-                if step != 0.0:
-                    axpy(step * l, X, i, a)
-                    a[d] += step * l * rho
+            before = alpha[i]
+            alpha[i] = min(max(before - gradient * inverse[i], 0.0), cap[i])
+            step = alpha[i] - before
+            if step != 0.0:
+                axpy(step * l, X, i, a)
+                a[d] += step * l * rho
         k += 1
     return size, largest, price
 
@@ -96,8 +96,12 @@ def sweeps(key: str) -> Any:
     ):  # fmt: skip
         key  # noqa: B018  a closure cell, for numba's cache key
         visits, slow, end = 0, False, count + most
+        inverse = np.zeros(norm2.shape[0])  # of the curvature; a row without is not moved
+        for k in range(norm2.shape[0]):
+            curvature = norm2[k] + diagonal[k]
+            inverse[k] = 1.0 / curvature if curvature > SMALLEST else 0.0
         while count < end:
-            size, largest, price = sweep(X, labels, rho, diagonal, cap, norm2, active, size, count, bound, a, alpha)
+            size, largest, price = sweep(X, labels, rho, diagonal, cap, inverse, active, size, count, bound, a, alpha)
             visits += size
             bound = largest if largest > 0.0 else np.inf
             now = guess(diagonal, a, alpha, price)

@@ -19,6 +19,7 @@ EASY = 10.0  # C |y|^2 up to which coordinate descent is at home
 ROUGH = 1e-2  # gap that is good enough as a guess of the active rows
 HARD = 1e7  # C |y|^2 that stands for the hard margin, at the last
 FINEST = 1e-15  # gap that floats may reach
+DRIFT = 1e-9  # gap from which the rounding errors of a sum that sweeps keep up to date are too large
 CHEAP = 40_000  # stored values that a sweep visits in a tenth of a millisecond: what follows is written in Python
 VISITED = 1_000_000  # stored values between two looks at the limits: some milliseconds
 
@@ -71,7 +72,8 @@ def descend(problem: Problem) -> Vector:
         if sweeps.guess <= tol or sweeps.size == 0 or leaving:
             problem.primal(sweeps.a, problem.margins(sweeps.a))
             index = np.flatnonzero(sweeps.alpha)
-            problem.dual(index, sweeps.alpha[index], problem.combine(index, sweeps.alpha[index]))
+            alpha = sweeps.alpha[index]
+            problem.dual(index, alpha, sweeps.a if tol > DRIFT else problem.combine(index, alpha))
             if problem.done() or leaving:
                 break
             sweeps.all_active()

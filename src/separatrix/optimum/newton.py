@@ -219,7 +219,7 @@ def conjugate_gradients(
     """
     p, r = np.zeros_like(gradient), -gradient
     q, rr = r.copy(), float(r @ r)
-    enough = rr * min(0.1, max(problem.gap, 1e-8)) ** 2
+    enough = rr * min(0.01, max(problem.gap, 1e-16))  # squares: a gap is of second order in the residual
     products = 0
     while rr > enough:
         if products >= most or problem.passes >= problem.max_passes or problem.interrupted():

@@ -41,8 +41,9 @@ class _Shared:
 
 
 @cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController().select(user_api="blas")  # looks through the libraries of the process, once
+def _blas() -> list[Any]:
+    """What controls each BLAS of the process, whose libraries are looked through once."""
+    return ThreadpoolController().select(user_api="blas").lib_controllers
 
 
 @contextmanager
@@ -52,10 +53,18 @@ def _without_warnings() -> Iterator[None]:
         yield
 
 
-def _limit() -> AbstractContextManager[Any]:
-    """BLAS with one thread; where it has no more, to say so again would take longer than a small problem."""
-    several = any(library.get_num_threads() != 1 for library in _blas().lib_controllers)
-    return _blas().limit(limits=1) if several else nullcontext()
+@contextmanager
+def _limit() -> Iterator[None]:
+    """BLAS with one thread. What threadpoolctl's own context does, without the inventory that it makes each time."""
+    before = [(library, library.get_num_threads()) for library in _blas()]
+    several = [(library, threads) for library, threads in before if threads != 1]
+    for library, _ in several:
+        library.set_num_threads(1)
+    try:
+        yield
+    finally:
+        for library, threads in several:
+            library.set_num_threads(threads)
 
 
 one_blas_thread = _Shared(_limit)

@@ -3,12 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numba.extending import overload, register_jitable
 
 from separatrix.compile_cache import compiled, on_first_use
-from separatrix.rows.access import Dense, axpy, columns, dot, largest, outer, square
+from separatrix.rows.access import axpy, columns, dot, largest, outer, square
 
-FEW = 4  # times the stored values of a block: columns from which it pays to visit those that occur
 BLOCK = 512  # rows summed before they enter the total: rounding errors grow with n/BLOCK + BLOCK instead of n
 
 
@@ -64,58 +62,23 @@ def products_of(key: str) -> Any:
 
 @on_first_use
 def combination(key: str) -> Any:
-    """``out = sum_k alpha[k] labels[i_k] (x_{i_k}, rho)`` over ``i = index``."""
+    """``out += sum_k alpha[k] labels[i_k] (x_{i_k}, rho)`` over ``i = index``, by sums over so many rows."""
 
-    def run(X, labels, rho, index, alpha, out):
+    def run(X, labels, rho, index, alpha, rows, out):
         key  # noqa: B018
         d = out.shape[0] - 1
-        block = np.zeros(d + 1)
-        for first in range(0, index.shape[0], BLOCK):
-            end = min(first + BLOCK, index.shape[0])
-            for k in range(first, end):
+        block = out if index.shape[0] <= rows else np.zeros(d + 1)
+        for first in range(0, index.shape[0], rows):
+            for k in range(first, min(first + rows, index.shape[0])):
                 step = alpha[k] * labels[index[k]]
                 axpy(step, X, index[k], block)
                 block[d] += step * rho
-            enter(X, index[first:end], block, out)
-            out[d] += block[d]
-            block[d] = 0.0
+            if index.shape[0] > rows:
+                for c in range(d + 1):
+                    out[c] += block[c]
+                    block[c] = 0.0
 
     return compiled(run)
-
-
-def enter(X, index, block, out):
-    """Add a block's sums to the total and begin anew with 0; the bias, which is last, is left to the caller."""
-    d = out.shape[0] - 1
-    out[:d] += block[:d]
-    block[:d] = 0.0
-
-
-@register_jitable
-def _enter_all(block, out):
-    for c in range(out.shape[0] - 1):
-        out[c] += block[c]
-        block[c] = 0.0
-
-
-@overload(enter)
-def _enter(X, index, block, out):
-    if X.instance_class is Dense:
-        return lambda X, index, block, out: _enter_all(block, out)
-
-    def impl(X, index, block, out):
-        """Only the columns that occur, where they are few among many."""
-        stored = 0
-        for i in index:
-            stored += X.indptr[i + 1] - X.indptr[i]
-        if FEW * stored > out.shape[0] - 1:
-            _enter_all(block, out)
-            return
-        for i in index:
-            for c in columns(X, i):
-                out[c] += block[c]
-                block[c] = 0.0
-
-    return impl
 
 
 @on_first_use

@@ -47,6 +47,11 @@ class PatternSet(ABC):
     def d(self) -> int: ...
 
     @property
+    def block_rows(self) -> int:
+        """Rows summed before they enter a total."""
+        return BLOCK
+
+    @property
     def features(self) -> int:
         """Number of columns of the data."""
         return self.d
@@ -146,7 +151,7 @@ class PatternSet(ABC):
 
     def combination_error(self, alpha: Vector) -> float:
         """A bound on the norm of the rounding error of `combine` for ``alpha >= 0``."""
-        depth = min(len(alpha), BLOCK) + len(alpha) / BLOCK + 4
+        depth = min(len(alpha), self.block_rows) + len(alpha) / self.block_rows + 4
         return depth * EPS * self.radius * float(alpha.sum()) + TINY
 
     # Vectors of this space.

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from separatrix.loops import kesler_loop as machine
+from separatrix.passes.summaries import Piece
 from separatrix.patterns.base import PassedPatterns, machine_error
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.rows.base import Rows
@@ -211,6 +212,9 @@ class KeslerPatterns(Patterns):
         out = np.zeros((self.categories, self.features + 1))
         machine.combination()(self.rows, self.space.rho, rows, B, out)
         return out.ravel()
+
+    def _sums_of_slack(self, a: Vector) -> Piece:
+        return self._piece(a, False)
 
     def curvature_product(self, index: np.ndarray, c: Vector, q: Vector) -> Vector:
         return self.combine(index, c * self.margins_of(index, q))

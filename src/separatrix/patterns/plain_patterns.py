@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from separatrix.passes import compiled as passes
+from separatrix.passes.slack_pass import slack_pass
 from separatrix.passes.summaries import (
     NEAR,
     Columns,
@@ -105,6 +106,11 @@ class Patterns(PatternSet):
         """Average number of stored values in a row."""
         return self.home.stored / max(self.n, 1)
 
+    @property
+    def block_rows(self) -> int:
+        """Rows summed before they enter a total: more where its columns outnumber the values of a block."""
+        return PIECE if self.sparse and self.d > passes.BLOCK * self.entries_per_row else passes.BLOCK
+
     def in_all_columns(self, a: Vector) -> Vector:
         if self.home.columns is None:
             return a
@@ -155,11 +161,21 @@ class Patterns(PatternSet):
         return Sides(_extremes(m[plus], k, first, plus), _extremes(m[minus], k, first, minus))
 
     def piece_of_block(self, first: int, a: Vector, hessian: bool) -> Piece:
+        if not hessian:
+            return self._sums_of_slack(a)
         step, rows = self._rows_in_cache(), self.home.n
         if self.sparse or rows <= step:
             return self._piece(a, hessian)
         parts = (self._of_block(self.home.part(i, min(i + step, rows))) for i in range(0, rows, step))
         return reduce(Piece.merge, (part._piece(a, hessian) for part in parts))
+
+    def _sums_of_slack(self, a: Vector) -> Piece:
+        """The piece without its Hessian: each row is read once."""
+        a, pull = np.ascontiguousarray(a, dtype=np.float64), np.zeros(self.d + 1)
+        squares, slack, active, smallest, near = slack_pass()(
+            self.rows, self.labels, self.space.rho, self.prices, a, 1.0 + NEAR, self.block_rows, pull
+        )
+        return Piece(squares, slack, pull, np.zeros((0, 0)), active, smallest, near)
 
     def _piece(self, a: Vector, hessian: bool) -> Piece:
         m = self.margins(a)
@@ -343,13 +359,13 @@ class Patterns(PatternSet):
         kernel, rho = passes.combination(), self.space.rho
         if len(index) <= PIECE:
             out = np.zeros(self.d + 1)
-            kernel(self.rows, self.labels, rho, index, alpha, out)
+            kernel(self.rows, self.labels, rho, index, alpha, self.block_rows, out)
             return out
 
         def part(first: int) -> Vector:
             out = np.zeros(self.d + 1)
             rows = slice(first, first + PIECE)
-            kernel(self.rows, self.labels, rho, index[rows], alpha[rows], out)
+            kernel(self.rows, self.labels, rho, index[rows], alpha[rows], self.block_rows, out)
             return out
 
         return self.home.sum_of(part, len(index), PIECE, np.zeros(self.d + 1))

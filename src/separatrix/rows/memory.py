@@ -18,6 +18,7 @@ BLOCK_VALUES = 1 << 21  # stored values in a block
 BLOCK_ROWS = 512  # a block has a multiple of so many rows
 TABLE = 50  # times the stored values: columns up to which a table finds their numbers sooner than a sort
 SOME = 10_000  # values of a few rows that numpy gathers sooner than scipy
+FEW_JUMPS = 50  # between rows that do not follow each other, up to which it is quicker to copy what lies between them
 MOST_INT32, MOST_UINT32 = np.iinfo(np.int32).max, np.iinfo(np.uint32).max
 SPARE = 2  # times the stored values: columns from which most are empty, and it pays to leave those out
 
@@ -212,16 +213,21 @@ class MemoryRows(Rows):
         """Values in float64, columns and row borders of some rows of CSR data."""
         rows = self.storage
         assert isinstance(rows, CSR)
-        first = rows.indptr[index]
-        counts = rows.indptr[index + 1] - first
-        ends = counts.cumsum()
-        if rows.width > MOST_INT32 or not len(ends) or ends[-1] > SOME:
-            some = _scipy(rows)[index].astype(np.float64)
+        first, end = rows.indptr[index], rows.indptr[index + 1]
+        counts = end - first
+        stored, indptr = int(counts.sum()), np.zeros(len(index) + 1, dtype=np.int32)
+        jumps = np.flatnonzero(first[1:] != end[:-1]) if stored > SOME else np.zeros(0, np.int64)
+        if rows.width > MOST_INT32 or stored > MOST_INT32 or len(jumps) > FEW_JUMPS:
+            some = _scipy(rows)[index].astype(np.float64, copy=False)
             return some.data, some.indices, some.indptr
-        indptr = np.zeros(len(ends) + 1, dtype=np.int32)
-        indptr[1:] = ends
-        at = np.arange(ends[-1]) + (first - indptr[:-1]).repeat(counts)
-        return rows.data[at].astype(np.float64, copy=False), rows.indices[at].view(np.int32), indptr
+        counts.cumsum(out=indptr[1:])
+        if stored > SOME:  # rows that follow each other are copied as a whole
+            runs = [slice(*run) for run in zip(first[[0, *(jumps + 1)]], end[[*jumps, -1]], strict=True)]
+            data, indices = (np.concatenate([part[run] for run in runs]) for part in (rows.data, rows.indices))
+        else:
+            at = np.arange(stored) + (first - indptr[:-1]).repeat(counts)
+            data, indices = rows.data[at], rows.indices[at]
+        return data.astype(np.float64, copy=False), indices.view(np.int32), indptr
 
 
 def rows_of_block(values_of_row: float) -> int:
