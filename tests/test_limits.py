@@ -273,11 +273,12 @@ class StopAfterTheSolve(Stop):
 
 def test_a_callback_that_stops_the_proof():
     """0.1 s between two looks, and a proof that takes a second."""
-    X, y = warmed_up(Slow(LeastSquares(), noise, (12000, 900)))
+    few = HoKashyap("descent", max_epochs=2)
+    X, y = warmed_up(Slow(few, noise, (12000, 900)))
 
     def late():
         stop = StopAfterTheSolve()
-        model = LeastSquares().set_callbacks(stop).fit(X, y)
+        model = clone(few).set_callbacks(stop).fit(X, y)
         assert stop.asked is not None
         assert model.stop_reason_ == "callback"
         assert model.certificate_.separable is None

@@ -1,5 +1,6 @@
 """How long work hears a word to stop: foreign code that lets go of the interpreter, and proofs after a solve."""
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 STEP = 0.1  # seconds between two looks
+SOON = 1e8  # multiplications of large matrices that are over before that
 
 
 class StoppedError(Exception):
@@ -60,11 +62,14 @@ def heed() -> None:
         asked.look()
 
 
-def aside(work: Callable[[], T]) -> T:
+def aside(work: Callable[[], T], cost: float = math.inf) -> T:
     """``work()`` in a thread, waited for in steps: signals, and whoever may stop it, are heard between two of them.
 
-    Nobody can stop HiGHS or LAPACK from outside: the thread ends when they do, and its result is dropped.
+    ``cost``: its multiplications; where they are few it is over before anybody would ask. Nobody can stop HiGHS or
+    LAPACK from outside: the thread ends when they do, and its result is dropped.
     """
+    if cost < SOON:
+        return work()
     outcome: dict[str, Any] = {}
 
     def run() -> None:

@@ -38,9 +38,9 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
             descend(problem)
             if problem.done():
                 return
-        if is_small(problem):
-            newton.follow(problem)
-            return
+            if is_small(problem):
+                newton.follow(problem)
+                return
         easy = problem.softer(EASY / scale, ROUGH)
         alpha = descend(easy)
         problem.adopt(easy)

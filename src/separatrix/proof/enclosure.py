@@ -20,17 +20,29 @@ TINY = float(np.finfo(np.float64).tiny)
 SMALLEST = 1e-250  # a value that columns in units of their largest ones may hold: its products do not underflow
 
 
+def scaled_columns(V: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """V without columns of zeros, the others in units of powers of two in which no value exceeds 1: other units ask
+    the same, and no bit is lost. None where values are not finite, or so small that products would underflow."""
+    peak = np.maximum(V.max(axis=0, initial=0.0), -V.min(axis=0, initial=0.0))
+    if not np.all(peak < np.inf):
+        return None
+    used = peak > 0
+    if not used.all():
+        V, peak = V[:, used], peak[used]
+    exponent = np.frexp(peak)[1]
+    extreme = np.abs(exponent).max(initial=0) > 1000
+    A: NDArray[np.float64] = np.ldexp(V, -exponent) if extreme else V * np.ldexp(1.0, -exponent)
+    return A if np.count_nonzero(np.abs(A) >= SMALLEST) == np.count_nonzero(V) else None
+
+
 def enclosed_weights(V: NDArray[np.float64]) -> Vector | None:
     """Weights > 0 within rounding errors of those with sum 1 whose combination of the rows vanishes, which are proved
     to be positive; None where floats do not prove it."""
-    k, width = V.shape
-    if width != k - 1 or not np.all(np.isfinite(V)):
+    scaled, k = scaled_columns(V), len(V)
+    if scaled is None or scaled.shape[1] != k - 1:
         return None
     A = np.ones((k, k))
-    # powers of two: a column in other units asks the same, and no bit is lost of values that do not underflow
-    A[:-1] = np.ldexp(V, -np.frexp(np.abs(V).max(axis=0))[1]).T
-    if np.any((V.T != 0) & (np.abs(A[:-1]) < SMALLEST)):
-        return None
+    A[:-1] = scaled.T
     e = np.zeros(k)
     e[-1] = 1.0
     with np.errstate(all="ignore"):

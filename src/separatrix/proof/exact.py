@@ -9,9 +9,11 @@ from math import gcd
 from operator import mul
 
 import numpy as np
+import scipy.linalg as la
 from numpy.typing import NDArray
 
 from separatrix.proof.clock import Clock
+from separatrix.proof.enclosure import scaled_columns
 from separatrix.proof.integer_systems import LARGEST, PRIMES, Integers, basis_columns, solve
 
 LARGEST_SYSTEM = LARGEST  # rows of a combination that is solved exactly
@@ -62,7 +64,7 @@ def vanishing_weights(V: NDArray[np.float64], clock: Clock) -> Integers | None:
     equations are checked, a block of columns at a time.
     """
     k = len(V)
-    if not 0 < k <= LARGEST_SYSTEM:
+    if not 0 < k <= min(LARGEST_SYSTEM, V.shape[1] + 1):
         return None
     columns = basis_columns(residues_of_floats(V, PRIMES[0]), PRIMES[0], clock)
     if len(columns) != k - 1:
@@ -78,6 +80,34 @@ def vanishing_weights(V: NDArray[np.float64], clock: Clock) -> Integers | None:
         if any(dot(list(equation), weight) for equation in zip(*table, strict=True)):
             return None
     return weight
+
+
+def weights_near(V: NDArray[np.float64], alpha: NDArray[np.float64], clock: Clock) -> Integers | None:
+    """Integers >= 0, nearly in the ratio of alpha > 0, with ``V^t lambda = 0`` exactly; None if none were found.
+
+    As many rows as there are columns, which a QR factorisation with pivots finds independent and of large weights, make
+    up for what all the others, with their weights rounded, combine to.
+    """
+    A = scaled_columns(V)
+    if A is None or not 0 < A.shape[1] <= min(len(V), LARGEST_SYSTEM):
+        return None
+    pivots = la.qr((A * np.sqrt(alpha)[:, None]).T, mode="r", pivoting=True, check_finite=False)[1]
+    basis = np.sort(pivots[: A.shape[1]])
+    clock.look()
+    table = integer_table(V[:, np.any(V, axis=0)])[0]
+    weight = [int(w) for w in np.ldexp(alpha / alpha.sum(), 62)]
+    for k in basis.tolist():
+        weight[k] = 0
+    clock.look()
+    columns = list(zip(*table, strict=True))
+    right = [-sum(map(mul, column, weight)) for column in columns]
+    found = solve([[column[k] for k in basis.tolist()] for column in columns], right, clock)
+    if found is None or min(found[0]) < 0:
+        return None
+    weight = [w * found[1] for w in weight]
+    for k, w in zip(basis.tolist(), found[0], strict=True):
+        weight[k] = w
+    return without_factor(weight)
 
 
 def residues_of_floats(V: NDArray[np.float64], p: int) -> NDArray[np.float64]:

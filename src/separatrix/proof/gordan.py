@@ -13,12 +13,15 @@ from separatrix.optimum.least_distance import least_distance
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import upper_bound
 from separatrix.proof.clock import Clock, OutOfTimeError
-from separatrix.proof.enclosure import enclosed_weights
+from separatrix.proof.enclosure import enclosed_weights, scaled_columns
 from separatrix.proof.exact import BROKEN, LARGEST_SYSTEM, vanishing_weights
+from separatrix.proof.interior import FEWEST, interior_weights, overlapping_rows
 from separatrix.space import Vector
 
 OF_A_FIT, LONGEST = 600, 20.0  # rows and seconds for a proof within a fit
 ENCLOSED = 300  # rows for a proof in floats: exact arithmetic, which `verify` asks, repeats it in time
+MANY = 20_000  # values from which many rows are a proof: of less, few rows that anybody can look at are found as soon
+SAMPLE = 32  # rows a column of which those are chosen
 NEARLY_ZERO = 1e-6  # a combination longer than this part of R is no sign that one vanishes
 
 
@@ -49,17 +52,18 @@ def gordan(
     tried = 0
     for smallest in (0.0, 1e-12, 1e-8, None):
         rows = index[alpha > (smallest or 0.0) * alpha.max()]
-        if not 0 < len(rows) <= largest or (len(rows) == tried and smallest is not None):
+        if smallest is not None and not (0 < len(rows) <= largest and len(rows) != tried):
             continue
         tried = len(rows)
         V, _ = patterns.narrow_rows(rows)
         if smallest is None:
+            scaled, scale = scaled_columns(V), patterns.radius
             try:
-                u = least_distance(V, patterns.radius)[1]
+                u = (least_distance(V, scale) if scaled is None else least_distance(scaled, len(scaled[0]) ** 0.5))[1]
             except BROKEN:
                 return None
             rows, V = rows[u > 0], V[u > 0]
-        weight = vanishing_weights(V, clock)
+        weight = vanishing_weights(V, clock) if len(rows) <= largest else None
         if weight is not None:
             return witness(patterns, rows, weight)
     return None
@@ -69,14 +73,28 @@ def gordan_soon(patterns: Any, index: np.ndarray, alpha: Vector) -> Gordan | Non
     """The same for a fit, which was not asked for a proof: of fewer rows, not for long, and in floats where bounds on
     their rounding errors prove that there are exact weights: these are not computed then."""
     if 0 < len(index) <= ENCLOSED and upper_bound(patterns, index, alpha) <= NEARLY_ZERO * patterns.radius:
-        V = patterns.narrow_rows(index)[0]
-        weight = enclosed_weights(V[:, np.any(V, axis=0)])
+        weight = enclosed_weights(patterns.narrow_rows(index)[0])
         if weight is not None:
             return Gordan(index, weight, upper_bound(patterns, index, weight))
     try:
         return gordan(patterns, index, alpha, Clock(LONGEST), OF_A_FIT)
     except OutOfTimeError:
         return None
+
+
+def gordan_of_many(patterns: Any, a: Vector) -> Gordan | None:
+    """The same of many patterns, from a vector that separates most of them: proved in floats, without exchanges of
+    rows; None where it was not found or is not worth it."""
+    width = patterns.d + 1
+    if not (patterns.here and patterns.explicit and patterns.categories == 2 and width < ENCLOSED):
+        return None
+    if patterns.n * width < MANY or patterns.n < FEWEST * width or not np.all(np.isfinite(a)):
+        return None
+    m = patterns.margins(a)
+    sample = np.arange(0, patterns.n, max(patterns.n // (SAMPLE * width), 1))
+    rows = np.sort(sample[overlapping_rows(m[sample], width)])
+    weight = interior_weights(patterns.narrow_rows(rows)[0], m[rows])
+    return None if weight is None else Gordan(rows, weight, upper_bound(patterns, rows, weight))
 
 
 def witness(patterns: Any, rows: np.ndarray, weight: list[int]) -> Gordan:

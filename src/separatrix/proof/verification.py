@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from math import lcm
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,7 +25,8 @@ from separatrix.proof import checker
 from separatrix.proof.certificate import Certificate, Verification
 from separatrix.proof.certify import lower_bound, plain_margin, separates_exactly, slack_bound, upper_bound
 from separatrix.proof.clock import Clock, OutOfTimeError
-from separatrix.proof.exact import LARGEST_SYSTEM, vanishing_combination
+from separatrix.proof.exact import LARGEST_SYSTEM, vanishing_weights, weights_near
+from separatrix.proof.gordan import gordan
 from separatrix.proof.kernel_alternative import refute
 from separatrix.rows.base import Rows
 from separatrix.rows.elsewhere import home_of
@@ -210,14 +210,22 @@ def _exact(claim: Certificate, X: Any, y: np.ndarray, kept: np.ndarray) -> dict[
     numbers, index = patterns.numbering(kept), np.asarray(claim.alpha_index)
     if index.ndim != 1 or not np.all(np.isin(index, numbers)):
         return {}
+    places, clock = np.searchsorted(numbers, index), Clock(SEARCH)
+    alpha = np.asarray(claim.alpha, dtype=np.float64)  # where there is none, NaN
     try:
-        solution = vanishing_combination(patterns.narrow_rows(np.searchsorted(numbers, index))[0], Clock(SEARCH))
+        V = patterns.narrow_rows(places)[0]
+        weight = vanishing_weights(V, clock)
+        if weight is None and alpha.shape == index.shape and np.all(alpha > 0):  # rows that depend on each other
+            with np.errstate(all="ignore"):
+                few = gordan(patterns, places, alpha, clock)
+                if few is None:
+                    weight = weights_near(V, alpha, clock)
+                else:
+                    known = dict(zip(few.rows.tolist(), few.exact, strict=True))
+                    weight = [known.get(k, 0) for k in places.tolist()]
     except OutOfTimeError:
         return {}
-    if solution is None:
-        return {}
-    common = lcm(*(x.denominator for x in solution))
-    return {"alpha_exact": [hex(int(x * common)) for x in solution]}
+    return {} if weight is None else {"alpha_exact": [hex(w) for w in weight]}
 
 
 def _verify_kernel(claim: Certificate, X: Any, y: np.ndarray, weight: Vector | None, kept: np.ndarray) -> Verification:
@@ -329,7 +337,7 @@ def _vanishes(index: np.ndarray, patterns: Any, kept: np.ndarray | None) -> bool
     if not _take_part(index, patterns, kept):
         return False
     try:
-        return vanishing_combination(patterns.dense_rows(_places(index, kept)), Clock(SEARCH)) is not None
+        return vanishing_weights(patterns.dense_rows(_places(index, kept)), Clock(SEARCH)) is not None
     except OutOfTimeError:
         return None
 

@@ -49,7 +49,7 @@ def triangle(patterns: Patterns, weight: Vector, target: Vector | None = None) -
         if target is not None:
             block = np.column_stack([block, target[rows]])
         block *= root[rows, None]
-        R = aside(partial(_upper, np.vstack([R, block])))[:columns]
+        R = aside(partial(_upper, np.vstack([R, block])), len(block) * float(columns) ** 2)[:columns]
     return R
 
 

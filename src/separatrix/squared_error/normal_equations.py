@@ -15,7 +15,7 @@ from separatrix.patterns.plain_patterns import Patterns
 from separatrix.space import Vector, symmetric
 from separatrix.squared_error.factor import width_of
 
-LARGE, TALL = 200_000, 4  # values of Y, and rows per column, from which it pays
+LARGE, TALL = 20_000, 4  # values of Y, and rows per column, from which it pays
 WIDEST = 2000
 WELL_CONDITIONED = 1e-9  # reciprocal of the condition of Y^t c Y, its columns scaled to length 1
 STEPS = 4  # of refinement
@@ -34,7 +34,8 @@ class NormalEquations:
         n, width = self.patterns.n, width_of(self.patterns)
         if n * width < LARGE or n < TALL * width or width > WIDEST:
             return None
-        matrix = aside(lambda: self.patterns.outer_products(np.arange(n), self.weight))[:width, :width]
+        everything, cost = np.arange(n), n * float(width) ** 2
+        matrix = aside(lambda: self.patterns.outer_products(everything, self.weight), cost)[:width, :width]
         diagonal = np.diag(matrix)
         if not np.all((diagonal > 0) & np.isfinite(diagonal)):
             return None
@@ -42,7 +43,7 @@ class NormalEquations:
         scaled = symmetric(matrix) * np.multiply.outer(scale, scale)
         size = float(np.abs(scaled).sum(axis=0).max())
         try:
-            factor = aside(lambda: la.cholesky(scaled, lower=True, overwrite_a=True, check_finite=False))
+            factor = aside(lambda: la.cholesky(scaled, lower=True, overwrite_a=True, check_finite=False), cost)
         except la.LinAlgError:
             return None
         reciprocal, _ = la.lapack.dpocon(factor, size, uplo="L")
