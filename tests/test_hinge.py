@@ -248,3 +248,17 @@ def test_what_it_cannot_do_it_says():
         MaxMargin(solver="augmented-lagrangian").fit(X, y)
     with pytest.raises(ValueError, match="loss"):
         MaxMargin(loss="log").fit(X, y)
+
+
+@pytest.mark.parametrize("bias", [True, "free"])
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_fewer_rows_than_columns_go_by_sweeps_and_products(bias, noise):
+    """More than a loop without Python takes, and matrices large enough for conjugate gradients to be tried first."""
+    rng = np.random.default_rng(7)
+    X = rng.standard_normal((330, 340))
+    y = np.where(X[:, 0] + noise * rng.standard_normal(330) > 0, 1, -1)
+    model = MaxMargin(1.0, loss="hinge", fit_intercept=bias, tol=1e-4).fit(X, y)
+    assert model.converged_
+    assert model.certificate_.verify(X, y)
+    exact = MaxMargin(1.0, loss="hinge", fit_intercept=bias, tol=1e-9).fit(X, y)
+    assert model.certificate_.value <= exact.certificate_.value * (1 + 1.1e-4)

@@ -32,6 +32,7 @@ GROW = 4.0  # its growth, where the last one took at most QUICK steps
 QUICK = 4
 INNER = 0.1  # how well a Lagrangian is minimised, in units of what its multipliers move
 LARGEST = 3000  # size of the largest matrix that is factored
+PRODUCT, WORTH_IT = 15.0, 10.0  # a matrix costs as much as size / PRODUCT products; so many are worth a try
 FINE, PATIENCE = 1e-9, 4  # a gap that no longer falls is as good as arithmetic makes it
 FEW, ROUNDS = 120, 60  # rows up to which a loop without Python is the quickest, and its rounds at most
 SETTLED = 1e-11  # the gap that rounding errors leave to it, at least
@@ -53,7 +54,9 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
         lagrangian.begin(problem.combine(np.flatnonzero(begun), begun[begun > 0]), begun)
     elif start is not None:
         lagrangian.begin(start, begun)
-    elif problem.patterns.d + 1 > LARGEST:  # a sweep costs as much as a pass, and matrices cost more
+    elif problem.patterns.d + 1 > min(LARGEST, problem.patterns.n):
+        # A sweep costs as much as a pass, and matrices cost more. Fewer rows than columns are nearly always separable,
+        # and then sweeps arrive.
         near = problem
         if problem.free:  # with a bias that is part of |a|: near enough for multipliers to begin with
             near = problem._with(problem.C, problem.patterns.space._replace(free=False), max(problem.tol, ROUGH))
@@ -118,6 +121,7 @@ class Lagrangian:
     def __init__(self, problem: Problem):
         self.problem, patterns = problem, problem.patterns
         self.caps, self.space = problem.caps, patterns.space
+        self.direct = False  # whether a step has needed more products than a matrix costs
         self.penalty = np.ones(patterns.d + 1)
         if problem.free:
             self.penalty[-1] = 0.0
@@ -201,10 +205,18 @@ class Lagrangian:
         return True
 
     def _step(self, rows: np.ndarray, gradient: Vector) -> Vector:
-        """Newton's: by a matrix of columns, of the rows in J, or by conjugate gradients."""
+        """Newton's: by conjugate gradients while these need few products, else by a matrix of columns or of the rows in
+        J, where these are not too many."""
         width, patterns = len(gradient), self.problem.patterns
         if len(rows) == 0:
             return -gradient * self.penalty
+        most = min(width, len(rows)) / PRODUCT
+        if not self.direct and most >= WORTH_IT:
+            curvature = np.full(len(rows), self.sigma)
+            step, reached = conjugate_gradients(self.problem, rows, curvature, self.penalty, gradient, most)
+            if reached:
+                return step
+            self.direct = True
         if width <= min(LARGEST, 2 * len(rows)):
             self.problem.passes += len(rows) / patterns.n
             H = patterns.outer_products(rows, np.full(len(rows), self.sigma))
