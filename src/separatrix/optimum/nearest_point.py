@@ -20,7 +20,7 @@ from separatrix.space import Vector
 Matrix = NDArray[np.float64]
 
 EPS = float(np.finfo(np.float64).eps)
-WIDER = 1.2  # columns per row from which the rows' own span is the smaller space
+WIDER = 1.0  # columns per row from which the rows' own span is the smaller space, and their inner products are regular
 SHORTEST, LONGEST = 1e-60, 1e60  # lengths of rows between which nothing can overflow
 PIECE, LARGE_PIECE = 2e7, 3e9  # multiplications between two looks at the clock: one by one, and of large matrices
 EXCHANGES, PATIENCE = 40, 3  # of block pivoting: rounds at most, and rounds without progress
