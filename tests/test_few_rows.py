@@ -128,3 +128,18 @@ def test_a_combination_of_very_wide_rows_is_right_within_its_bound():
         assert np.linalg.norm(found[columns] - exact) <= patterns.combination_error(alpha) <= 1e-9
         assert np.count_nonzero(found) <= 41
     assert patterns.block_rows > 1200
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize(("n", "d"), [(75, 211), (133, 166)])
+@pytest.mark.parametrize("C", [100.0, 1e4])
+def test_rows_that_contradict_each_other_at_a_large_price(layout, n, d, C):
+    """Their multipliers are 10^10 times those of the others, whose digits are lost in a matrix of rows by rows."""
+    rng = np.random.default_rng(n)
+    X = 1e3 * rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.2)
+    X[n // 2 :] = X[: n - n // 2]
+    y = rng.random(n) < 0.5
+    model = MaxMargin(C, fit_intercept=False).fit(layout(X), y)
+    assert model.converged_
+    assert model.certificate_.gap <= 1e-4
+    assert model.certificate_.verify(layout(X), y)

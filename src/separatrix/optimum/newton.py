@@ -25,6 +25,7 @@ from separatrix.space import Vector
 LARGEST_HESSIAN = 3000  # columns up to which the Hessian is formed
 NEGLIGIBLE = 1e-8  # rounding errors in it, against the 1 of the penalty
 STRIDE, ROUGH = 10.0, 0.3  # factor between the C of a path, and the gap to which it is followed
+FEW_STEPS = 20  # without a Hessian: then with one. Large multipliers leave few digits to small ones in a span of rows
 SPAN = 2.0  # times the rows: columns from which a matrix of rows by rows is the smaller one by far
 MANY_PRODUCTS = 5.0  # that a Hessian is worth, from which conjugate gradients are tried first
 FINEST = 1e-8  # accuracy up to which they are as good as a Hessian
@@ -74,7 +75,7 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
     penalty = _penalty(problem)
     steps: Steps
     first = True
-    for _ in range(ROUNDS):
+    for round_ in range(ROUNDS):
         if problem.free:
             a, m = _best_bias(problem, a, m)
         problem.primal(a, m)
@@ -93,10 +94,12 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
             steps = Hessian(problem, penalty)
         change = problem.margins(step)
         t = line_search(_slope(problem, a, m, step, change, penalty))
-        if not t > 0:
-            return
         following, m_following = a + t * step, m + t * change
-        if np.array_equal(following, a):
+        stuck = not t > 0 or np.array_equal(following, a)
+        if not isinstance(steps, Hessian) and width <= LARGEST_HESSIAN and (stuck or round_ == FEW_STEPS):
+            steps = Hessian(problem, penalty)
+            continue
+        if stuck:
             return
         if problem.passes % 8 < 1:  # now and then from scratch: the sum of steps drifts
             m_following = problem.margins(following)

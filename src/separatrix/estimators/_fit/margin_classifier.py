@@ -119,7 +119,7 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
     def _doubt(self, n: int) -> tuple[str, str]:
         undecided = np.isinf(self.C) and any(c.separable is None for c in self.certificates_)
         return (
-            f"a gap of {self.certificate_.gap:.1e} > tol={self.tol:g}"
+            f"a gap of {max(np.inf if c.gap is None else c.gap for c in self.certificates_):.1e} > tol={self.tol:g}"
             + (", and whether a hyperplane separates is undecided" if undecided else ""),
             self._advice(n),
         )
