@@ -162,8 +162,9 @@ def _one_class(classes: np.ndarray) -> DataError:
 
 
 def decide(patterns: PatternSet, max_time: float = np.inf, near: Multipliers | None = None) -> Separability:
-    """`separability` for patterns that are already there. ``near``: rows and multipliers that combine to nearly 0."""
-    return _Question(patterns.space.rho, max_time).decide(patterns, near)
+    """`separability` for patterns that are already there, without the question of weak separability, which may take a
+    hundred times as long. ``near``: rows and multipliers that combine to nearly 0."""
+    return _Question(patterns.space.rho, max_time, kinds=False).decide(patterns, near)
 
 
 def _joint(linear: Separability, total: dict, pairwise: dict) -> Separability:
@@ -202,8 +203,10 @@ def _joint(linear: Separability, total: dict, pairwise: dict) -> Separability:
 
 
 class _Question:
-    def __init__(self, rho: float, max_time: float, weak: bool = True):
-        self.space, self.clock, self.weak = Space(rho), Clock(max_time), weak
+    """``weak``: of a linear machine too it is asked whether it separates weakly; ``kinds``: of anything."""
+
+    def __init__(self, rho: float, max_time: float, weak: bool = True, kinds: bool = True):
+        self.space, self.clock, self.weak, self.kinds = Space(rho), Clock(max_time), weak, kinds
 
     def binary(self, X: Any, labels: Vector) -> Separability:
         return self.decide(Patterns(X, labels, self.space))
@@ -344,6 +347,8 @@ class _Question:
         self, patterns: Any, witness: Gordan, exact: Alternative | None
     ) -> tuple[str, Vector | list[Fraction] | None]:
         """ "quasi" with a vector, "none", or "undecided" where time or memory do not allow more."""
+        if not self.kinds:
+            return "undecided", None
         try:
             if spans_everything(patterns, witness.rows, self.clock):
                 return "none", None
