@@ -29,7 +29,7 @@ TRIALS = 2  # rounds from the mean, before the vector of a soft margin shows the
 MODERATE, ROUGH = 100.0, 1e-2  # its C |y|^2 and its gap: a larger C costs more than it saves
 MANY_COLUMNS = 150  # from which exact solves are so dear that it pays
 FAR_WIDER, LARGE, COARSE = 4, 1_000_000, 1e-5  # columns a row, values and gap from which sweeps are tried first
-ROUNDS, AT_ONCE = 8, 5  # of them: looks at the gap, and sweeps between two
+SWEEPS, AT_ONCE, VISITED = 40, 5, 1e8  # in all, and between two looks: sweeps, and values that they visit
 NOTHING_LEFT = 1e-14  # a distance below this, as a fraction of R, is rounding error
 
 
@@ -99,10 +99,10 @@ def _swept(problem: Problem) -> bool:
     few = not patterns.sparse and patterns.categories == 2 and FAR_WIDER * patterns.n <= width
     if not few or patterns.n * width < LARGE or problem.tol < COARSE:
         return False
-    sweeps = Sweeps(problem)
-    for _ in range(ROUNDS):
+    sweeps, at_once = Sweeps(problem), int(min(max(VISITED / (patterns.n * width), 1), AT_ONCE))
+    while sweeps.count < SWEEPS:
         sweeps.all_active()
-        sweeps.sweep(AT_ONCE, -np.inf)  # of a hard margin they know no gap
+        sweeps.sweep(at_once, -np.inf)  # of a hard margin they know no gap
         problem.reached(sweeps.a, problem.extremes(sweeps.a, 1).minimum)
         index = np.flatnonzero(sweeps.alpha)
         problem.dual(index, sweeps.alpha[index], problem.combine(index, sweeps.alpha[index]))
