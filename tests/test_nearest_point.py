@@ -6,9 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from separatrix import MaxMargin
+from separatrix.optimum import active_set
 from separatrix.optimum.least_distance import _by_least_squares
 from separatrix.optimum.nearest_point import block_pivoting, nearest_point, span_coordinates
 from separatrix.optimum.nearest_with_bias import nearest_with_bias
+from separatrix.optimum.problem import Problem
+from separatrix.patterns.plain_patterns import Patterns
+from separatrix.space import Space
 
 INF = float("inf")
 
@@ -131,3 +135,21 @@ def test_fits_of_fewer_rows_than_columns_are_certified(bias, dtype, layout):
         model = MaxMargin(C=C, tol=1e-9, fit_intercept=bias).fit(X, y)
         assert model.certificate_.gap < 1e-8
         assert model.certificate_.verify(X, y)
+
+
+def test_far_fewer_rows_than_columns_go_by_sweeps(monkeypatch):
+    """Where the gap that is asked for is coarse; a finer one, and rows that nothing separates, are solved exactly."""
+    monkeypatch.setattr(active_set, "LARGE", 0)
+    rng = np.random.default_rng(8)
+    X, labels = rng.normal(size=(40, 300)), np.where(np.arange(40) % 2, 1.0, -1.0)
+
+    def solved(tol):
+        problem = Problem(Patterns(X, labels, Space(1.0)), INF, np.ones(40), tol=tol)
+        active_set.solve(problem)
+        return problem
+
+    rough, fine = solved(1e-3), solved(1e-10)
+    assert fine.gap <= 1e-10 < rough.gap <= 1e-3
+    assert rough.lower <= fine.lower <= rough.upper
+    X[1] = X[0]
+    assert solved(1e-3).upper <= 1e-12

@@ -13,6 +13,7 @@ import itertools
 import numpy as np
 
 from separatrix.optimum import newton
+from separatrix.optimum.dual_sweeps import Sweeps
 from separatrix.optimum.least_distance import least_distance
 from separatrix.optimum.machine_start import near_hard_machine
 from separatrix.optimum.nearest_with_bias import nearest_with_bias
@@ -27,6 +28,8 @@ SMALL = 100_000  # values of a linear machine's patterns up to which exact solve
 TRIALS = 2  # rounds from the mean, before the vector of a soft margin shows the way
 MODERATE, ROUGH = 100.0, 1e-2  # its C |y|^2 and its gap: a larger C costs more than it saves
 MANY_COLUMNS = 150  # from which exact solves are so dear that it pays
+FAR_WIDER, LARGE, COARSE = 4, 1_000_000, 1e-5  # columns a row, values and gap from which sweeps are tried first
+SWEEPS, AT_ONCE, VISITED = 40, 5, 1e8  # in all, and between two looks: sweeps, and values that they visit
 NOTHING_LEFT = 1e-14  # a distance below this, as a fraction of R, is rounding error
 
 
@@ -41,6 +44,8 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
 def _solve_augmented(problem: Problem, start: Vector | None) -> None:
     patterns = problem.patterns
     width = patterns.d + 1
+    if _swept(problem):
+        return
     if start is None and patterns.categories > 2 and patterns.n * width > SMALL:
         start = near_hard_machine(problem)
     a = start if start is not None and np.any(start) and np.all(np.isfinite(start)) else problem.mean()
@@ -85,6 +90,25 @@ def near_hard(problem: Problem, product: float) -> Vector | None:
     newton.follow(soft)
     problem.passes = soft.passes
     return soft.a
+
+
+def _swept(problem: Problem) -> bool:
+    """Whether coordinate descent on the dual reaches the gap, where rows are far fewer than columns: they hardly meet
+    each other then, and their inner products alone cost as much as a hundred sweeps."""
+    patterns, width = problem.patterns, problem.patterns.d + 1
+    few = not patterns.sparse and patterns.categories == 2 and FAR_WIDER * patterns.n <= width
+    if not few or patterns.n * width < LARGE or problem.tol < COARSE:
+        return False
+    sweeps, at_once = Sweeps(problem), int(min(max(VISITED / (patterns.n * width), 1), AT_ONCE))
+    while sweeps.count < SWEEPS:
+        sweeps.all_active()
+        sweeps.sweep(at_once, -np.inf)  # of a hard margin they know no gap
+        problem.reached(sweeps.a, problem.extremes(sweeps.a, 1).minimum)
+        index = np.flatnonzero(sweeps.alpha)
+        problem.dual(index, sweeps.alpha[index], problem.combine(index, sweeps.alpha[index]))
+        if problem.done():
+            return True
+    return False
 
 
 def _solve_free(problem: Problem) -> None:
