@@ -143,3 +143,11 @@ def test_rows_that_contradict_each_other_at_a_large_price(layout, n, d, C):
     assert model.converged_
     assert model.certificate_.gap <= 1e-4
     assert model.certificate_.verify(layout(X), y)
+
+
+def test_a_free_bias_at_a_large_price_is_in_balance():
+    """Slacks of 1e-12 lose the digits that keep sum alpha_k l_k at 0; a solver that did not count it ended too soon."""
+    rng = np.random.default_rng(1)
+    X, y = 1e3 * rng.normal(size=(120, 200)), rng.random(120) < 0.5
+    model = MaxMargin(1e4, fit_intercept="free").fit(X, y, sample_weight=rng.choice([0.5, 1.0, 3.0], 120))
+    assert model.converged_

@@ -81,8 +81,7 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
         problem.primal(a, m)
         index, alpha = problem.slack_multipliers(m)
         v = problem.combine(index, alpha)
-        if not problem.free or abs(v[-1]) <= 1e-9 * alpha.sum() * patterns.space.rho:
-            problem.dual(index, alpha, v)
+        problem.dual(index, alpha, v)
         if first:
             problem.tell()
         if problem.done():

@@ -174,12 +174,17 @@ class Problem:
         return best
 
     def dual(self, index: np.ndarray, alpha: Vector, combination: Vector) -> float:
-        """Enter multipliers with the combination of the patterns that they make; returns the upper bound."""
+        """Enter multipliers with the combination of the patterns that they make; returns the upper bound.
+
+        A free bias needs sum alpha_k l_k = 0: what is left of it meets a bias of at most R + margin per unit of length.
+        """
         total = float(alpha.sum())
         if not total > 0:
             return np.inf
         delta = self.patterns.deltas_of(index) if self.patterns.space.delta else 0.0
         bound = float(np.hypot(self.patterns.space.length(combination), np.linalg.norm(delta * alpha))) / total
+        if self.free:
+            bound += abs(float(combination[-1])) / (self.patterns.space.rho * total) * (self.patterns.radius + bound)
         if bound < self.upper:
             self.upper, self.alpha_index, self.alpha = bound, index.copy(), alpha.copy()
             self.slack_vector = None
