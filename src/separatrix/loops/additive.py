@@ -31,7 +31,6 @@ from separatrix.rows.access import Storage, add_row, dot, prefetch, touch
 from separatrix.rules.base import Scalars, verb, violates
 
 LACKING = 3  # a status besides those of state.py: a correction needs what is not at hand
-LOOK_AHEAD = 6  # visits between asking for a row and using it, in shuffled epochs
 STREAM = 32  # the same in epochs as the rows come, for the numbers that only corrections read
 
 
@@ -87,7 +86,7 @@ def additive_kernel(key: str) -> Any:
                 i = position
                 if order.seed >= 0:
                     i = order.sequence[position]
-                    ask_for(patterns, order.sequence[min(position + LOOK_AHEAD, n - 1)])
+                    ask_for(patterns, order.sequence[min(position + order.ahead, n - 1)])
                 else:
                     touch(weight, position + STREAM)
                     touch(norm2, position + STREAM)

@@ -117,7 +117,7 @@ def machine_kernel(key: str) -> Any:
             position = i = count[POSITION]
             if order.seed >= 0:
                 i = order.sequence[position]
-                prefetch(X, order.sequence[min(position + LOOK_AHEAD, n - 1)])
+                prefetch(X, order.sequence[min(position + order.ahead, n - 1)])
             code, first = codes[i], i * rivals
             if count[PLACE] == 0:
                 budget -= 1

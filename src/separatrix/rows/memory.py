@@ -15,6 +15,7 @@ from separatrix.rows.base import Rows, S
 from separatrix.rows.validate import check_structure
 
 BLOCK_VALUES = 1 << 21  # stored values in a block
+CACHE_VALUES = 1 << 15  # stored values that a core's own cache holds with room to spare
 BLOCK_ROWS = 512  # a block has a multiple of so many rows
 
 
@@ -165,6 +166,11 @@ class MemoryRows(Rows):
 def rows_of_block(values_of_row: float) -> int:
     """How many rows make a block."""
     return max(int(BLOCK_VALUES / max(values_of_row, 1.0)) // BLOCK_ROWS, 1) * BLOCK_ROWS
+
+
+def rows_in_cache(home: MemoryRows) -> int:
+    """How many rows of them a core's own cache holds."""
+    return max(int(CACHE_VALUES * max(home.n, 1) / max(home.stored, 1)), 1)
 
 
 def as_rows(X: Any) -> Storage:

@@ -27,6 +27,7 @@ from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import certify, lower_bound
 from separatrix.proof.theory import Setting, Theory, theory_of
+from separatrix.rows.memory import rows_in_cache
 from separatrix.space import Vector
 from separatrix.training.base import UNLIMITED, Training, adds_single_patterns
 from separatrix.training.kesler_training import MachineTraining
@@ -45,7 +46,7 @@ class OnlineClassifier(PartialFitMixin):
     rho: float = field(default=1.0, kw_only=True)
     max_epochs: int = field(default=1000, kw_only=True)
     max_updates: int | None = field(default=None, kw_only=True)
-    shuffle: bool = field(default=True, kw_only=True)
+    shuffle: bool | str = field(default=True, kw_only=True)
     random_state: Any = field(default=0, kw_only=True)
     warm_start: bool = field(default=False, kw_only=True)
     early_stopping: bool = field(default=False, kw_only=True)
@@ -62,6 +63,7 @@ class OnlineClassifier(PartialFitMixin):
     _parameter_constraints = {
         **INTERCEPT,
         **ORDER,
+        "shuffle": ["boolean", one_of("blocks")],
         **CHECKPOINT,
         "mix": ["boolean", None],
         "max_epochs": [COUNT],
@@ -265,6 +267,8 @@ class OnlineClassifier(PartialFitMixin):
     ) -> list[Any]:
         """The problems, ready to be trained: from a start, from where they stood, or on a new ``block`` of data."""
         options = {"seed": self._seed_ if self.shuffle else None, "radius2": records[0].radius2}
+        if self.shuffle == "blocks":
+            options["block"] = rows_in_cache(patterns[0].home)
         trainings = self._new_trainings(patterns, recipe.rule, weight, keep_alpha=not block, **options)
         for training, record, start in zip(trainings, records, starts or [None] * len(records), strict=True):
             if record.state is None:
