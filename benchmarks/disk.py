@@ -212,6 +212,7 @@ def main() -> None:
         return
     try:
         n = generate(options.folder, options.gigabytes)
+        os.sync()  # else the disk is still writing what was generated
         disk = sequential(options.folder)
         size = f"{n:,} rows of {COLUMNS} float32 numbers, {n * COLUMNS * 4 / 1e9:.1f} GB"
         print(f"{size}, margin {MARGIN}, budget {options.memory}; the disk alone reads {disk / 1e9:.2f} GB/s\n")
@@ -228,7 +229,8 @@ def main() -> None:
                 print(f"| {name} | not done after {limit:.0f} s | | | | |", flush=True)
                 continue
             if run.returncode:
-                print(f"| {name} | {run.stderr.strip().splitlines()[-1]} | | | | |", flush=True)
+                reason = (run.stderr.strip().splitlines() or ["no message"])[-1]
+                print(f"| {name} | ended with status {run.returncode}: {reason} | | | | |", flush=True)
                 continue
             told = json.loads(run.stdout.strip().splitlines()[-1])
             best = told["upper"] if what == "hard" else best

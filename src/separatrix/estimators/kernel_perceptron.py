@@ -109,6 +109,7 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
         **AdditiveClassifier._parameter_constraints,
         **CLASS_WEIGHT,
         **CONSTRAINTS,
+        "shuffle": ["boolean"],  # rows of the Gram matrix are not neighbours in memory
         "rule": [object],
         **AVERAGE,
         "budget": [COUNT, None],

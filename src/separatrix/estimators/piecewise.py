@@ -15,7 +15,7 @@ from separatrix.estimators._fit.watch import Watch
 from separatrix.estimators.sklearn_api import COUNT, INTERCEPT, NOT_NEGATIVE, ORDER, fit_method
 from separatrix.loops import piecewise_loop as pieces
 from separatrix.loops.kesler_loop import all_scores
-from separatrix.loops.order import NO_SHUFFLE, Order, permutation
+from separatrix.loops.order import order_of, permutation
 from separatrix.patterns.plain_patterns import Patterns
 
 MANY_STARTS = 5
@@ -206,7 +206,7 @@ class PiecewiseLinearMachine(LinearSeparator):
         """Epochs from the rule of the nearest prototype, which is a machine of pieces w.x - |w|^2/2."""
         rho = patterns.space.rho
         V[:, -1] = -0.5 * np.sum(V[:, :-1] ** 2, axis=1) / rho if rho else 0.0
-        order = Order(np.arange(patterns.n), int(rng.randint(np.iinfo(np.int32).max)) if self.shuffle else NO_SHUFFLE)
+        order = order_of(patterns.n, int(rng.randint(np.iinfo(np.int32).max)) if self.shuffle else None)
         epoch, margin = pieces.epoch(), float(self.margin) * patterns.radius2
         self._keep(data, V, rho, best)
         for e in range(int(self.max_epochs)):

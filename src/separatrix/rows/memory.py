@@ -16,6 +16,7 @@ from separatrix.rows.validate import check_structure
 
 BLOCK_VALUES = 1 << 21  # stored values in a block
 BLOCK_ROWS = 512  # a block has a multiple of so many rows
+TOGETHER, LEAST_PARTS = 1 << 15, 250  # stored values that stay together in a shuffle by blocks; blocks, at least
 TABLE = 50  # times the stored values: columns up to which a table finds their numbers sooner than a sort
 SOME = 10_000  # values of a few rows that numpy gathers sooner than scipy
 FEW_JUMPS = 50  # between rows that do not follow each other, up to which it is quicker to copy what lies between them
@@ -233,6 +234,11 @@ class MemoryRows(Rows):
 def rows_of_block(values_of_row: float) -> int:
     """How many rows make a block."""
     return max(int(BLOCK_VALUES / max(values_of_row, 1.0)) // BLOCK_ROWS, 1) * BLOCK_ROWS
+
+
+def rows_together(home: MemoryRows) -> int:
+    """Rows that stay together in a shuffle by blocks: so many that memory is read in sequence, and few of them all."""
+    return min(int(TOGETHER * home.n / max(home.stored, 1)), home.n // LEAST_PARTS)
 
 
 def as_rows(X: Any, checked: bool = False) -> Storage:

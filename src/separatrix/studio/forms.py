@@ -55,7 +55,7 @@ def _field(name: str, constraints: Any, default: Any) -> Field | None:
     allows = " or ".join([str(c) for c in ranges] + [repr(o) for o in options] + ["None"] * (None in constraints))
     if name == "random_state":
         return Field(name, "whole number", default, allows="a whole number")
-    if constraints == ["boolean"]:
+    if "boolean" in constraints and isinstance(default, bool):
         return Field(name, "yes or no", default)
     if options and not ranges and None not in constraints and "boolean" not in constraints:
         offered = tuple(o for o in options if o != "precomputed")

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
 from separatrix.estimators.max_margin import MaxMargin
-from separatrix.loops.order import NO_SHUFFLE, Order, permutation
+from separatrix.loops.order import order_of, permutation
 from separatrix.loops.state import UPDATES, VISITS
 from separatrix.plot.boundary import leads
 from separatrix.proof.theory import Setting, Theory, theory_of
@@ -128,7 +128,7 @@ def _corrected(model: Any, rows: int, step: int) -> np.ndarray:
         visits = int(record.state.counts[VISITS])
         if visits and int(record.state.counts[UPDATES]) == step:
             epoch, place = divmod(visits - 1, rows)
-            order = Order(np.arange(rows), model._seed_ if model.shuffle else NO_SHUFFLE)
+            order = order_of(rows, model._seed_ if model.shuffle else None)
             if model.shuffle:
                 permutation()(order, epoch)
             found.append(order.sequence[place])

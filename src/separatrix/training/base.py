@@ -13,7 +13,7 @@ from separatrix.loops import kernel
 from separatrix.loops.additive import SignedRows
 from separatrix.loops.averaging import Nothing
 from separatrix.loops.confidence_loop import Covariance
-from separatrix.loops.order import NO_SHUFFLE, Order, permutation
+from separatrix.loops.order import order_of, permutation
 from separatrix.loops.state import (
     CONVERGED,
     EPOCHS,
@@ -52,10 +52,12 @@ class Training:
         weight: np.ndarray,
         *,
         seed: int | None,
+        together: int = 0,
         keep_alpha: bool = True,
         radius2: float | None = None,
     ):
-        """``seed``: None visits the rows as they come. ``radius2``: R^2 of earlier data, where they set the scale."""
+        """``seed``: None visits the rows as they come. ``together``: rows that stay together in a shuffle, if any.
+        ``radius2``: R^2 of earlier data, where they set the scale."""
         self.patterns, self.rule, self.weight = patterns, rule, weight
         scale2 = unit_scale2(rule, patterns.radius2 if radius2 is None else radius2)
         norms2 = self._norms2()
@@ -64,7 +66,7 @@ class Training:
         self.frame = Frame(
             float(space.rho), space.delta**2 * scale2, float(np.sqrt(scale2)), float(self.norms2.max(initial=0.0))
         )
-        self.order = Order(np.arange(len(norms2)), NO_SHUFFLE if seed is None else seed)
+        self.order = order_of(len(norms2), seed, together)
         self.table: Callable[[int, int], np.ndarray] | None = None
         self.first_rate, self.rates = 0, np.zeros(0)
         self.from_zero = True

@@ -18,8 +18,10 @@ SHARED = """fit_intercept : bool, default=True
         Passes over the data, per call of `fit`.
     max_updates : int or None, default=None
         Corrections, in all.
-    shuffle : bool, default=True
-        Draw a new order for every epoch. False: the rows as they come.
+    shuffle : bool or "blocks", default=True
+        Draw a new order for every epoch. False: the rows as they come. "blocks": blocks of some hundred neighbouring
+        rows in a random order, each forwards or backwards. Memory is then read in sequence, so that an epoch over many
+        rows is nearly as fast as without a shuffle. Take True if neighbours are alike, as in a file sorted by class.
     random_state : int, RandomState or None, default=0
         Seed of the orders.
     warm_start : bool, default=False

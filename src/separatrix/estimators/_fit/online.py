@@ -28,6 +28,7 @@ from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import certify, lower_bound
 from separatrix.proof.theory import Setting, Theory, theory_of, theory_of_budget, theory_of_one_pass, weighted_theory
+from separatrix.rows.memory import rows_together
 from separatrix.rules.fuzzy import FuzzyRule
 from separatrix.space import Vector
 from separatrix.training.base import UNLIMITED, Training, adds_single_patterns
@@ -47,7 +48,7 @@ class OnlineClassifier(PartialFitMixin):
     rho: float = field(default=1.0, kw_only=True)
     max_epochs: int = field(default=1000, kw_only=True)
     max_updates: int | None = field(default=None, kw_only=True)
-    shuffle: bool = field(default=True, kw_only=True)
+    shuffle: bool | str = field(default=True, kw_only=True)
     random_state: Any = field(default=0, kw_only=True)
     warm_start: bool = field(default=False, kw_only=True)
     early_stopping: bool = field(default=False, kw_only=True)
@@ -64,6 +65,7 @@ class OnlineClassifier(PartialFitMixin):
     _parameter_constraints = {
         **INTERCEPT,
         **ORDER,
+        "shuffle": ["boolean", one_of("blocks")],
         **CHECKPOINT,
         "mix": ["boolean", None],
         "max_epochs": [COUNT],
@@ -268,6 +270,8 @@ class OnlineClassifier(PartialFitMixin):
     ) -> list[Any]:
         """The problems, ready to be trained: from a start, from where they stood, or on a new ``block`` of data."""
         options = {"seed": self._seed_ if self.shuffle else None, "radius2": records[0].radius2}
+        if self.shuffle == "blocks":
+            options["together"] = rows_together(patterns[0].home)
         if recipe.relative and not block:
             weight = relative_weights(weight)
         trainings = self._new_trainings(patterns, recipe.rule, weight, keep_alpha=not block, **options)
