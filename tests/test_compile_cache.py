@@ -53,8 +53,8 @@ def test_a_second_process_compiles_nothing(filled):
 
 
 ONE = """
-    from separatrix.loops.order import Order, permutation
-    order = Order(np.arange(9), 1)
+    from separatrix.loops.order import order_of, permutation
+    order = order_of(9, 1)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", RuntimeWarning)
         if "nothing may be written" in sys.argv:

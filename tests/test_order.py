@@ -35,8 +35,7 @@ def oracle(n, seed, epoch, together):
     blocks, state = shuffled(-(-n // together) + 1, state)
     before, found = mixed(state + epoch) % together, []
     for b in blocks:
-        rows = [i for i in range(n) if (i + before) // together == b]
-        found += rows[::-1] if mixed(state + b) % 2 else rows
+        found += [i for i in range(n) if (i + before) // together == b]
     return found
 
 

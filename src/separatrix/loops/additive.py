@@ -80,14 +80,13 @@ def additive_kernel(key: str) -> Any:
             start, t, visits = count[POSITION], count[UPDATES] + 1.0, count[VISITS]
             position, end, violated, m = start, min(n, start + budget), False, 0.0
             while position < end:
-                i = position
-                if order.seed >= 0:
-                    i = order.sequence[position]
+                i = position if order.seed < 0 else order.sequence[position]
+                if order.seed >= 0 and order.together <= 1:
                     ask_for(patterns, order.sequence[min(position + LOOK_AHEAD, n - 1)])
-                else:
-                    touch(weight, position + STREAM)
-                    touch(norm2, position + STREAM)
-                    touch(alpha, position + STREAM)
+                else:  # rows follow each other
+                    touch(weight, i + STREAM)
+                    touch(norm2, i + STREAM)
+                    touch(alpha, i + STREAM)
                 m = product(patterns, i, v)
                 if frame.delta2 > 0.0:
                     m += frame.delta2 * alpha[i]

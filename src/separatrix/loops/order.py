@@ -62,10 +62,8 @@ def draw(order, epoch):
     before = np.int64(_mix(state + np.uint64(epoch)) % np.uint64(together))  # rows of the first block that are missing
     end = 0
     for b in blocks:
-        first, last = max(b * together - before, 0), min((b + 1) * together - before, index.shape[0])
-        backwards = _mix(state + np.uint64(b)) & np.uint64(1)
-        for k in range(last - first):
-            index[end] = last - 1 - k if backwards else first + k
+        for i in range(max(b * together - before, 0), min((b + 1) * together - before, index.shape[0])):
+            index[end] = i
             end += 1
 
 

@@ -20,8 +20,8 @@ SHARED = """fit_intercept : bool, default=True
         Corrections, in all.
     shuffle : bool or "blocks", default=True
         Draw a new order for every epoch. False: the rows as they come. "blocks": blocks of some hundred neighbouring
-        rows in a random order, each forwards or backwards. Memory is then read in sequence, so that an epoch over many
-        rows is nearly as fast as without a shuffle. Take True if neighbours are alike, as in a file sorted by class.
+        rows in a random order. Memory is then read in sequence, so that an epoch over many rows takes a fraction of the
+        time. Take True if neighbours are alike, as in a file sorted by class.
     random_state : int, RandomState or None, default=0
         Seed of the orders.
     warm_start : bool, default=False
