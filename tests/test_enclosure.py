@@ -5,10 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from separatrix import LeastSquares
+from separatrix import LeastSquares, rows
+from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof import gordan
+from separatrix.proof.clock import Clock, OutOfTimeError
 from separatrix.proof.enclosure import enclosed_weights
 from separatrix.proof.exact import vanishing_combination
+from separatrix.space import Space
 
 
 def meeting(rng, k):
@@ -76,3 +79,28 @@ def test_no_fit_claims_more_than_verify_has_time_for(monkeypatch):
     rng = np.random.default_rng(5)
     X = rng.standard_normal((150, 12))
     assert LeastSquares().fit(X, rng.random(150) < 0.5).certificate_.separable is None
+
+
+def test_a_proof_of_many_rows_is_verified_where_the_rows_live(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(1000, 50)), np.where(rng.random(1000) < 0.5, 1, -1)
+    claim = LeastSquares().fit(X, y).certificate_
+    assert claim.separable is False
+    assert len(claim.alpha_index) > 51
+    np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "y.npy", y)
+    assert claim.verify(X, y)
+    outcome = claim.verify(rows.files(str(tmp_path / "X.npy"), target=str(tmp_path / "y.npy")))
+    assert outcome, outcome
+
+
+def test_the_search_for_a_vertex_heeds_its_clock_and_its_size(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 20))
+    patterns = Patterns(np.vstack([X, X]), np.repeat([1.0, -1.0], 200), Space(1.0))
+    everything, ones = np.arange(400), np.ones(400)
+    assert gordan.gordan(patterns, everything, ones, Clock(60.0), largest=30) is not None
+    with pytest.raises(OutOfTimeError):
+        gordan.gordan(patterns, everything, ones, Clock(0.0), largest=30)
+    monkeypatch.setattr(gordan, "VERTEX", 100)
+    assert gordan.gordan(patterns, everything, ones, Clock(60.0), largest=30) is None

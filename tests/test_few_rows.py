@@ -13,7 +13,9 @@ from separatrix import KernelMaxMargin, MaxMargin
 from separatrix.loops.box_minimum import box_minimum
 from separatrix.optimum import augmented_lagrangian, kernel_decomposition, newton, small_problem
 from separatrix.optimum.problem import Problem
+from separatrix.patterns.base import PassedPatterns
 from separatrix.patterns.plain_patterns import Patterns
+from separatrix.rows.memory import MemoryRows
 from separatrix.space import Space
 
 
@@ -151,3 +153,16 @@ def test_a_free_bias_at_a_large_price_is_in_balance():
     X, y = 1e3 * rng.normal(size=(120, 200)), rng.random(120) < 0.5
     model = MaxMargin(1e4, fit_intercept="free").fit(X, y, sample_weight=rng.choice([0.5, 1.0, 3.0], 120))
     assert model.converged_
+
+
+def test_the_bound_on_sums_of_wide_rows_elsewhere_counts_all_of_them():
+    """One large multiplier first, and 65,000 that each are lost beside it: the most that a sum without blocks loses."""
+    n, d, rng = 65_536, 2000, np.random.default_rng(0)
+    X = sp.csr_matrix((np.full(n, 1e-3), rng.integers(0, d, n), np.arange(n + 1)), (n, d))
+    codes = np.ones(n, int)
+    codes[-1] = 0
+    patterns = PassedPatterns(MemoryRows(X, codes, None, classes=np.arange(2)), 1, Space(rho=1.0))
+    alpha = np.full(n, 0.99 * 2.0**-53)
+    alpha[0] = 1.0
+    exact = math.fsum(np.where(codes == 1, 1.0, -1.0) * alpha)
+    assert 1e-13 < abs(patterns.combine(np.arange(n), alpha)[-1] - exact) <= patterns.combination_error(alpha)

@@ -58,7 +58,7 @@ class LeastSquares(ClassWeightMixin, DirectClassifier):
     equations lose. A sample weight c is the same as c copies.
 
     Where the fit does not separate, its certificate says so with a proof that nothing does, if one is found soon. Dense
-    data of 300 to 1,000 features and as many rows or more are not searched; ask `separability`.
+    data of 300 to 1,000 features and at least 300 rows are not searched; ask `separability`.
 
     Parameters
     ----------

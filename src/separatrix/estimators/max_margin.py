@@ -54,7 +54,7 @@ class MaxMargin(MarginClassifier):
         The augmenting constant (not LIBSVM's rho).
     tol : float, default=1e-4
         The certified gap at which to stop. Small problems (up to 200,000 values) are solved to machine precision,
-        except a linear machine with ``loss="hinge"`` and soft margins of sparse rows with 50 columns or more.
+        except a linear machine with ``loss="hinge"`` and squared slack of sparse rows with 50 columns or more.
     solver : {"auto", "active-set", "newton", "dual-coordinates", ...}, default="auto"
         ``solver_`` tells what was chosen and why.
     max_passes : int or None, default=None

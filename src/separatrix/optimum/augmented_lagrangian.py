@@ -60,6 +60,7 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
         near = problem
         if problem.free:  # with a bias that is part of |a|: near enough for multipliers to begin with
             near = problem._with(problem.C, problem.patterns.space._replace(free=False), max(problem.tol, ROUGH))
+            near.watch = lambda _: problem.interrupted()
         alpha = descend(near)
         problem.passes = near.passes
         if problem.done():
@@ -214,7 +215,7 @@ class Lagrangian:
         if not self.direct and most >= WORTH_IT:
             curvature = np.full(len(rows), self.sigma)
             step, reached = conjugate_gradients(self.problem, rows, curvature, self.penalty, gradient, most)
-            if reached:
+            if reached or self.problem.stopped:
                 return step
             self.direct = True
         if width <= min(LARGEST, 2 * len(rows)):

@@ -61,7 +61,8 @@ def _last_resort(problem: Problem, scale: float) -> None:
 
 def descend(problem: Problem) -> Vector:
     """Coordinate descent until the gap is reached or it no longer pays; returns the multipliers."""
-    sweeps, tol, stored = Sweeps(problem), max(problem.tol, FINEST), max(problem.patterns.home.stored, 1)
+    sweeps, tol = Sweeps(problem), max(problem.tol, FINEST)
+    stored = problem.patterns.home.stored + problem.patterns.n + 1  # a visit of an empty row is not free
     at_once, patience = 1 + VISITED // stored, LONG
     if stored <= CHEAP:
         patience = Patience(40, 10, 100.0 + 2.0 * VISITED / stored)

@@ -26,7 +26,7 @@ def is_small(problem: Problem) -> bool:
     if not patterns.here or patterns.categories > 2:
         return False
     values = patterns.n * patterns.entries_per_row
-    if values > (SMALL_SPARSE if patterns.sparse else SMALL):
+    if values + patterns.n > SMALL_SPARSE if patterns.sparse else values > SMALL:  # empty rows are visited too
         return False
     if _few(problem):  # dense rows meet each other in BLAS
         return patterns.n**3 + (values**2 / width if patterns.sparse else 0.0) <= FEW

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from separatrix.patterns.plain_patterns import Patterns
 
 EPS = float(np.finfo(np.float64).eps)
+PIECE = 128 * BLOCK  # multipliers of a combination that are summed by one thread
 TINY = np.finfo(np.float64).tiny
 
 
@@ -289,6 +290,11 @@ class PassedPatterns(PatternSet):
         self._known_extremes: tuple[bytes, Extremes] | None = None
         self._known_piece: tuple[bytes, Piece] | None = None
         self._known_slope: tuple[bytes, Any, Slope] | None = None
+
+    @property
+    def block_rows(self) -> int:
+        """Rows of a home that may be sparse are summed as `Patterns.combine` does with those of many columns."""
+        return PIECE if getattr(self.home, "sparse", True) else BLOCK
 
     @property
     def per_row(self) -> int:

@@ -23,7 +23,7 @@ from separatrix.passes.summaries import (
     Smallest,
     k_smallest,
 )
-from separatrix.patterns.base import EPS, PassedPatterns, PatternSet
+from separatrix.patterns.base import EPS, PIECE, PassedPatterns, PatternSet
 from separatrix.rows.access import Storage
 from separatrix.rows.base import Rows
 from separatrix.rows.memory import MemoryRows, frozen
@@ -34,7 +34,6 @@ __all__ = ["CHUNK", "EPS", "Patterns"]
 CHUNK = 1_000_000  # values copied at a time where dense rows have to be scaled
 IN_CACHE = 1 << 17  # values that stay in a processor's cache while they are used twice
 SHARED = {"squares", "prices"}  # numbers of the rows that do not depend on labels and space
-PIECE = 128 * passes.BLOCK  # multipliers of a combination that are summed by one thread
 
 
 class Patterns(PatternSet):

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.passes.compiled import BLOCK
 from separatrix.passes.summaries import NEAR
 from separatrix.patterns.base import EPS, TINY
 from separatrix.patterns.kernel_patterns import KernelPatterns
@@ -165,7 +164,8 @@ def slack_bound(patterns: Any, a: Vector, slack: float = SLACK) -> float:
     if not piece.slack > 0:
         return np.inf
     total = piece.slack
-    terms = slack * (min(patterns.n, BLOCK) + patterns.n / BLOCK + len(a) + 8) * EPS
+    rows = patterns.block_rows
+    terms = slack * (min(patterns.n, rows) + patterns.n / rows + len(a) + 8) * EPS
     error = slack * patterns.margin_error(a)
     moved = error * (min(piece.near, patterns.weight_in_all) if error < NEAR else patterns.weight_in_all)
     length = patterns.length(piece.pull) + (terms * total + moved) * patterns.radius

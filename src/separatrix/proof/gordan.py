@@ -22,6 +22,7 @@ OF_A_FIT, LONGEST = 600, 20.0  # rows and seconds for a proof within a fit
 ENCLOSED = 300  # rows for a proof in floats: exact arithmetic, which `verify` asks, repeats it in time
 MANY = 20_000  # values from which many rows are a proof: of less, few rows that anybody can look at are found as soon
 SAMPLE = 32  # rows a column of which those are chosen
+VERTEX = 20_000_000  # values of the rows among which a vertex is looked for
 NEARLY_ZERO = 1e-6  # a combination longer than this part of R is no sign that one vanishes
 
 
@@ -49,17 +50,25 @@ def gordan(
     """
     if not (len(index) and upper_bound(patterns, index, alpha) <= NEARLY_ZERO * patterns.radius):
         return None
+
+    def stop() -> bool:
+        clock.look()
+        return False
+
     tried = 0
     for smallest in (0.0, 1e-12, 1e-8, None):
         rows = index[alpha > (smallest or 0.0) * alpha.max()]
         if smallest is not None and not (0 < len(rows) <= largest and len(rows) != tried):
             continue
+        if smallest is None and len(rows) * (patterns.d + 1) > VERTEX:
+            return None
         tried = len(rows)
         V, _ = patterns.narrow_rows(rows)
         if smallest is None:
-            scaled, scale = scaled_columns(V), patterns.radius
+            scaled = scaled_columns(V)
+            Z, size = (V, patterns.radius) if scaled is None else (scaled, len(scaled[0]) ** 0.5)
             try:
-                u = (least_distance(V, scale) if scaled is None else least_distance(scaled, len(scaled[0]) ** 0.5))[1]
+                u = least_distance(Z, size, stop)[1]
             except BROKEN:
                 return None
             rows, V = rows[u > 0], V[u > 0]

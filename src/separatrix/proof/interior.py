@@ -63,7 +63,7 @@ def interior_weights(V: NDArray[np.float64], m: Vector) -> Vector | None:
                 weight = found.proved(alpha)
                 return None if weight is None else weight / weight.sum()
             alpha = found.projected(np.maximum(alpha, RAISED * l))
-        m = m + moved * min(1.0, FARTHEST / float(np.abs(moved).max()))
+        m = m + moved * min(1.0, FARTHEST / max(float(np.abs(moved).max()), TINY))
     return None
 
 

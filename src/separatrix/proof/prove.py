@@ -14,12 +14,13 @@ from separatrix.optimum import solvers
 from separatrix.optimum.problem import Problem
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import certify, upper_bound
-from separatrix.proof.gordan import ENCLOSED, gordan_of_many, gordan_soon, refuted
+from separatrix.proof.gordan import gordan_of_many, gordan_soon, refuted
 from separatrix.space import Vector
 
 ENOUGH = 1e-2  # gap at which an upper bound is tight enough
 MOST_PASSES = 60
 NO_SLACK = 1e-6  # slacks below are rounding errors
+MANY = 300  # rows and columns from which exchanges of rows cost more than one factorisation
 WIDE = 1000  # columns from which exact solves on a working set cost more than what is to be certified
 
 
@@ -38,7 +39,8 @@ def prove(
     factorisation. Exchanges of rows cost more where there are hundreds of columns: there the slacks of ``a`` are the
     bound, and nothing else is looked for.
     """
-    if brief and patterns.here and not patterns.sparse and ENCLOSED <= min(patterns.n, patterns.d) <= WIDE:
+    many = patterns.n >= MANY and MANY <= patterns.d <= WIDE
+    if brief and many and patterns.here and not patterns.sparse:
         slacks = np.maximum(1.0 - patterns.margins(a), 0.0)
         alpha = slacks if slacks.max() > NO_SLACK else np.ones(patterns.n)
         return certify(patterns, a, alpha, kept=kept, sample_weight=sample_weight)

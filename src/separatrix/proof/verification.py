@@ -213,19 +213,24 @@ def _exact(claim: Certificate, X: Any, y: np.ndarray, kept: np.ndarray) -> dict[
     places, clock = np.searchsorted(numbers, index), Clock(SEARCH)
     alpha = np.asarray(claim.alpha, dtype=np.float64)  # where there is none, NaN
     try:
-        V = patterns.narrow_rows(places)[0]
-        weight = vanishing_weights(V, clock)
-        if weight is None and alpha.shape == index.shape and np.all(alpha > 0):  # rows that depend on each other
-            with np.errstate(all="ignore"):
-                few = gordan(patterns, places, alpha, clock)
-                if few is None:
-                    weight = weights_near(V, alpha, clock)
-                else:
-                    known = dict(zip(few.rows.tolist(), few.exact, strict=True))
-                    weight = [known.get(k, 0) for k in places.tolist()]
+        weight = _exact_weights(patterns, places, alpha, clock)
     except OutOfTimeError:
         return {}
     return {} if weight is None else {"alpha_exact": [hex(w) for w in weight]}
+
+
+def _exact_weights(patterns: Any, places: np.ndarray, alpha: Vector, clock: Clock) -> list[int] | None:
+    """Integers >= 0 with which these patterns combine to 0; ``alpha``: what a claim lists. None if none were found."""
+    V = patterns.narrow_rows(places)[0]
+    weight = vanishing_weights(V, clock)
+    if weight is not None or alpha.shape != places.shape or not np.all(alpha > 0):
+        return weight
+    with np.errstate(all="ignore"):  # rows that depend on each other
+        few = gordan(patterns, places, alpha, clock)
+        if few is None:
+            return weights_near(V, alpha, clock)
+    known = dict(zip(few.rows.tolist(), few.exact, strict=True))
+    return [known.get(k, 0) for k in places.tolist()]
 
 
 def _verify_kernel(claim: Certificate, X: Any, y: np.ndarray, weight: Vector | None, kept: np.ndarray) -> Verification:
@@ -318,7 +323,7 @@ def _settled(claim: Certificate, patterns: Any, kept: np.ndarray | None, note: s
         if claim.separable and not holds and a is not None and patterns.explicit:
             holds, why = separates_exactly(patterns, a), "in rational arithmetic"
         if claim.separable is False and holds is None and patterns.explicit and claim.alpha_index is not None:
-            holds = _vanishes(np.asarray(claim.alpha_index), patterns, kept)
+            holds = _vanishes(claim, patterns, kept)
             why = "False, the listed patterns combine to exactly 0" if holds else "no combination of 0 was found"
         if claim.separable is False and holds is None and claim.kernel is not None and claim.alpha_index is not None:
             holds = _vanishes_in_kernel(np.asarray(claim.alpha_index), patterns, kept)
@@ -330,16 +335,19 @@ def _settled(claim: Certificate, patterns: Any, kept: np.ndarray | None, note: s
     return Verification(tuple(found[True]), tuple(found[False]), tuple(found[None]), (note,))
 
 
-def _vanishes(index: np.ndarray, patterns: Any, kept: np.ndarray | None) -> bool | None:
-    """Do these patterns combine to 0, exactly? None where they are too many to tell."""
+def _vanishes(claim: Certificate, patterns: Any, kept: np.ndarray | None) -> bool | None:
+    """Do the listed patterns combine to 0, exactly? None where they are too many to tell."""
+    index, alpha = np.asarray(claim.alpha_index), np.asarray(claim.alpha, dtype=np.float64)
     if len(index) > LARGEST_SYSTEM:
         return None
     if not _take_part(index, patterns, kept):
         return False
     try:
-        return vanishing_weights(patterns.dense_rows(_places(index, kept)), Clock(SEARCH)) is not None
+        if _exact_weights(patterns, _places(index, kept), alpha, Clock(SEARCH)) is not None:
+            return True
     except OutOfTimeError:
         return None
+    return False if len(index) <= patterns.d + 2 else None
 
 
 def _vanishes_in_kernel(index: np.ndarray, patterns: KernelPatterns, kept: np.ndarray | None) -> bool | None:
