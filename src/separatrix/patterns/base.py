@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from separatrix.patterns.plain_patterns import Patterns
 
 EPS = float(np.finfo(np.float64).eps)
-PIECE = 128 * BLOCK  # multipliers of a combination that are summed by one thread
 TINY = np.finfo(np.float64).tiny
 
 
@@ -256,7 +255,9 @@ class Seen(NamedTuple):
         assert block.codes is not None
         if self.positive is None:
             return KeslerPatterns(block.storage, block.codes, categories, self.space, block.weight)
-        return Patterns(block.storage, np.where(block.codes == self.positive, 1.0, -1.0), self.space, block.weight)
+        found = Patterns(block.storage, np.where(block.codes == self.positive, 1.0, -1.0), self.space, block.weight)
+        found.long_sums = False  # bounds on rounding errors of rows elsewhere know of blocks alone
+        return found
 
     def work(self, name: str, args: tuple[Any, ...], categories: int, block: Any) -> Any:
         """What travels to a block: a method of its patterns. A device computes those of hyperplanes; the rows of a
@@ -290,11 +291,6 @@ class PassedPatterns(PatternSet):
         self._known_extremes: tuple[bytes, Extremes] | None = None
         self._known_piece: tuple[bytes, Piece] | None = None
         self._known_slope: tuple[bytes, Any, Slope] | None = None
-
-    @property
-    def block_rows(self) -> int:
-        """Rows of a home that may be sparse are summed as `Patterns.combine` does with those of many columns."""
-        return PIECE if getattr(self.home, "sparse", True) else BLOCK
 
     @property
     def per_row(self) -> int:

@@ -23,7 +23,7 @@ from separatrix.passes.summaries import (
     Smallest,
     k_smallest,
 )
-from separatrix.patterns.base import EPS, PIECE, PassedPatterns, PatternSet
+from separatrix.patterns.base import EPS, PassedPatterns, PatternSet
 from separatrix.rows.access import Storage
 from separatrix.rows.base import Rows
 from separatrix.rows.memory import MemoryRows, frozen
@@ -33,6 +33,7 @@ __all__ = ["CHUNK", "EPS", "Patterns"]
 
 CHUNK = 1_000_000  # values copied at a time where dense rows have to be scaled
 IN_CACHE = 1 << 17  # values that stay in a processor's cache while they are used twice
+PIECE = 128 * passes.BLOCK  # multipliers of a combination that are summed by one thread
 SHARED = {"squares", "prices"}  # numbers of the rows that do not depend on labels and space
 
 
@@ -42,6 +43,8 @@ class Patterns(PatternSet):
     ``X``: dense or CSR, float32 or float64, or `MemoryRows` or what these hold. ``labels``: -1.0 or +1.0. ``weight``:
     sample weights, which matter in a weighted space.
     """
+
+    long_sums = True  # sums of wide sparse rows may do without blocks
 
     def __init__(self, X: Any, labels: Vector, space: Space, weight: Vector | None = None):
         self.home = X if isinstance(X, MemoryRows) else MemoryRows(X)
@@ -108,7 +111,8 @@ class Patterns(PatternSet):
     @property
     def block_rows(self) -> int:
         """Rows summed before they enter a total: more where its columns outnumber the values of a block."""
-        return PIECE if self.sparse and self.d > passes.BLOCK * self.entries_per_row else passes.BLOCK
+        wide = self.sparse and self.d > passes.BLOCK * self.entries_per_row
+        return PIECE if wide and self.long_sums else passes.BLOCK
 
     def in_all_columns(self, a: Vector) -> Vector:
         if self.home.columns is None:
@@ -133,6 +137,7 @@ class Patterns(PatternSet):
     def _of_block(self, block: MemoryRows) -> "Patterns":
         rows = slice(self._first(block), self._first(block) + block.n)
         other = Patterns(block, self.labels[rows], self.space, None if self.weight is None else self.weight[rows])
+        other.long_sums = self.block_rows == PIECE
         for name in SHARED & vars(self).keys():
             setattr(other, name, getattr(self, name)[rows])
         return other
