@@ -1,4 +1,4 @@
-"""One thread for BLAS and no warnings of linear algebra while solvers run.
+"""One thread for BLAS while solvers run, and no warnings of linear algebra where a function of it may warn.
 
 Both are settings of the whole process, and fits run in several threads. Interleaved contexts would restore each other's
 settings: only one thread at a time makes them, and the same one takes them back; to others they are given for as long
