@@ -76,18 +76,32 @@ def test_a_sample_that_misleads(few_are_many):
 @settings(max_examples=60, deadline=None)
 @given(
     labels=st.lists(st.integers(-130, 130), min_size=1, max_size=19),
-    kind=st.sampled_from(["i1", "u1", "i8", "u8", "f8", "?", "U"]),
+    kind=st.sampled_from(["i1", "u1", "i8", "u8", "f4", "f8", "?", "U"]),
     huge=st.booleans(),
 )
 def test_labels_are_looked_up(labels, kind, huge):
     y = np.array(labels).astype(kind)
     if huge and kind in ("i8", "u8"):
         y = y + (np.iinfo(kind).max - 500)
+    if huge and kind in ("f4", "f8"):
+        y = y * y.dtype.type(2.0**40)  # farther apart than a table reaches
     classes, codes = classes_and_codes(y)
     expected, numbers = np.unique(y, return_inverse=True)
     assert classes.dtype == y.dtype
     np.testing.assert_array_equal(classes, expected)
     np.testing.assert_array_equal(codes, numbers)
+
+
+@pytest.mark.parametrize("label", [np.nan, np.inf, 0.5, 2.0**40])
+def test_floats_that_are_no_labels(label):
+    X, y = np.random.default_rng(0).normal(size=(6, 3)), np.array([0.0, 1.0] * 3)
+    assert MaxMargin().fit(X, y).classes_.dtype == np.float64
+    y[4] = label
+    if label == 2.0**40:  # an integer, if a large one: a class of its own
+        np.testing.assert_array_equal(MaxMargin().fit(X, y).classes_, [0.0, 1.0, label])
+        return
+    with pytest.raises(ValueError, match=r"Input y contains (NaN|infinity)|Unknown label type"):
+        MaxMargin().fit(X, y)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])

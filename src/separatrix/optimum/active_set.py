@@ -22,7 +22,7 @@ from separatrix.passes.summaries import Sides
 from separatrix.space import Vector
 
 ADD = 400  # patterns that join in a round
-ALL = 3000  # patterns that join at once where they are fewer than columns: most of them will be tight
+ALL, TIMES = 3000, 10  # patterns that join at once: at most, and a column. To leave some out would cost more rounds
 PAIRS = 20  # patterns of each class that join where vertices are pairs
 SMALL = 100_000  # values of a linear machine's patterns up to which exact solves need no better start than the mean
 TRIALS = 2  # rounds from the mean, before the vector of a soft margin shows the way
@@ -50,7 +50,7 @@ def _solve_augmented(problem: Problem, start: Vector | None) -> None:
         start = near_hard_machine(problem)
     a = start if start is not None and np.any(start) and np.all(np.isfinite(start)) else problem.mean()
     working = rows = np.zeros(0, np.int64)
-    add = patterns.n if patterns.n <= min(width, ALL) else ADD
+    add = _joining(patterns.n, width, ADD)
     helped = start is None and patterns.categories == 2 and width >= MANY_COLUMNS
     for round_ in itertools.count():
         worst = problem.extremes(a, add)
@@ -63,7 +63,7 @@ def _solve_augmented(problem: Problem, start: Vector | None) -> None:
             if problem.done():
                 return
         size = len(working)
-        working = np.union1d(working, worst.numbers)
+        working = np.union1d(working, worst.numbers) if size else np.sort(worst.numbers)
         if len(working) == size:
             return  # nothing new is violated: this is as far as arithmetic goes
         V, columns = patterns.narrow_rows(working)  # the solution is a combination of these rows, and 0 elsewhere
@@ -78,6 +78,11 @@ def _solve_augmented(problem: Problem, start: Vector | None) -> None:
             return
         if len(working) > 1.5 * width + ADD:  # looking for the worst of them is not free
             working = rows
+
+
+def _joining(n: int, width: int, some: int) -> int:
+    """How many patterns join in a round: all of them where they are few."""
+    return n if n <= max(min(TIMES * width, ALL), 2 * ADD) else some
 
 
 def near_hard(problem: Problem, product: float) -> Vector | None:
@@ -115,7 +120,7 @@ def _solve_free(problem: Problem) -> None:
     patterns = problem.patterns
     w = problem.mean()[:-1]
     working = rows = np.zeros(0, np.int64)
-    add = patterns.n if patterns.n <= min(patterns.d, ALL) else ADD // 2
+    add = _joining(patterns.n, patterns.d, ADD // 2)
     while not _try_with_bias(problem, w, sides := problem.sides(np.append(w, 0.0), add)):
         size = len(working)
         working = np.unique(np.concatenate([working, sides.positive.numbers, sides.negative.numbers]))

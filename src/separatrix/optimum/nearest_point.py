@@ -174,12 +174,17 @@ def _tight(V: Matrix, right: Vector, rows: np.ndarray) -> _Tight | None:
         diagonal = np.abs(np.diag(R))
         if not diagonal.min() > SINGULAR * diagonal.max():
             return None
-        z = la.solve_triangular(R, right[rows], trans="T", check_finite=False)
-        u = la.solve_triangular(R, z, check_finite=False)
+        z, u = _normal_solution(R, right[rows])
         if np.all(u >= 0):
             return _Tight(rows, Q, R, u, Q @ z)
         rows = rows[u > 0]
     return None
+
+
+def _normal_solution(R: Matrix, right: Vector) -> tuple[Vector, Vector]:
+    """R^t z = b and R u = z, which solve R^t R u = b. LAPACK itself: scipy's checks take longer in small data."""
+    z = la.lapack.dtrtrs(R, right, trans=1)[0]
+    return z, la.lapack.dtrtrs(R, z)[0]
 
 
 def _by_rows(
@@ -210,8 +215,7 @@ def _by_rows(
         v = V.T @ (whole / whole.sum())
         return Nearest(v, whole, feasible=False) if np.linalg.norm(v) <= LEFT * norms.max() else None
     # what the steps have added up, once more from the factors
-    z = la.solve_triangular(R[:size, :size], right[active[:size]], trans="T", check_finite=False)
-    polished = la.solve_triangular(R[:size, :size], z, check_finite=False)
+    z, polished = _normal_solution(R[:size, :size], right[active[:size]])
     if np.all(polished > 0):
         u[:size], w = polished, z @ Q[:size]
     whole[active[:size]] = np.maximum(u[:size], 0.0)

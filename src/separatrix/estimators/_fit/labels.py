@@ -8,19 +8,27 @@ from sklearn.utils.multiclass import check_classification_targets
 from separatrix.errors import DataError
 
 FEW = 1 << 16  # integers between the smallest and the largest label up to which a table finds their numbers
-
+EXACT = 2.0**24  # integers up to which floats of either type are exact
 SUSPICIOUS = 20  # integers that are as many may be numbers to predict: scikit-learn looks at them
 PIECE = 1 << 16  # labels that are looked up at a time
 
 
 def is_plain_vector(y: Any, n: int) -> bool:
     """Are these n labels of which scikit-learn's checks would have nothing to say?"""
-    return type(y) is np.ndarray and y.shape == (n,) and y.dtype.kind in "biu"
+    return type(y) is np.ndarray and y.shape == (n,) and (y.dtype.kind in "biu" or _are_whole(y))
+
+
+def _are_whole(y: np.ndarray) -> bool:
+    """Are these floats integers near each other? Neither nan nor infinity is."""
+    if y.dtype.char not in "fd" or not len(y):
+        return False
+    low, high = float(y.min()), float(y.max())
+    return high - low < FEW and abs(low) < EXACT and bool((np.trunc(y) == y).all())
 
 
 def classes_and_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The classes in order, and the number of the class of each row. What holds no classes is refused."""
-    if y.dtype.kind in "iub" and len(y):
+    if len(y) and (y.dtype.kind in "iub" or _are_whole(y)):
         low, high = int(y.min()), int(y.max())
         if high - low < FEW and high < 2**63:
             classes, codes = _by_table(y.view(np.uint8) if y.dtype.kind == "b" else y, low, high, y.dtype)
