@@ -15,21 +15,19 @@ import numpy as np
 import scipy.linalg as la
 from numpy.typing import NDArray
 
+from separatrix.optimum import truncated_newton
 from separatrix.optimum.dual_sweeps import Sweeps
 from separatrix.optimum.problem import Problem
-from separatrix.optimum.small_problem import EASY, is_small, minimiser, on_face
+from separatrix.optimum.small_problem import EASY, is_small, minimiser, on_face, size
+from separatrix.optimum.truncated_newton import LARGEST_HESSIAN, MOST_PRODUCTS
 from separatrix.passes import compiled as passes
 from separatrix.patterns.base import EPS
 from separatrix.space import Vector
 
-LARGEST_HESSIAN = 3000  # columns up to which the Hessian is formed
 NEGLIGIBLE = 1e-8  # rounding errors in it, against the 1 of the penalty
 STRIDE, ROUGH = 10.0, 0.3  # factor between the C of a path, and the gap to which it is followed
 FEW_STEPS = 20  # without a Hessian: then with one. Large multipliers leave few digits to small ones in a span of rows
 SPAN = 2.0  # times the rows: columns from which a matrix of rows by rows is the smaller one by far
-MANY_PRODUCTS = 5.0  # that a Hessian is worth, from which conjugate gradients are tried first
-FINEST = 1e-8  # accuracy up to which they are as good as a Hessian
-MOST_PRODUCTS = 500  # of conjugate gradients in a step
 ROUNDS = 300  # of Newton, which needs about ten: more are steps that rounding errors make tiny
 SWEEPS = 2  # of coordinate descent at its beginning: each costs less than a Newton step, two save half of them
 
@@ -37,8 +35,13 @@ SWEEPS = 2  # of coordinate descent at its beginning: each costs less than a New
 def follow(problem: Problem, start: Vector | None = None) -> None:
     """From a few sweeps of coordinate descent, along a path of growing C: Newton's steps are few near the solution.
 
-    Few rows or columns are a matter of one compiled loop; what is left is to check its vector.
+    Few rows or columns are a matter of one compiled loop; what is left is to check its vector. Sparse rows have a loop
+    without a matrix, which needs no path.
     """
+    if start is None and _without_a_matrix(problem):
+        if truncated_newton.solve(problem):
+            return
+        start = None if is_small(problem) else problem.a
     if start is None and is_small(problem):
         start = minimiser(problem)
     C = problem.C / STRIDE
@@ -53,9 +56,15 @@ def follow(problem: Problem, start: Vector | None = None) -> None:
         start, problem.passes = sweeps.a, first.passes
     for stage in reversed(stages):
         stage.passes = problem.passes
-        solve(stage, start)
+        _with_line_search(stage, start)
         start, problem.passes = stage.a, stage.passes
-    solve(problem, start)
+    _with_line_search(problem, start)
+
+
+def _without_a_matrix(problem: Problem) -> bool:
+    """Is it a matter of products with sparse rows? Few rows meet in their span, unless C is small."""
+    easy = problem.C * size(problem) <= EASY
+    return (easy or not _in_span(problem)) and truncated_newton.suits(problem)
 
 
 def _penalty(problem: Problem) -> Vector:
@@ -66,8 +75,16 @@ def _penalty(problem: Problem) -> Vector:
     return penalty
 
 
-def solve(problem: Problem, start: Vector | None = None) -> None:
-    """From a vector, or from 0, at the problem's own C."""
+def solve(problem: Problem, start: Vector) -> None:
+    """From a vector, at the problem's own C."""
+    if _without_a_matrix(problem):
+        if truncated_newton.solve(problem, start):
+            return
+        start = problem.a
+    _with_line_search(problem, start)
+
+
+def _with_line_search(problem: Problem, start: Vector | None) -> None:
     patterns = problem.patterns
     width = patterns.d + 1
     a = np.zeros(width) if start is None else start.copy()
@@ -89,8 +106,6 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
         if first:
             steps, first = _steps(problem, penalty), False
         step = steps.step(m < 1.0, a, penalty * a - v)
-        if isinstance(steps, ConjugateGradients) and steps.too_many and width <= LARGEST_HESSIAN:
-            steps = Hessian(problem, penalty)
         change = problem.margins(step)
         t = line_search(_slope(problem, a, m, step, change, penalty))
         following, m_following = a + t * step, m + t * change
@@ -192,18 +207,15 @@ def newton_step(H: NDArray[np.float64], gradient: Vector) -> Vector:
 
 
 class ConjugateGradients:
-    """Newton's steps without a matrix; ``most``: products in one step that cost as much as the matrix, from which on it
-    is formed."""
+    """Newton's steps without a matrix."""
 
-    def __init__(self, problem: Problem, penalty: Vector, most: float = MOST_PRODUCTS):
-        self.problem, self.penalty, self.most, self.too_many = problem, penalty, most, False
+    def __init__(self, problem: Problem, penalty: Vector):
+        self.problem, self.penalty = problem, penalty
 
     def step(self, active: NDArray[np.bool_], a: Vector, gradient: Vector) -> Vector:
         index = np.flatnonzero(active)
         curvature = 2.0 * self.problem.C * self.problem.weight[index]
-        p, reached = conjugate_gradients(self.problem, index, curvature, self.penalty, gradient, self.most)
-        self.too_many = not reached
-        return p
+        return conjugate_gradients(self.problem, index, curvature, self.penalty, gradient)[0]
 
 
 def conjugate_gradients(
@@ -247,21 +259,7 @@ def _steps(problem: Problem, penalty: Vector) -> Steps:
         return ConjugateGradients(problem, penalty)
     if _in_span(problem):
         return SpanSteps(problem)
-    if patterns.sparse and patterns.categories == 2 and problem.tol >= FINEST:
-        products = _products_of_a_hessian(patterns.n, width, patterns.home.stored)
-        if products > MANY_PRODUCTS:
-            return ConjugateGradients(problem, penalty, products)
     return Hessian(problem, penalty)
-
-
-def _products_of_a_hessian(n: int, width: int, stored: int) -> float:
-    """Products with sparse rows that take as long as the Hessian of columns by columns and its factors.
-
-    In nanoseconds, about: a product 3 per stored value, an entry of an outer product 1, of the matrix 5 and 1/20 for
-    each of the width^3/3 multiplications of its factors.
-    """
-    outer = n * (stored / n) ** 2 / 2.0
-    return (outer + 5.0 * width**2 + width**3 / 60.0) / (3.0 * max(stored, 1))
 
 
 Slope = Callable[[float], tuple[float, float]]

@@ -52,7 +52,7 @@ def small_minimum(problem: Problem, X: Storage, alpha: Vector, sigma: Vector, a:
 def _along_a_path(problem: Problem, X: Storage, d: int) -> Vector | None:
     """The minimiser, at once or by smaller C first: first what is the quicker way, then the other."""
     patterns, path = problem.patterns, [problem.C]
-    while path[-1] * _size(problem) > EASY:
+    while path[-1] * size(problem) > EASY:
         path.append(path[-1] / LONG_STRIDE)
     ways = [[problem.C], path[::-1]]
     for way in reversed(ways) if d <= patterns.n <= NEARLY_HARD * d else ways:
@@ -80,7 +80,7 @@ def minimiser(problem: Problem) -> Vector | None:
         combination[-1] = a[-1]
         return combination
     exact = None
-    if problem.C * _size(problem) > EASY:  # slacks are differences from 1, which lose digits where C is large
+    if problem.C * size(problem) > EASY:  # slacks are differences from 1, which lose digits where C is large
         bias = rho * labels[index]
         G = G[np.ix_(index, index)] + np.outer(bias, bias)
         exact = on_face(G, problem.diagonal[index], np.ones(len(index)))
@@ -91,7 +91,7 @@ def minimiser(problem: Problem) -> Vector | None:
     return combination
 
 
-def _size(problem: Problem) -> float:
+def size(problem: Problem) -> float:
     """The mean |y|^2."""
     return problem.patterns.mean_square + problem.patterns.space.rho**2
 

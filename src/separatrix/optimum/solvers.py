@@ -14,7 +14,7 @@ from separatrix.optimum import (
 )
 from separatrix.optimum.hinge_problem import HingeProblem
 from separatrix.optimum.problem import Problem
-from separatrix.optimum.small_problem import is_small
+from separatrix.optimum.small_problem import is_small, size
 from separatrix.optimum.thread_limit import calm
 from separatrix.space import Vector
 
@@ -64,8 +64,8 @@ def choose(problem: Problem) -> tuple[str, str]:
     if small or (width <= WIDE and not sweeps) or problem.free or machine:
         what = "unpenalised bias" if problem.free else f"soft margin{machine} with {width - 1} columns"
         return "newton", f"{what}: few passes with exact Newton steps"
-    if patterns.sparse and patterns.n >= TALL * width and not sweeps:
-        return "newton", f"soft margin of many sparse rows with {width - 1} columns: Newton steps without a matrix"
+    if patterns.sparse and not sweeps and (patterns.n >= TALL * width or problem.C * size(problem) <= EASY):
+        return "newton", f"soft margin of sparse rows with {width - 1} columns: Newton steps without a matrix"
     return "dual-coordinates", f"soft margin with {width - 1} columns: coordinate descent, then Newton steps"
 
 
@@ -74,8 +74,8 @@ def _dual_side(problem: Problem) -> bool:
     patterns, width = problem.patterns, problem.patterns.d + 1
     if width < (NARROW_SPARSE if patterns.sparse else NARROW) or problem.tol < ROUGH:
         return False
-    easy = problem.C * (patterns.mean_square + patterns.space.rho**2) <= EASY
-    return patterns.n <= width or (easy and (not patterns.sparse or is_small(problem)))
+    easy = problem.C * size(problem) <= EASY
+    return patterns.n <= width and not easy if patterns.sparse else patterns.n <= width or easy
 
 
 def check(problem: Problem, name: str) -> None:
