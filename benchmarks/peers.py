@@ -13,10 +13,25 @@ import scipy.sparse as sp
 
 TOLERANCES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 LARGE = (1e4, 1e6, 1e8)  # stand for C = inf
+SUBMODULES = {"liblinear": "liblinear.liblinearutil", "libsvm": "libsvm.svmutil", "sklearnex": "sklearnex.svm"}
 
 
+@functools.cache
 def installed(module):
-    return importlib.util.find_spec(module) is not None
+    """Is a peer here? It is imported at once: runs in processes of their own would otherwise count their imports."""
+    if importlib.util.find_spec(module) is None:
+        return False
+    importlib.import_module(SUBMODULES.get(module, module))
+    return True
+
+
+@functools.cache
+def official_installed():
+    """The same of liblinear-official, which compiles on its first call: in this process, not in each of its runs."""
+    if not installed("liblinear"):
+        return False
+    official_liblinear(sp.eye_array(2, format="csr"), np.array([1, -1]), 1.0, 0.1, 2)
+    return True
 
 
 def _augmented(X):
@@ -114,7 +129,7 @@ def soft_margin(X, y, C):
         "LinearSVC primal": [functools.partial(sklearn_liblinear, X, y, C, tol, False) for tol in TOLERANCES],
         "LinearSVC dual": [functools.partial(sklearn_liblinear, X, y, C, tol, True) for tol in TOLERANCES],
     }
-    if installed("liblinear"):
+    if official_installed():
         runs["liblinear-official primal"] = [functools.partial(official_liblinear, X, y, C, t, 2) for t in TOLERANCES]
         runs["liblinear-official dual"] = [functools.partial(official_liblinear, X, y, C, t, 1) for t in TOLERANCES]
     if installed("snapml"):
@@ -132,7 +147,7 @@ def hinge_liblinear(X, y, C, tol):
 def hinge(X, y, C):
     """Peers of the 1-norm soft margin; LIBSVM only where rows are few and dense."""
     runs = {"LinearSVC": [functools.partial(hinge_liblinear, X, y, C, tol) for tol in TOLERANCES]}
-    if installed("liblinear"):
+    if official_installed():
         runs["liblinear-official"] = [functools.partial(official_liblinear, X, y, C, t, 3) for t in TOLERANCES]
     if X.shape[0] <= 20_000 and not sp.issparse(X):
         runs["SVC"] = [functools.partial(libsvm, X, y, C, tol) for tol in TOLERANCES]

@@ -2,10 +2,10 @@
 
     minimise  P(a) = |a|^2/2 + sum price_k max(0, 1 - a.y_k)^2/2,   price = 2 C c
 
-A step solves H p = -g, H = I + sum price_k y_k y_k^t over the rows with slack, by conjugate gradients to a residual that
-falls with the gap; an exact line search follows. Where a step needs many products its equations are scaled by the
-diagonal of H from then on, which helps where columns differ in how often they occur. The bias, which every row has, is
-scaled like the mean column: with its own diagonal the residual would hardly see it.
+A step solves H p = -g, H = I + sum price_k y_k y_k^t over the rows with slack, by conjugate gradients to a residual
+that falls with the gap; a line search follows. Where a step needs many products its equations are scaled by the
+diagonal of H from then on, which helps where columns differ in size or in how often they occur. The bias, which every
+row has, is scaled like the mean column: with its own diagonal the residual would hardly see it.
 """
 
 from typing import Any, NamedTuple
@@ -41,10 +41,9 @@ class Descent(NamedTuple):
     @classmethod
     def from_vector(cls, a: np.ndarray, m: np.ndarray) -> "Descent":
         n, width = len(m), len(a)
-        vectors = [np.zeros(width) for _ in range(5)]
-        return cls(
-            a, m, vectors[0], np.ones(width), *vectors[1:], np.zeros(n), np.zeros(n, np.int64), np.zeros(NUMBERS)
-        )
+        v, step, residual, direction, image = (np.zeros(width) for _ in range(5))
+        rows, numbers = np.zeros(n, np.int64), np.zeros(NUMBERS)
+        return cls(a, m, v, np.ones(width), step, residual, direction, image, np.zeros(n), rows, numbers)
 
 
 # Places in ``numbers``: rows with slack, whether a step is under way, its products, residual and goal; whether steps
@@ -115,7 +114,7 @@ def truncated_newton(key: str) -> Any:
                     size += residual[j] * direction[j]
                 numbers[RESIDUAL], numbers[GOAL] = size, size * min(0.01, max(gap, LEAST))
                 numbers[WITHIN], numbers[PRODUCTS] = 1.0, 0.0
-            count, size = np.int64(numbers[COUNT]), numbers[RESIDUAL]
+            count, size = int(numbers[COUNT]), numbers[RESIDUAL]
             bound = most if numbers[SCALED] != 0.0 else min(most, UNSCALED)
             while size > numbers[GOAL] and numbers[PRODUCTS] < bound:
                 if visited >= visits:

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.linalg as la
 from numpy.typing import NDArray
 
-from separatrix.optimum import truncated_newton
+from separatrix.optimum import nearly_hard, truncated_newton
 from separatrix.optimum.dual_sweeps import Sweeps
 from separatrix.optimum.problem import Problem
 from separatrix.optimum.small_problem import EASY, is_small, minimiser, on_face, size
@@ -41,7 +41,9 @@ def follow(problem: Problem, start: Vector | None = None) -> None:
     if start is None and _without_a_matrix(problem):
         if truncated_newton.solve(problem):
             return
-        start = None if is_small(problem) else problem.a
+        if problem.patterns.n <= nearly_hard.ADD and not is_small(problem):
+            nearly_hard.solve(problem)
+            return
     if start is None and is_small(problem):
         start = minimiser(problem)
     C = problem.C / STRIDE
@@ -94,7 +96,7 @@ def _with_line_search(problem: Problem, start: Vector | None) -> None:
     first = True
     for round_ in range(ROUNDS):
         if problem.free:
-            a, m = _best_bias(problem, a, m)
+            a, m = problem.with_best_bias(a, m)
         problem.primal(a, m)
         index, alpha = problem.slack_multipliers(m)
         v = problem.combine(index, alpha)
@@ -127,7 +129,7 @@ def _with_line_search(problem: Problem, start: Vector | None) -> None:
 def _finish(problem: Problem, a: Vector, m: Vector) -> None:
     """A full step that stays on its piece has found the minimum."""
     if problem.free:
-        a, m = _best_bias(problem, a, m)
+        a, m = problem.with_best_bias(a, m)
     problem.primal(a, m)
     index, alpha = problem.slack_multipliers(m)
     problem.dual(index, alpha, problem.combine(index, alpha))
@@ -254,8 +256,7 @@ Steps = Hessian | SpanSteps | ConjugateGradients
 
 def _steps(problem: Problem, penalty: Vector) -> Steps:
     """How Newton's equations are solved: what costs least."""
-    patterns, width = problem.patterns, problem.patterns.d + 1
-    if width > LARGEST_HESSIAN:
+    if problem.patterns.d + 1 > LARGEST_HESSIAN:
         return ConjugateGradients(problem, penalty)
     if _in_span(problem):
         return SpanSteps(problem)
@@ -296,21 +297,3 @@ def line_search(slope: Slope) -> float:
         else:
             high = t
     return t
-
-
-def _best_bias(problem: Problem, a: Vector, m: Vector) -> tuple[Vector, Vector]:
-    """The vector with the bias that minimises P: there sum alpha_k l_k = 0, which the dual point needs."""
-    labels, weight, rho = problem.patterns.labels, problem.weight, problem.patterns.space.rho
-    b = 0.0
-    for _ in range(100):
-        s = 1.0 - m - labels * b
-        active = s > 0
-        if not active.any():
-            break
-        change = float((weight * labels)[active] @ s[active]) / float(weight[active].sum())
-        b += change
-        if abs(change) <= 1e-15 * max(abs(b), 1e-300):
-            break
-    moved = a.copy()
-    moved[-1] += b / rho
-    return moved, m + labels * b

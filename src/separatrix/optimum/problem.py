@@ -246,6 +246,10 @@ class Problem:
         """Was it stopped by a limit or by whoever watches, rather than by arithmetic?"""
         return self.stopped and self._stale < STALLED
 
+    def go_on(self) -> None:
+        """To be called where another solver takes over from one that made no progress."""
+        self.stopped, self._stale = self.limited, 0
+
     def interrupted(self) -> bool:
         """To be asked within a round: heeds the time at once, and whoever watches a few times a second."""
         now = time.perf_counter()
@@ -262,3 +266,21 @@ class Problem:
         """The dual point of a soft margin's vector: alpha = 2 C c max(0, 1 - m), rows and values."""
         index = np.flatnonzero(margins < 1.0)
         return index, 2.0 * self.C * self.patterns.prices[index] * (1.0 - margins[index])
+
+    def with_best_bias(self, a: Vector, m: Vector) -> tuple[Vector, Vector]:
+        """A soft margin's vector with the bias that minimises P, and its margins: there sum alpha_k l_k = 0, which the
+        dual point needs."""
+        labels, weight, rho = self.patterns.labels, self.weight, self.patterns.space.rho
+        b = 0.0
+        for _ in range(100):
+            s = 1.0 - m - labels * b
+            active = s > 0
+            if not active.any():
+                break
+            change = float((weight * labels)[active] @ s[active]) / float(weight[active].sum())
+            b += change
+            if abs(change) <= 1e-15 * max(abs(b), 1e-300):
+                break
+        moved = a.copy()
+        moved[-1] += b / rho
+        return moved, m + labels * b

@@ -8,6 +8,7 @@ from separatrix.optimum import (
     augmented_lagrangian,
     coordinate_descent,
     crammer_singer,
+    nearly_hard,
     newton,
     sample_newton,
     sift,
@@ -94,8 +95,17 @@ def solve(problem: Problem, name: str, start: Vector | None = None) -> None:
     tiny = patterns.n * (patterns.d + 1) <= TINY
     with calm(one_thread=not (large or tiny)):
         solver.run(problem, solver.near(problem) if start is None else start)
+        if _stalled(problem):
+            problem.go_on()
+            nearly_hard.solve(problem)
         if not problem.hard and problem.gap > problem.tol and problem.C * patterns.radius2 > EXTREME:
             _as_hard(problem)
+
+
+def _stalled(problem: Problem) -> bool:
+    """Is it a soft margin whose solver gave up, without having been stopped?"""
+    soft = not problem.hard and not isinstance(problem, HingeProblem) and problem.gap > problem.tol
+    return soft and problem.patterns.here and problem.patterns.categories == 2 and not problem.limited
 
 
 def _near(problem: Problem) -> Vector | None:

@@ -4,14 +4,23 @@ import math
 
 import numpy as np
 
-from separatrix.loops.truncated_newton_loop import COUNT, PAUSED, Descent, truncated_newton
+from separatrix.loops.truncated_newton_loop import (
+    ALL_PRODUCTS,
+    COUNT,
+    PAUSED,
+    REACHED,
+    Descent,
+    truncated_newton,
+)
 from separatrix.optimum.problem import Problem
+from separatrix.optimum.small_problem import NEARLY_HARD, size
 from separatrix.space import Vector
 
 LARGEST_HESSIAN = 3000  # columns up to which the Hessian is formed
 FINEST = 1e-8  # accuracy up to which conjugate gradients are as good as a Hessian
-MANY_PRODUCTS = 5.0  # that a Hessian is worth, from which they are tried first
-HESSIANS = 10.0  # that all products may cost before one is formed
+MANY_PRODUCTS = 15.0  # that a Hessian is worth, from which they are tried first
+HESSIANS = 4.0  # that all products at one C may cost before one is formed
+EASY, STRIDE, ROUGH = 10.0, 4.0, 0.1  # C |y|^2 where a path begins, the factor between its C, and their gap
 MOST_PRODUCTS = 500  # of conjugate gradients in a step
 VISITED = 10_000_000  # stored values between two looks at the limits: some hundredths of a second
 
@@ -27,36 +36,53 @@ def suits(problem: Problem) -> bool:
 def worth_of_a_hessian(problem: Problem) -> float:
     """Products with sparse rows that take as long as the Hessian of columns by columns and its factors.
 
-    In nanoseconds, about: a product 3 per stored value, an entry of an outer product 1, of the matrix 5 and 1/20 for
+    In nanoseconds, about: a product 1 per stored value, an entry of an outer product 1, of the matrix 5 and 1/20 for
     each of the width^3/3 multiplications of its factors.
     """
     n, width, stored = problem.patterns.n, problem.patterns.d + 1, max(problem.patterns.home.stored, 1)
     outer = n * (stored / n) ** 2 / 2.0
-    return (outer + 5.0 * width**2 + width**3 / 60.0) / (3.0 * stored)
+    return (outer + 5.0 * width**2 + width**3 / 60.0) / stored
 
 
 def solve(problem: Problem, start: Vector | None = None) -> bool:
-    """From a vector, or from 0; is it done, rather than slower than a matrix would be?"""
-    patterns = problem.patterns
-    n, width = patterns.n, patterns.d + 1
-    most, most_in_all = float(MOST_PRODUCTS), math.inf
-    if width <= LARGEST_HESSIAN:
-        most = min(worth_of_a_hessian(problem), most)
-        most_in_all = HESSIANS * most
+    """From a vector, or from 0 along a path of growing C; is it done, rather than slower than a matrix would be?"""
+    n, width = problem.patterns.n, problem.patterns.d + 1
+    path = [problem.C] if start is not None else _path(problem)
     a = np.zeros(width) if start is None else start.copy()
     descent = Descent.from_vector(a, np.zeros(n) if start is None else problem.margins(a))
-    price, why = 2.0 * problem.C * problem.weight, PAUSED
-    at_once = 1 + n * VISITED // (patterns.home.stored + n)
-    while why == PAUSED:
-        visits = int(min(at_once, 1 + n * (problem.max_passes - problem.passes)))
-        why, visited = truncated_newton()(
-            patterns.rows, patterns.labels, patterns.space.rho, price, descent, problem.tol, most, most_in_all, visits
-        )
-        problem.passes += visited / n
-        if why == PAUSED and (problem.passes >= problem.max_passes or problem.interrupted()):
+    for C in path:
+        price = 2.0 * C * problem.weight
+        if not _descend(problem, descent, price, problem.tol if C == problem.C else ROUGH):
             break
     problem.primal(a, descent.m)
     index = descent.active[: int(descent.numbers[COUNT])]
     problem.dual(index, price[index] * (1.0 - descent.m[index]), descent.v)
     problem.tell()
     return problem.done()
+
+
+def _path(problem: Problem) -> list[float]:
+    """The C to be followed: smaller ones first where rows are so few that a large C leaves little slack."""
+    path = [problem.C]
+    while problem.patterns.n <= NEARLY_HARD * problem.patterns.d and path[-1] * size(problem) > EASY:
+        path.append(path[-1] / STRIDE)
+    return path[::-1]
+
+
+def _descend(problem: Problem, descent: Descent, price: Vector, tol: float) -> bool:
+    """Is the gap reached, at the prices of some C?"""
+    patterns, n = problem.patterns, problem.patterns.n
+    most, most_in_all = float(MOST_PRODUCTS), math.inf
+    if patterns.d < LARGEST_HESSIAN:
+        hessian = worth_of_a_hessian(problem)
+        most, most_in_all = min(hessian, most), HESSIANS * hessian
+    descent.numbers[ALL_PRODUCTS] = 0.0
+    at_once = 1 + n * VISITED // (patterns.home.stored + n)
+    while True:
+        visits = int(min(at_once, 1 + n * (problem.max_passes - problem.passes)))
+        why, visited = truncated_newton()(
+            patterns.rows, patterns.labels, patterns.space.rho, price, descent, tol, most, most_in_all, visits
+        )
+        problem.passes += visited / n
+        if why != PAUSED or problem.passes >= problem.max_passes or problem.interrupted():
+            return bool(why == REACHED)

@@ -1,0 +1,105 @@
+"""Soft margins of sparse rows without a matrix, and those whose C leaves next to no slack."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+
+from separatrix import MaxMargin
+from separatrix.optimum import nearly_hard, newton, solvers, truncated_newton
+from separatrix.optimum.problem import Problem
+from separatrix.patterns.plain_patterns import Patterns
+from separatrix.space import Space
+
+
+def rows(n=1500, d=250, density=0.02, largest=1.0, seed=0):
+    """Sparse rows, their columns of many sizes, with labels of which some are wrong."""
+    rng, sizes = np.random.default_rng(seed), np.geomspace(1.0, largest, d)
+    X = sp.csr_array(sp.random(n, d, density, "csr", rng=rng) @ sp.diags_array(sizes))
+    return X, np.where(X @ (rng.normal(size=d) / sizes) + 0.1 * rng.normal(size=n) > 0, 1, -1)
+
+
+def barely_inseparable(n, d, density, seed):
+    """Rows of a hyperplane with three wrong labels."""
+    rng = np.random.default_rng(seed)
+    X = sp.random(n, d, density, "csr", random_state=seed)
+    score = X @ rng.normal(size=d)
+    y = np.where(score > np.median(score), 1, -1)
+    y[rng.choice(n, 3, replace=False)] *= -1
+    return X, y
+
+
+def no_matrix(*_args):
+    raise AssertionError("a Hessian was formed")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("C", "largest"), [(0.01, 1.0), (30.0, 1.0), (0.01, 300.0), (1.0, 300.0)])
+def test_sparse_rows_need_no_matrix(largest, dtype, C, monkeypatch):
+    """The solution is that of the same rows as a dense matrix; weights count as copies of rows do."""
+    X, y = rows(largest=largest)
+    X, weight = X.astype(dtype), np.where(np.arange(1500) % 3, 1.0, 2.0)
+    dense = MaxMargin(C, tol=1e-6).fit(X.toarray(), y, sample_weight=weight)
+    monkeypatch.setattr(newton.Hessian, "at", no_matrix)
+    monkeypatch.setattr(newton, "minimiser", no_matrix)
+    model = MaxMargin(C, tol=1e-6).fit(X, y, sample_weight=weight)
+    assert model.solver_.startswith("newton")
+    assert model.converged_
+    assert model.certificate_.verify(X, y, sample_weight=weight)
+    np.testing.assert_allclose(model.coef_, dense.coef_, rtol=0.01, atol=3e-3 * np.abs(dense.coef_).max())
+
+
+def test_pauses_change_nothing(monkeypatch):
+    X, y = rows(largest=10.0)
+    whole = MaxMargin(10.0, tol=1e-6).fit(X, y)
+    monkeypatch.setattr(truncated_newton, "VISITED", 1)
+    assert np.array_equal(MaxMargin(10.0, tol=1e-6).fit(X, y).coef_, whole.coef_)
+
+
+def test_limits_are_heeded():
+    X, y = rows()
+    model = MaxMargin(100.0, tol=1e-6, max_passes=5)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X, y)
+    assert not model.converged_
+    assert model.n_passes_ <= 12
+    assert 0 < model.certificate_.gap < 1
+
+
+def test_a_matrix_where_products_are_too_many(monkeypatch):
+    X, y = rows()
+    monkeypatch.setattr(truncated_newton, "HESSIANS", 0.0)
+    formed = []
+    monkeypatch.setattr(newton, "is_small", lambda problem: False)
+    monkeypatch.setattr(
+        newton.Hessian, "at", lambda *args, wanted=newton.Hessian.at: formed.append(args) or wanted(*args)
+    )
+    model = MaxMargin(100.0, tol=1e-6).fit(X, y)
+    assert formed
+    assert model.converged_
+
+
+@pytest.mark.parametrize(("n", "d", "density", "C", "seed"), [(300, 300, 0.3, 1e5, 16), (500, 500, 0.01, 1e6, 28)])
+def test_nearly_hard_margins_of_sparse_rows_converge(n, d, density, C, seed):
+    """Newton's steps alone stall: rows change sides one by one."""
+    X, y = barely_inseparable(n, d, density, seed)
+    model = MaxMargin(C, tol=1e-6, solver="newton").fit(X, y)
+    assert model.converged_
+    assert model.certificate_.gap <= 1e-6
+
+
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("add", [40, 800])
+def test_nearly_hard_margins_by_a_working_set(free, add, monkeypatch):
+    """From a vector that says nothing, rows join until none is missing."""
+    monkeypatch.setattr(nearly_hard, "ADD", add)
+    X, y = barely_inseparable(200, 60, 0.2, 3)
+    C = 1e4
+    space = Space(rho=1.0, delta=(2.0 * C) ** -0.5, free=free)
+    problem = Problem(Patterns(X, y.astype(float), space), C, None, tol=1e-9)
+    problem.a[0] = 1.0
+    nearly_hard.solve(problem)
+    assert problem.gap <= 1e-9
+    asked = Problem(Patterns(X, y.astype(float), space), C, None, tol=1e-9)
+    solvers.solve(asked, "newton")
+    assert asked.lower == pytest.approx(problem.lower, rel=1e-8)
