@@ -88,7 +88,7 @@ def test_fewer_rows_than_columns_reach_the_same_minimum_from_either_side(monkeyp
     X, l = rows(4, *shape)
     inside = MaxMargin(C).fit(X, l)
     monkeypatch.setattr(newton, "SPAN", np.inf)
-    monkeypatch.setattr(small_problem, "FEW", 0)
+    monkeypatch.setattr(small_problem, "MOST_MULTIPLICATIONS", 0)
     outside = MaxMargin(C).fit(X, l)
     assert inside.certificate_.gap < 1e-9
     np.testing.assert_allclose(inside.coef_, outside.coef_, rtol=1e-6, atol=1e-9 * np.abs(outside.coef_).max())

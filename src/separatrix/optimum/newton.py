@@ -17,18 +17,18 @@ from numpy.typing import NDArray
 
 from separatrix.optimum.dual_sweeps import Sweeps
 from separatrix.optimum.problem import Problem
-from separatrix.optimum.small_problem import EASY, is_small, minimiser, on_face
+from separatrix.optimum.small_problem import PATH_FROM_C, is_small, minimiser, on_face
 from separatrix.passes import compiled as passes
 from separatrix.patterns.base import EPS
 from separatrix.space import Vector
 
 LARGEST_HESSIAN = 3000  # columns up to which the Hessian is formed
-NEGLIGIBLE = 1e-8  # rounding errors in it, against the 1 of the penalty
-STRIDE, ROUGH = 10.0, 0.3  # factor between the C of a path, and the gap to which it is followed
+HESSIAN_ERROR = 1e-8  # rounding errors in it, against the 1 of the penalty
+STRIDE, PATH_GAP = 10.0, 0.3  # factor between the C of a path, and the gap to which it is followed
 FEW_STEPS = 20  # without a Hessian: then with one. Large multipliers leave few digits to small ones in a span of rows
 SPAN = 2.0  # times the rows: columns from which a matrix of rows by rows is the smaller one by far
 MANY_PRODUCTS = 5.0  # that a Hessian is worth, from which conjugate gradients are tried first
-FINEST = 1e-8  # accuracy up to which they are as good as a Hessian
+FINEST_BY_CG = 1e-8  # accuracy up to which they are as good as a Hessian
 MOST_PRODUCTS = 500  # of conjugate gradients in a step
 ROUNDS = 300  # of Newton, which needs about ten: more are steps that rounding errors make tiny
 SWEEPS = 2  # of coordinate descent at its beginning: each costs less than a Newton step, two save half of them
@@ -43,8 +43,8 @@ def follow(problem: Problem, start: Vector | None = None) -> None:
         start = minimiser(problem)
     C = problem.C / STRIDE
     stages = []
-    while start is None and C * float(np.mean(problem.patterns.norms2)) > EASY:
-        stages.append(problem.softer(C, ROUGH))
+    while start is None and C * float(np.mean(problem.patterns.norms2)) > PATH_FROM_C:
+        stages.append(problem.softer(C, PATH_GAP))
         C /= STRIDE
     if start is None and problem.patterns.categories == 2:
         first = stages[-1] if stages else problem
@@ -136,7 +136,7 @@ class Hessian:
         """For the rows that are active now. The matrix may be overwritten by the next call only."""
         entering, leaving = np.flatnonzero(active & ~self.active), np.flatnonzero(self.active & ~active)
         self.removed += 2.0 * self.problem.C * float(self.problem.weight[leaving] @ self.norms2[leaving])
-        if len(entering) + len(leaving) > active.sum() or EPS * self.removed > NEGLIGIBLE:
+        if len(entering) + len(leaving) > active.sum() or EPS * self.removed > HESSIAN_ERROR:
             self._forget()
             entering, leaving = np.flatnonzero(active), leaving[:0]
         self._add(entering, 1.0)
@@ -247,7 +247,7 @@ def _steps(problem: Problem, penalty: Vector) -> Steps:
         return ConjugateGradients(problem, penalty)
     if _in_span(problem):
         return SpanSteps(problem)
-    if patterns.sparse and patterns.categories == 2 and problem.tol >= FINEST:
+    if patterns.sparse and patterns.categories == 2 and problem.tol >= FINEST_BY_CG:
         products = _products_of_a_hessian(patterns.n, width, patterns.home.stored)
         if products > MANY_PRODUCTS:
             return ConjugateGradients(problem, penalty, products)
