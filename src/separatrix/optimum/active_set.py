@@ -50,7 +50,7 @@ def _solve_augmented(problem: Problem, start: Vector | None) -> None:
         start = near_hard_machine(problem)
     a = start if start is not None and np.any(start) and np.all(np.isfinite(start)) else problem.mean()
     working = rows = np.zeros(0, np.int64)
-    add = _joining(patterns.n, width, ADD)
+    add = patterns.n if all_join(patterns.n, width) else ADD
     helped = start is None and patterns.categories == 2 and width >= MANY_COLUMNS
     for round_ in itertools.count():
         worst = problem.extremes(a, add)
@@ -80,9 +80,9 @@ def _solve_augmented(problem: Problem, start: Vector | None) -> None:
             working = rows
 
 
-def _joining(n: int, width: int, some: int) -> int:
-    """How many patterns join in a round: all of them where they are few."""
-    return n if n <= max(min(ALL_PER_COLUMN * width, ALL_AT_ONCE), 2 * ADD) else some
+def all_join(n: int, width: int) -> bool:
+    """Are so many patterns solved at once?"""
+    return n <= max(min(ALL_PER_COLUMN * width, ALL_AT_ONCE), 2 * ADD)
 
 
 def near_hard(problem: Problem, product: float) -> Vector | None:
@@ -120,7 +120,7 @@ def _solve_free(problem: Problem) -> None:
     patterns = problem.patterns
     w = problem.mean()[:-1]
     working = rows = np.zeros(0, np.int64)
-    add = _joining(patterns.n, patterns.d, ADD // 2)
+    add = patterns.n if all_join(patterns.n, patterns.d) else ADD // 2
     while not _try_with_bias(problem, w, sides := problem.sides(np.append(w, 0.0), add)):
         size = len(working)
         working = np.unique(np.concatenate([working, sides.positive.numbers, sides.negative.numbers]))

@@ -26,7 +26,7 @@ NARROW, NARROW_SPARSE = 100, 50  # columns up to which a matrix of them costs no
 FEW_SWEEPS_C = 4.0  # C |y|^2 up to which coordinate descent needs a few sweeps
 FINEST_BY_SWEEPS = 1e-8  # accuracy beyond which coordinate descent is no match for Newton's steps
 VALUES_WITHOUT_THREADS = 5000  # BLAS makes none of so few: setting their number would take longer than the solution
-NEARLY_HARD_C = 1e5  # C |y|^2 of a soft margin whose vector is near the hard one
+NEAR_C, NEARER_C, FEW_COLUMNS = 100.0, 1e3, 200  # C |y|^2 of a soft margin as a start: few columns, and more
 EXTREME = 1e8  # C R^2 from which a soft margin may be beyond arithmetic
 
 
@@ -103,7 +103,10 @@ def _near(problem: Problem) -> Vector | None:
     patterns = problem.patterns
     if patterns.categories > 2 or not patterns.sparse or problem.free or patterns.d >= WIDE:
         return None
-    return active_set.near_hard(problem, NEARLY_HARD_C)
+    if active_set.all_join(patterns.n, patterns.d + 1):
+        return None
+    # a larger C would cost more than it saves, and exact solves of many columns are dear
+    return active_set.near_hard(problem, NEAR_C if patterns.d <= FEW_COLUMNS else NEARER_C)
 
 
 def _as_hard(problem: Problem) -> None:
