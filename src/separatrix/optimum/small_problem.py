@@ -26,9 +26,8 @@ def is_small(problem: Problem) -> bool:
     if not patterns.here or patterns.categories > 2:
         return False
     values = patterns.n * patterns.entries_per_row
-    if (
-        values + patterns.n > MOST_SPARSE_VALUES if patterns.sparse else values > MOST_VALUES
-    ):  # empty rows are visited too
+    # Empty rows are visited too.
+    if values + patterns.n > MOST_SPARSE_VALUES if patterns.sparse else values > MOST_VALUES:
         return False
     if _few(problem):  # dense rows meet each other in BLAS
         return patterns.n**3 + (values**2 / width if patterns.sparse else 0.0) <= MOST_MULTIPLICATIONS

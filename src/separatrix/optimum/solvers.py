@@ -20,7 +20,7 @@ from separatrix.space import Vector
 
 WIDE = 3000  # columns from which a matrix of columns by columns is too much
 LARGE_BLAS = 1000  # dense columns from which more threads pay; below, they only wait for each other on a busy machine
-ROWS_FOR_SAMPLE, ROWS_PER_COLUMN = 200_000, 500  # rows from which a sample of them is worth solving first
+ROWS_FOR_SAMPLE, ROWS_PER_COLUMN = 200_000, 500  # rows, and for each column, from which a sample is worth solving first
 TALL = 2  # sparse rows per column, from which sweeps over the rows stall sooner than conjugate gradients do
 NARROW, NARROW_SPARSE = 100, 50  # columns up to which a matrix of them costs nothing
 FEW_SWEEPS_C = 4.0  # C |y|^2 up to which coordinate descent needs a few sweeps
@@ -50,11 +50,7 @@ def choose(problem: Problem) -> tuple[str, str]:
         if problem.hard:
             return "sift", f"hard margin{machine}, rows elsewhere: few passes bring the rows near the boundary"
         return "sample-newton", f"soft margin{machine}, rows elsewhere: few passes from the solution of a sample"
-    if (
-        patterns.rows_in_all >= ROWS_FOR_SAMPLE
-        and not patterns.sparse
-        and patterns.rows_in_all >= ROWS_PER_COLUMN * width
-    ):
+    if not patterns.sparse and patterns.rows_in_all >= max(ROWS_FOR_SAMPLE, ROWS_PER_COLUMN * width):
         if problem.hard and not problem.free:
             return "sift", f"hard margin{machine}, many rows: few passes bring those near the boundary"
         if not problem.hard:

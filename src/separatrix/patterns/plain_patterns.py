@@ -33,7 +33,7 @@ __all__ = ["CHUNK", "EPS", "Patterns"]
 
 CHUNK = 1_000_000  # values copied at a time where dense rows have to be scaled
 IN_CACHE = 1 << 17  # values that stay in a processor's cache while they are used twice
-PIECE = 128 * passes.BLOCK  # multipliers of a combination that are summed by one thread
+LONG_SUM = 128 * passes.BLOCK  # multipliers of a combination that are summed by one thread
 SHARED = {"squares", "prices"}  # numbers of the rows that do not depend on labels and space
 
 
@@ -112,7 +112,7 @@ class Patterns(PatternSet):
     def block_rows(self) -> int:
         """Rows summed before they enter a total: more where its columns outnumber the values of a block."""
         wide = self.sparse and self.d > passes.BLOCK * self.entries_per_row
-        return PIECE if wide and self.long_sums else passes.BLOCK
+        return LONG_SUM if wide and self.long_sums else passes.BLOCK
 
     def in_all_columns(self, a: Vector) -> Vector:
         if self.home.columns is None:
@@ -137,7 +137,7 @@ class Patterns(PatternSet):
     def _of_block(self, block: MemoryRows) -> "Patterns":
         rows = slice(self._first(block), self._first(block) + block.n)
         other = Patterns(block, self.labels[rows], self.space, None if self.weight is None else self.weight[rows])
-        other.long_sums = self.block_rows == PIECE
+        other.long_sums = self.block_rows == LONG_SUM
         for name in SHARED & vars(self).keys():
             setattr(other, name, getattr(self, name)[rows])
         return other
@@ -361,18 +361,18 @@ class Patterns(PatternSet):
     def combine(self, index: np.ndarray, alpha: Vector) -> Vector:
         index, alpha = np.ascontiguousarray(index, dtype=np.int64), np.ascontiguousarray(alpha)
         kernel, rho = passes.combination(), self.space.rho
-        if len(index) <= PIECE:
+        if len(index) <= LONG_SUM:
             out = np.zeros(self.d + 1)
             kernel(self.rows, self.labels, rho, index, alpha, self.block_rows, out)
             return out
 
         def part(first: int) -> Vector:
             out = np.zeros(self.d + 1)
-            rows = slice(first, first + PIECE)
+            rows = slice(first, first + LONG_SUM)
             kernel(self.rows, self.labels, rho, index[rows], alpha[rows], self.block_rows, out)
             return out
 
-        return self.home.sum_of(part, len(index), PIECE, np.zeros(self.d + 1))
+        return self.home.sum_of(part, len(index), LONG_SUM, np.zeros(self.d + 1))
 
     def inner_products(self, index: np.ndarray, bias: bool = True) -> NDArray[np.float64]:
         """y_i.y_j of some rows with each other; ``bias``: with that of the constant coordinate."""

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from separatrix.proof.clock import Clock
 from separatrix.proof.enclosure import scaled_columns
-from separatrix.proof.integer_systems import LARGEST, PRIMES, Integers, basis_columns, solve
+from separatrix.proof.integer_systems import MOST_UNKNOWNS, PRIMES, Integers, basis_columns, solve
 
-LARGEST_SYSTEM = LARGEST  # rows of a combination that is solved exactly
+LARGEST_SYSTEM = MOST_UNKNOWNS  # rows of a combination that is solved exactly
 BROKEN = (FloatingPointError, RuntimeError, ValueError, np.linalg.LinAlgError)  # what float arithmetic may end with
-BLOCK = 64  # columns that are checked at a time
+COLUMNS_AT_A_TIME = 64  # columns that are checked at a time
 
 
 def integer_table(V: NDArray[np.float64]) -> tuple[list[Integers], list[int]]:
@@ -74,9 +74,9 @@ def vanishing_weights(V: NDArray[np.float64], clock: Clock) -> Integers | None:
     if found is None or min(found[0]) < 0:
         return None
     weight = without_factor(found[0])
-    for first in range(0, V.shape[1], BLOCK):
+    for first in range(0, V.shape[1], COLUMNS_AT_A_TIME):
         clock.look()
-        table, _ = integer_table(V[:, first : first + BLOCK])
+        table, _ = integer_table(V[:, first : first + COLUMNS_AT_A_TIME])
         if any(dot(list(equation), weight) for equation in zip(*table, strict=True)):
             return None
     return weight

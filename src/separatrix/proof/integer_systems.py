@@ -19,7 +19,7 @@ from separatrix.proof.clock import Clock
 
 PRIMES = (2097143, 2097133, 2097131)  # below 2^21: 2,048 products of residues sum to less than 2^53
 BITS = 21
-LARGEST = 2000  # unknowns
+MOST_UNKNOWNS = 2000
 PANEL = 32
 SHORT = 2e8  # unknowns^3 times bits of what FLINT solves in a tenth of a second
 FIRST_DIGITS, MORE_DIGITS = 32, 1.2  # at which fractions are looked for: at first, and times those of the last attempt
@@ -36,7 +36,7 @@ def solve(A: list[Integers], b: Integers, clock: Clock) -> tuple[Integers, int] 
     primes at once.
     """
     k = len(A)
-    if k > LARGEST:
+    if k > MOST_UNKNOWNS:
         return None
     bits = max(max(max(row), -min(row)).bit_length() for row in A)
     clock.look()

@@ -22,10 +22,10 @@ from separatrix.space import Space
 
 LARGEST_GRAM = 300  # rows whose inner products are computed exactly
 LARGEST_DEGREE = 16
-LONGEST = 5.0  # seconds
+MOST_SECONDS = 5.0
 
 
-def refute(patterns: KernelPatterns, index: np.ndarray, max_time: float = LONGEST) -> Gordan | None:
+def refute(patterns: KernelPatterns, index: np.ndarray, max_time: float = MOST_SECONDS) -> Gordan | None:
     """Patterns with weights that combine to exactly 0: two equal rows, or some of those of ``index``.
 
     None where there are none, where the values of the kernel are not known exactly, and beyond the limits.

@@ -34,9 +34,9 @@ from separatrix.rows.validate import check_labels, check_numbers, check_structur
 from separatrix.showing import figures_of
 from separatrix.space import Space, Vector
 
-FEW = 3  # answers that are told by their names
-ENOUGH = 0.5  # gap at which a separating hyperplane is good enough
-SMALLEST = float(np.finfo(np.float64).tiny) / float(np.finfo(np.float64).eps)  # R^2 below which squares lose digits
+MOST_NAMED = 3  # answers that are told by their names
+SEPARATING_GAP = 0.5  # gap at which a separating hyperplane is good enough
+SMALLEST_R2 = float(np.finfo(np.float64).tiny) / float(np.finfo(np.float64).eps)  # R^2 below which squares lose digits
 
 Multipliers = tuple[np.ndarray, Vector]
 
@@ -174,7 +174,7 @@ def _joint(linear: Separability, total: dict, pairwise: dict) -> Separability:
             for n in answers
             if answers[n].separable is verdict
         ]
-        return ", ".join(found) if len(found) <= FEW else f"{len(found)} of {len(answers)}"
+        return ", ".join(found) if len(found) <= MOST_NAMED else f"{len(found)} of {len(answers)}"
 
     def words(answers: dict) -> str:
         told = [
@@ -223,7 +223,7 @@ class _Question:
 
     def decide(self, patterns: Any, near: Multipliers | None = None) -> Separability:
         """Floats first, where their squares neither overflow nor vanish; then integers, where they are few enough."""
-        in_range = SMALLEST <= patterns.radius2 < np.inf
+        in_range = SMALLEST_R2 <= patterns.radius2 < np.inf
         affordable = Alternative.affordable(patterns)
         if not np.isfinite(patterns.radius2) and not affordable:
             row = patterns.shape.bad * patterns.rows_in_all // patterns.n
@@ -255,7 +255,7 @@ class _Question:
         return Separability(None, "undecided", False, best.certificate, explanation=text)
 
     def _solve(self, patterns: Any) -> Problem:
-        problem = Problem(patterns, np.inf, None, tol=ENOUGH, max_time=self.clock.left)
+        problem = Problem(patterns, np.inf, None, tol=SEPARATING_GAP, max_time=self.clock.left)
         with suppress(*BROKEN), np.errstate(all="ignore"):
             solvers.solve(problem, solvers.choose(problem)[0])  # where arithmetic breaks down, what was found counts
         return problem
@@ -386,7 +386,7 @@ class _Best:
 def _certificate(patterns: Any, a: Vector, problem: Problem | None, radius: float | None = None) -> Certificate:
     """Of a vector, and of the multipliers that a solver found, perhaps on scaled rows. ``radius``: the vector separates
     by an exact proof, and squares of the data may be out of range."""
-    if radius is not None and not SMALLEST <= patterns.radius2 < np.inf:
+    if radius is not None and not SMALLEST_R2 <= patterns.radius2 < np.inf:
         whole = patterns.in_all_columns(a)
         return Certificate(None, np.inf, True, patterns.space, radius, direction=whole, categories=patterns.categories)
     certificate = certify(patterns, a, None)
