@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from separatrix.aside import aside
 from separatrix.errors import DataError
 from separatrix.patterns.base import EPS
-from separatrix.patterns.plain_patterns import CHUNK, Patterns
+from separatrix.patterns.plain_patterns import Patterns
 from separatrix.space import Vector
 
 LARGEST_FACTOR = 5000  # shorter side up to which a matrix is factorised
 QR_WORK = 2e9  # multiplications up to which sparse rows are worth a QR factorisation
+CHUNK = 1_000_000  # values of rows that are copied and scaled at a time
 Matrix = NDArray[np.float64]
 
 

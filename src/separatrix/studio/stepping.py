@@ -18,7 +18,8 @@ from separatrix.estimators.max_margin import MaxMargin
 from separatrix.loops.order import order_of, permutation
 from separatrix.loops.state import UPDATES, VISITS
 from separatrix.plot.boundary import leads
-from separatrix.proof.theory import Setting, Theory, theory_of
+from separatrix.proof.theorems import Setting
+from separatrix.proof.theory import Theory, theory_of
 from separatrix.studio.board import Board, Separator
 from separatrix.workflows.watched import watched
 
