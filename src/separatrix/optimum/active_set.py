@@ -60,7 +60,7 @@ def _solve_augmented(problem: Problem, start: Vector | None) -> None:
             return
         joining = worst.numbers
         if round_ == TRIALS and worst.errors >= ADD and helped and (near := near_hard(problem, MODERATE_C)) is not None:
-            worst = problem.extremes(near, max(add, WORST * width))
+            worst = problem.extremes(near, max(add, min(WORST * width, ALL_AT_ONCE)))
             problem.reached(near, worst.minimum)
             if problem.done():
                 return
