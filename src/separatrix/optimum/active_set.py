@@ -27,6 +27,7 @@ ADD_OF_CLASS = 20  # patterns of each class that join where vertices are pairs
 VALUES_FROM_MEAN = 100_000  # of a linear machine, up to which exact solves need no better start than the mean
 TRIALS = 2  # rounds from the mean, before the vector of a soft margin shows the way
 MODERATE_C, START_GAP = 100.0, 1e-2  # its C |y|^2 and its gap: a larger C costs more than it saves
+WORST, LIKELY, FEW_ERRORS = 3, 0.6, 10  # patterns a column that join then, and that are taken for tight; its errors
 MANY_COLUMNS = 150  # from which exact solves are so dear that it pays
 FAR_WIDER, VALUES_FOR_SWEEPS, COARSE_GAP = 4, 1_000_000, 1e-5  # columns a row, values, gap: sweeps are tried first
 SWEEPS, SWEEPS_AT_ONCE, VALUES_BETWEEN_LOOKS = 40, 5, 1e8  # at most: in all, between two looks, values they visit there
@@ -57,13 +58,17 @@ def _solve_augmented(problem: Problem, start: Vector | None) -> None:
         problem.reached(a, worst.minimum)
         if problem.done():
             return
+        joining = worst.numbers
         if round_ == TRIALS and worst.errors >= ADD and helped and (near := near_hard(problem, MODERATE_C)) is not None:
-            worst, working, rows = problem.extremes(near, add), rows[:0], rows[:0]
+            worst = problem.extremes(near, max(add, WORST * width))
             problem.reached(near, worst.minimum)
             if problem.done():
                 return
+            add = worst.k if worst.errors <= FEW_ERRORS else add  # data that nothing separates need few rows to show it
+            joining = worst.numbers[np.argsort(worst.margins)[:add]]
+            working, rows = rows[:0], np.sort(joining[: int(LIKELY * width)])
         size = len(working)
-        working = np.union1d(working, worst.numbers) if size else np.sort(worst.numbers)
+        working = np.union1d(working, joining) if size else np.sort(joining)
         if len(working) == size:
             return  # nothing new is violated: this is as far as arithmetic goes
         V, columns = patterns.narrow_rows(working)  # the solution is a combination of these rows, and 0 elsewhere
@@ -76,7 +81,7 @@ def _solve_augmented(problem: Problem, start: Vector | None) -> None:
         problem.dual(rows, alpha, combination)
         if problem.upper <= NOTHING_LEFT * patterns.radius * np.sqrt(width):
             return
-        if len(working) > 1.5 * width + ADD:  # looking for the worst of them is not free
+        if len(working) > 1.5 * width + add:  # looking for the worst of them is not free
             working = rows
 
 
