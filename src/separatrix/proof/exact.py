@@ -1,4 +1,4 @@
-"""Proofs in rational arithmetic: every float is a fraction, so nothing here is rounded.
+"""Proofs in integers: every float is an integer times a power of two, so nothing here is rounded.
 
 Columns of floats are turned into integers by powers of two: a column in other units asks the same question.
 """
@@ -45,23 +45,12 @@ def without_factor(x: Integers) -> Integers:
     return [v // common for v in x] if common > 1 else x
 
 
-def vanishing_combination(V: NDArray[np.float64], clock: Clock | None = None) -> list[Fraction] | None:
-    """Multipliers lambda >= 0 with sum 1 and ``V^t lambda = 0``, exactly; None if none was found.
-
-    The rows have to be affinely independent, as those of a vertex of the set of solutions are; then lambda is unique.
-    """
-    weight = vanishing_weights(V, clock or Clock())
-    if weight is None:
-        return None
-    total = sum(weight)
-    return [Fraction(w, total) for w in weight]
-
-
 def vanishing_weights(V: NDArray[np.float64], clock: Clock) -> Integers | None:
-    """The same as integers, up to their sum.
+    """Integers lambda >= 0, not all 0, with ``V^t lambda = 0`` exactly; None if none were found.
 
-    Equations that are independent modulo a prime, one less than there are rows, and the sum determine lambda. The other
-    equations are checked, a block of columns at a time.
+    The rows have to be affinely independent, as those of a vertex of the set of solutions are; then lambda is unique up
+    to a factor. Equations that are independent modulo a prime, one less than there are rows, and the sum determine it.
+    The other equations are checked, a block of columns at a time.
     """
     k = len(V)
     if not 0 < k <= min(LARGEST_SYSTEM, V.shape[1] + 1):

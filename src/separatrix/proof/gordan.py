@@ -1,6 +1,6 @@
 """Gordan's theorem: a vector has a.y_k > 0 for all patterns, or some of them with weights > 0 combine to 0.
 
-The second case is proved in rational arithmetic; within a fit by bounds on rounding errors, where these suffice.
+The second case is proved in integers; within a fit by floats with bounds on rounding errors, where these suffice.
 """
 
 from dataclasses import replace

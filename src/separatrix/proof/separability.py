@@ -50,7 +50,7 @@ class Separability:
     on its side or on it, and not all on it), "none", or "undecided" (also where it is proved that no hyperplane
     separates, and not decided whether one does weakly). ``hyperplane`` and ``margin`` (geometric) where there is one;
     ``gordan``, the rows and weights whose combination vanishes, where there is none. ``exact``: the answer is a proof
-    in rational arithmetic or by bounds on rounding errors. ``vector``: the (w, b) of a hyperplane as fractions where
+    in integers or fractions, or by bounds on rounding errors. ``vector``: the (w, b) of a hyperplane as fractions where
     no floats were found that hold one (of a machine all its vectors). For more than
     two classes ``separable``, ``certificate`` and ``margin`` speak of one linear machine (``certificate.verify(X, y)``;
     the rows of ``gordan`` are patterns of Kesler's construction), and ``total`` (each class against the rest, DHS
