@@ -16,6 +16,7 @@ from separatrix.proof.clock import Clock, OutOfTimeError
 from separatrix.proof.enclosure import enclosed_weights, scaled_columns
 from separatrix.proof.exact import BROKEN, LARGEST_SYSTEM, vanishing_weights
 from separatrix.proof.interior import FEWEST_PER_COLUMN, interior_weights, overlapping_rows
+from separatrix.proof.twins import twins
 from separatrix.space import Vector
 
 ROWS_OF_A_FIT, SECONDS_OF_A_FIT = 600, 20.0  # for a proof within a fit
@@ -76,6 +77,14 @@ def gordan(
         if weight is not None:
             return witness(patterns, rows, weight)
     return None
+
+
+def refuting_pair(patterns: Any) -> Gordan | None:
+    """The shortest proof, which anybody can read: two equal rows of different classes."""
+    if not (patterns.here and patterns.categories == 2):
+        return None
+    pair = twins(patterns.rows, patterns.labels)
+    return None if pair is None else witness(patterns, np.array(pair), [1, 1])
 
 
 def gordan_soon(patterns: Any, index: np.ndarray, alpha: Vector) -> Gordan | None:

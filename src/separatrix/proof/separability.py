@@ -25,7 +25,7 @@ from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import certify, separates_exactly, upper_bound
 from separatrix.proof.clock import Clock, OutOfTimeError
 from separatrix.proof.exact import BROKEN
-from separatrix.proof.gordan import Gordan, gordan
+from separatrix.proof.gordan import Gordan, gordan, refuting_pair
 from separatrix.rows.base import Rows
 from separatrix.rows.changed_rows import ScaledRows
 from separatrix.rows.elsewhere import home_of
@@ -233,7 +233,7 @@ class _Question:
         best = _Best(patterns)
         try:
             if in_range and near is not None:
-                found = gordan(patterns, *near, self.clock)
+                found = refuting_pair(patterns) or gordan(patterns, *near, self.clock)
                 if found is not None:
                     return self._no(patterns, found)
             attempts = [self._solve] if affordable else [self._solve, self._solve_scaled]
@@ -242,7 +242,7 @@ class _Question:
                 if certify(patterns, problem.a, None).separable or separates_exactly(patterns, problem.a):
                     return self._yes(patterns, problem.a, problem, patterns.distance(problem.a))
                 best.look(problem)
-                found = gordan(patterns, problem.alpha_index, problem.alpha, self.clock)
+                found = refuting_pair(patterns) or gordan(patterns, problem.alpha_index, problem.alpha, self.clock)
                 if found is not None:
                     return self._no(patterns, found)
             if affordable:
