@@ -47,11 +47,14 @@ def _solve_augmented(problem: Problem, start: Vector | None) -> None:
     width = patterns.d + 1
     if _swept(problem):
         return
+    if all_join(patterns.n, width):
+        _solve_at_once(problem)
+        return
     if start is None and patterns.categories > 2 and patterns.n * width > VALUES_FROM_MEAN:
         start = near_hard_machine(problem)
     a = start if start is not None and np.any(start) and np.all(np.isfinite(start)) else problem.mean()
     working = rows = np.zeros(0, np.int64)
-    add = patterns.n if all_join(patterns.n, width) else ADD
+    add = ADD
     helped = start is None and patterns.categories == 2 and width >= MANY_COLUMNS
     for round_ in itertools.count():
         worst = problem.extremes(a, add)
@@ -71,18 +74,40 @@ def _solve_augmented(problem: Problem, start: Vector | None) -> None:
         working = np.union1d(working, joining) if size else np.sort(joining)
         if len(working) == size:
             return  # nothing new is violated: this is as far as arithmetic goes
-        V, columns = patterns.narrow_rows(working)  # the solution is a combination of these rows, and 0 elsewhere
-        a, combination = np.zeros(width), np.zeros(width)
-        guess = np.searchsorted(working, rows) if len(rows) else None
-        a[columns], u = least_distance(V, _scale(problem), problem.interrupted, guess)
-        support = np.flatnonzero(u)
-        rows, alpha = working[support], u[support]
-        combination[columns] = V[support].T @ alpha
-        problem.dual(rows, alpha, combination)
-        if problem.upper <= NOTHING_LEFT * patterns.radius * np.sqrt(width):
+        a, rows = _solve_on(problem, working, rows)
+        if _vanishes(problem):
             return
         if len(working) > 1.5 * width + add:  # looking for the worst of them is not free
             working = rows
+
+
+def _solve_at_once(problem: Problem) -> None:
+    a, _ = _solve_on(problem, np.arange(problem.patterns.n), np.zeros(0, np.int64))
+    if _vanishes(problem):
+        a = problem.mean()  # nothing separates: some vector that has most of them on their sides
+    problem.reached(a, problem.extremes(a, 1).minimum)
+    problem.tell()
+    problem.done()
+
+
+def _solve_on(problem: Problem, working: np.ndarray, rows: np.ndarray) -> tuple[Vector, np.ndarray]:
+    """The exact solution on some patterns, of which ``rows`` may be tight, and those that are; their multipliers are
+    entered."""
+    patterns, width = problem.patterns, problem.patterns.d + 1
+    V, columns = patterns.narrow_rows(working)  # the solution is a combination of these rows, and 0 elsewhere
+    a, combination = np.zeros(width), np.zeros(width)
+    guess = np.searchsorted(working, rows) if len(rows) else None
+    a[columns], u = least_distance(V, _scale(problem), problem.interrupted, guess)
+    support = np.flatnonzero(u)
+    alpha = u[support]
+    combination[columns] = V[support].T @ alpha
+    problem.dual(working[support], alpha, combination)
+    return a, working[support]
+
+
+def _vanishes(problem: Problem) -> bool:
+    """Do the multipliers combine to what is 0 but for rounding errors?"""
+    return problem.upper <= NOTHING_LEFT * problem.patterns.radius * float(np.sqrt(problem.patterns.d + 1))
 
 
 def all_join(n: int, width: int) -> bool:
@@ -143,7 +168,7 @@ def _solve_free(problem: Problem) -> None:
         rows = working[support]
         combination[columns[:-1]] = u[support] @ V[support, :-1]
         problem.dual(rows, u[support], combination)
-        if problem.upper <= NOTHING_LEFT * patterns.radius * np.sqrt(patterns.d + 1):
+        if _vanishes(problem):
             return
         if len(working) > 1.5 * patterns.d + add:
             working = rows
@@ -173,7 +198,7 @@ def _solve_by_pairs(problem: Problem, w: Vector) -> None:
         support = np.flatnonzero(u)
         rows, alpha = _multipliers(pairs[support], u[support])
         problem.dual(rows, alpha, np.append(V[support].T @ u[support], 0.0))
-        if problem.upper <= NOTHING_LEFT * patterns.radius * np.sqrt(patterns.d + 1):
+        if _vanishes(problem):
             return
         if len(pairs) > 2 * (patterns.d + 1) + ADD_OF_CLASS * ADD_OF_CLASS:
             pairs = pairs[support]
