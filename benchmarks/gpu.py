@@ -26,7 +26,8 @@ from separatrix.patterns.base import PassedPatterns
 from separatrix.patterns.device_patterns import passed
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certify import certify, upper_bound
-from separatrix.proof.exact import vanishing_combination
+from separatrix.proof.clock import Clock
+from separatrix.proof.exact import vanishing_weights
 from separatrix.proof.separability import separability
 from separatrix.rows.device import DeviceRows
 from separatrix.rows.memory import MemoryRows
@@ -181,7 +182,7 @@ def hard(n=1_000_000_000, d=24):
     out["flipped row"] = {
         "row": row, "separable": answer.separable, "exact": answer.exact, "seconds": seconds,
         "in the proof": bool(np.any(rows == row)), "rows of the proof": len(rows),
-        "checked in rationals": vanishing_combination(few.dense_rows(np.arange(len(rows)))) is not None,
+        "checked in rationals": vanishing_weights(few.dense_rows(np.arange(len(rows))), Clock()) is not None,
     }  # fmt: skip
     return out
 

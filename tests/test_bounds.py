@@ -40,7 +40,7 @@ from separatrix import (
     soft_measures,
 )
 from separatrix.patterns.plain_patterns import Patterns
-from separatrix.proof.theory import Setting, theorem_of
+from separatrix.proof.theorems import Setting, theorem_of
 from separatrix.rules import BallseptronRule, MargitronRule, WeightShrinkingRule
 from separatrix.rules.fuzzy import fuzzy_weights, membership
 from separatrix.space import Space

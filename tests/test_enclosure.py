@@ -10,7 +10,7 @@ from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof import gordan
 from separatrix.proof.clock import Clock, OutOfTimeError
 from separatrix.proof.enclosure import enclosed_weights
-from separatrix.proof.exact import vanishing_combination
+from separatrix.proof.exact import vanishing_weights
 from separatrix.space import Space
 
 
@@ -29,12 +29,12 @@ def test_what_floats_prove_is_so(k, seed, power, positive):
     V *= 10.0 ** rng.integers(-power, power + 1, k - 1) if power > 0 else 1.0
     if not positive:
         V[0] = -V[0]
-    found, exact = enclosed_weights(V), vanishing_combination(V)
+    found, exact = enclosed_weights(V), vanishing_weights(V, Clock())
     if positive:
         np.testing.assert_allclose(found, weight, rtol=1e-6)
     if found is not None:
         assert min(exact) > 0
-        np.testing.assert_allclose(found, [float(x) for x in exact], rtol=1e-9)
+        np.testing.assert_allclose(found, [w / sum(exact) for w in exact], rtol=1e-9)
     else:
         assert not positive
 
@@ -75,7 +75,7 @@ def test_a_value_that_underflows_beside_a_large_one_proves_nothing():
 
 def test_no_fit_claims_more_than_verify_has_time_for(monkeypatch):
     monkeypatch.setattr(gordan, "ENCLOSED", 10)
-    monkeypatch.setattr(gordan, "OF_A_FIT", 10)
+    monkeypatch.setattr(gordan, "ROWS_OF_A_FIT", 10)
     rng = np.random.default_rng(5)
     X = rng.standard_normal((150, 12))
     assert LeastSquares().fit(X, rng.random(150) < 0.5).certificate_.separable is None

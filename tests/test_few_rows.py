@@ -48,7 +48,7 @@ def test_the_minimum_in_a_box_fulfils_its_conditions(seed, n, d, power, repeated
 def test_few_rows_with_plain_slack_end_where_many_would(monkeypatch, C, shape):
     X, l = rows(1, *shape)
     few = MaxMargin(C, loss="hinge").fit(X, l)
-    monkeypatch.setattr(augmented_lagrangian, "FEW", 0)
+    monkeypatch.setattr(augmented_lagrangian, "COMPILED_ROWS", 0)
     many = MaxMargin(C, loss="hinge").fit(X, l)
     assert few.certificate_.gap < 1e-8
     assert few.certificate_.value == pytest.approx(many.certificate_.value, rel=1e-9)
@@ -58,7 +58,7 @@ def test_few_rows_with_plain_slack_end_where_many_would(monkeypatch, C, shape):
 def test_multipliers_that_are_not_yet_there_are_where_newtons_steps_begin(monkeypatch):
     X, l = rows(2, 60, 10)
     right = MaxMargin(10.0, loss="hinge").fit(X, l)
-    monkeypatch.setattr(augmented_lagrangian, "ROUNDS", 1)
+    monkeypatch.setattr(augmented_lagrangian, "COMPILED_ROUNDS", 1)
     monkeypatch.setattr(augmented_lagrangian, "CORRECTIONS", 1)
     rough = MaxMargin(10.0, loss="hinge").fit(X, l)
     assert rough.n_passes_ > right.n_passes_
@@ -88,7 +88,7 @@ def test_fewer_rows_than_columns_reach_the_same_minimum_from_either_side(monkeyp
     X, l = rows(4, *shape)
     inside = MaxMargin(C).fit(X, l)
     monkeypatch.setattr(newton, "SPAN", np.inf)
-    monkeypatch.setattr(small_problem, "FEW", 0)
+    monkeypatch.setattr(small_problem, "MOST_MULTIPLICATIONS", 0)
     outside = MaxMargin(C).fit(X, l)
     assert inside.certificate_.gap < 1e-9
     np.testing.assert_allclose(inside.coef_, outside.coef_, rtol=1e-6, atol=1e-9 * np.abs(outside.coef_).max())
@@ -109,7 +109,7 @@ def test_pairs_of_multipliers_end_exactly(monkeypatch, C):
 def test_pairs_that_take_too_long_hand_over(monkeypatch):
     X, y = make_classification(200, 8, n_informative=5, flip_y=0.1, random_state=0)
     right = KernelMaxMargin(100.0, loss="hinge", gamma=0.1).fit(X, y)
-    monkeypatch.setattr(kernel_decomposition, "STEPS", 10)
+    monkeypatch.setattr(kernel_decomposition, "MOST_STEPS", 10)
     monkeypatch.setattr(kernel_decomposition, "STEPS_OF_ROW", 0)
     other = KernelMaxMargin(100.0, loss="hinge", gamma=0.1).fit(X, y)
     assert other.n_steps_ != right.n_steps_

@@ -300,7 +300,7 @@ def test_large_problems_come_to_the_same(mode, C, face, monkeypatch):
     X, y = make_moons(250, noise=0.15, random_state=0)
     options = {"fit_intercept": mode, "gamma": 8.0, "tol": 1e-5}
     exact = KernelMaxMargin(C, **options).fit(X, y)
-    monkeypatch.setattr(kernelised, "AT_ONCE", 10)
+    monkeypatch.setattr(kernelised, "ROWS_FACTORED", 10)
     monkeypatch.setattr(kernelised, "LARGEST_FACE", face)
     descended = KernelMaxMargin(C, cache_size=0.1, **options).fit(X, y)
     assert descended.certificate_.gap <= 2e-5

@@ -244,7 +244,7 @@ def test_the_cache_is_bounded_in_all_problems_together(cls, mode, jobs, monkeypa
 
     monkeypatch.setattr(kernelised, "GramRows", Counted)
     monkeypatch.setattr(kernel_decomposition, "GramRows", Counted)
-    monkeypatch.setattr(kernel_decomposition, "AT_ONCE", 10)
+    monkeypatch.setattr(kernel_decomposition, "ROWS_FACTORED", 10)
     options = {"max_epochs": 3} if cls is KernelPerceptron else {}
     cls(cache_size=0.03, multi_class=mode, n_jobs=jobs, **options).fit(*IRIS)
     assert 5_000 < most[0] <= 30_000

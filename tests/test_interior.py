@@ -65,7 +65,7 @@ def test_rows_are_those_among_which_the_vector_has_no_say():
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_fit_claims_what_verify_proves(monkeypatch, intercept, dtype):
-    monkeypatch.setattr(gordan, "MANY", 0)
+    monkeypatch.setattr(gordan, "VALUES_FOR_MANY", 0)
     for seed in range(6):
         rng = np.random.default_rng(seed)
         X, y = overlapping(rng, 200, 9, whole=seed % 2 == 1)
@@ -80,7 +80,7 @@ def test_a_fit_claims_what_verify_proves(monkeypatch, intercept, dtype):
 
 def test_rows_of_a_claim_are_those_of_the_data(monkeypatch):
     """Rows of weight 0 take no part, and the certificate numbers the others as they were given."""
-    monkeypatch.setattr(gordan, "MANY", 0)
+    monkeypatch.setattr(gordan, "VALUES_FOR_MANY", 0)
     rng = np.random.default_rng(3)
     X, y = overlapping(rng, 300, 5)
     weight = (np.arange(300) % 3 > 0).astype(float)

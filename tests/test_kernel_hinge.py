@@ -25,7 +25,7 @@ def test_it_is_svc(options, C, at_once, monkeypatch):
     X, y = MOONS
     weight = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
     if not at_once:
-        monkeypatch.setattr(kernel_decomposition, "AT_ONCE", 10)
+        monkeypatch.setattr(kernel_decomposition, "ROWS_FACTORED", 10)
         monkeypatch.setattr(kernel_decomposition, "WORKING", 20)
     tol = 1e-7 if at_once else 1e-6
     theirs = SVC(C=C, tol=1e-7, **options).fit(X, y, sample_weight=weight)
@@ -62,7 +62,7 @@ def test_decomposition_finds_what_is_found_at_once(intercept, loss, monkeypatch)
     X, y = MOONS
     options = {"loss": loss, "fit_intercept": intercept, "gamma": 4.0, "tol": 1e-6}
     exact = KernelMaxMargin(10.0, **options).fit(X, y)
-    monkeypatch.setattr(kernel_decomposition, "AT_ONCE", 10)
+    monkeypatch.setattr(kernel_decomposition, "ROWS_FACTORED", 10)
     monkeypatch.setattr(kernel_decomposition, "LARGEST_FACE", 0)
     model = KernelMaxMargin(10.0, cache_size=0.05, **options).fit(X, y)
     assert model.certificate_.gap <= 2e-6
@@ -143,7 +143,8 @@ def test_rows_that_are_left_out_take_their_columns_with_them():
 
 def test_rows_that_were_left_out_are_asked_before_the_end(monkeypatch):
     """Where the others are done just when some are left out, the next round makes no step, and this is not the end."""
-    for name, value in {"WORTH": 0.8, "PIECE": 3, "FEW": 0, "MANY": 200}.items():
+    smaller = {"WORTH_COPYING": 0.8, "STEPS_BETWEEN_LOOKS": 3, "ROWS_TOGETHER": 0, "ROWS_FOR_SAMPLE": 200}
+    for name, value in smaller.items():
         monkeypatch.setattr(gram_pairs, name, value)
     apart, settle = [], gram_pairs.Pairs.settle
 

@@ -156,7 +156,7 @@ def test_a_working_set_finds_the_same(criterion, monkeypatch):
     for y in (X[:, 0] > 0.1, X[:, 0] + rng.normal(size=400) > 0):
         whole = LinearProgram(criterion).fit(X, y)
         with monkeypatch.context() as patch:
-            patch.setattr(linear_program, "FEW", 10)
+            patch.setattr(linear_program, "ALL_AT_ONCE", 10)
             patch.setattr(linear_program, "ADD", 5)
             part = LinearProgram(criterion).fit(X, y)
         np.testing.assert_allclose(part.coef_, whole.coef_, rtol=1e-6, atol=1e-9)

@@ -204,7 +204,7 @@ def test_the_start_of_a_hard_margin_changes_no_result(monkeypatch):
     model = MaxMargin(np.inf, multi_class="kesler").fit(X, y)
     monkeypatch.setattr(machine_start, "ROWS", 200)  # a part of the rows does for a start
     part = MaxMargin(np.inf, multi_class="kesler").fit(X, y)
-    monkeypatch.setattr(active_set, "SMALL", np.inf)
+    monkeypatch.setattr(active_set, "VALUES_FROM_MEAN", np.inf)
     without = MaxMargin(np.inf, multi_class="kesler").fit(X, y)
     assert model.n_passes_ > without.n_passes_  # sweeps are passes
     for other in (part, without):

@@ -30,7 +30,7 @@ def rows(n, d, noise=0.0, margin=0.05, seed=0, dtype=np.float64):
 
 @pytest.fixture
 def few_are_many(monkeypatch):
-    monkeypatch.setattr(solvers, "MANY", 3000)
+    monkeypatch.setattr(solvers, "ROWS_FOR_SAMPLE", 3000)
     monkeypatch.setattr(sift, "SAMPLE_HERE", 300)
     monkeypatch.setattr(sift, "COLLECT_HERE", 100)
     monkeypatch.setattr(sample_newton, "SAMPLE_HERE", 500)

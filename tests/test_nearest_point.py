@@ -139,7 +139,7 @@ def test_fits_of_fewer_rows_than_columns_are_certified(bias, dtype, layout):
 
 def test_far_fewer_rows_than_columns_go_by_sweeps(monkeypatch):
     """Where the gap that is asked for is coarse; a finer one, and rows that nothing separates, are solved exactly."""
-    monkeypatch.setattr(active_set, "LARGE", 0)
+    monkeypatch.setattr(active_set, "VALUES_FOR_SWEEPS", 0)
     rng = np.random.default_rng(8)
     X, labels = rng.normal(size=(40, 300)), np.where(np.arange(40) % 2, 1.0, -1.0)
 

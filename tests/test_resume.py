@@ -176,7 +176,7 @@ def test_pieces_never_change_a_result(monkeypatch, classes, options):
     y = MIXED[classes]
     wholes = [clone(model).set_params(max_epochs=4, **options).fit(X, y) for model in VARIANTS]
     monkeypatch.setattr(training, "FIRST_PIECE", 1)
-    monkeypatch.setattr(training, "PIECE", 1e-12)
+    monkeypatch.setattr(training, "SECONDS_OF_A_PIECE", 1e-12)
     for model, whole in zip(VARIANTS, wholes, strict=True):
         assert_equal(whole, clone(model).set_params(max_epochs=4, **options).fit(X, y))
 

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from separatrix import DataError, MaxMargin, separability
 from separatrix.proof import integer_systems
 from separatrix.proof.clock import Clock, OutOfTimeError
-from separatrix.proof.exact import product_sign, vanishing_combination
+from separatrix.proof.exact import product_sign, vanishing_weights
 
 
 def separable_set(seed):
@@ -139,9 +139,9 @@ def test_one_class_is_an_error():
 
 
 def test_exact_arithmetic():
-    assert vanishing_combination(np.array([[0.1, 0.2], [-0.2, -0.4]])) == [Fraction(2, 3), Fraction(1, 3)]
-    assert vanishing_combination(np.array([[0.1, 0.2], [-0.2, -0.3]])) is None
-    assert vanishing_combination(np.array([[1.0], [2.0]])) is None
+    assert vanishing_weights(np.array([[0.1, 0.2], [-0.2, -0.4]]), Clock()) == [2, 1]
+    assert vanishing_weights(np.array([[0.1, 0.2], [-0.2, -0.3]]), Clock()) is None
+    assert vanishing_weights(np.array([[1.0], [2.0]]), Clock()) is None
     assert product_sign(np.array([0.1, 0.2]), np.array([2.0, -1.0])) == 0
     assert product_sign(np.array([1e-300, 1.0]), np.array([1.0, 1e-320])) == 1
 

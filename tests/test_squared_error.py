@@ -67,7 +67,7 @@ def test_example_1():
 @pytest.mark.parametrize("how", ["direct", "products"])
 def test_the_pseudo_inverse(problem, layout, intercept, how, monkeypatch):
     if how == "products":
-        monkeypatch.setattr(factor, "LARGEST", 0)
+        monkeypatch.setattr(factor, "LARGEST_FACTOR", 0)
     X, y = problem()
     c = weights(y)
     Y = oracle.patterns(as_seen(X, layout), y, 1.5 if intercept else 0.0)
@@ -388,7 +388,7 @@ def test_what_ho_kashyap_refuses(monkeypatch):
             HoKashyap(eta=rate).fit(*slow)
     assert HoKashyap(eta=lambda k: 0.9).fit(*slow).n_epochs_ == HoKashyap().fit(*slow).n_epochs_
     HoKashyap("descent").fit(X, y, coef_init=np.ones(2))
-    monkeypatch.setattr(factor, "LARGEST", 2)
+    monkeypatch.setattr(factor, "LARGEST_FACTOR", 2)
     with pytest.raises(DataError, match="descent"):
         HoKashyap().fit(X, y)
 
@@ -398,7 +398,7 @@ def test_the_gram_matrix_of_large_sparse_data(problem, monkeypatch):
     X, y = problem()
     patterns = Patterns(sp.csr_matrix(X), oracle.labels(y), Space(1.0))
     exact = factor.PseudoInverse(patterns, weights(y))
-    monkeypatch.setattr(factor, "CHEAP", 0)
+    monkeypatch.setattr(factor, "QR_WORK", 0)
     cheap = factor.PseudoInverse(patterns, weights(y))
     b = 1 + np.random.default_rng(0).random(len(y))
     np.testing.assert_allclose(cheap.solve(b), exact.solve(b), rtol=1e-6, atol=1e-8)

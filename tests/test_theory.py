@@ -8,7 +8,7 @@ import pytest
 from fits import assert_theorem
 
 from separatrix import DynamicMargin, MarginPerceptron, MaxMargin, Perceptron, PerceptronLike, bounds
-from separatrix.proof.theory import Setting, theorem_of
+from separatrix.proof.theorems import Setting, theorem_of
 from separatrix.rules.alma import AlmaRule
 from separatrix.rules.ballseptron import BallseptronRule
 from separatrix.rules.base import rule as attributes

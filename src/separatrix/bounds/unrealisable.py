@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 MOST_LOOKS = 100  # of `best_freund_schapire`: a dozen is usual
-ROUNDS, SETTLED = 60, 1e-7  # of `least_freund_schapire`
+ROUNDS, LEAST_GAIN = 60, 1e-7  # of `least_freund_schapire`
 
 
 def freund_schapire(radius: float, gamma: float, deviation: float) -> float:
@@ -124,7 +124,7 @@ def least_freund_schapire(patterns: ArrayLike) -> LeastBound:
         bound, gamma = best_freund_schapire(Y @ w / size, radius)
         if bound < best.bound:
             best = LeastBound(bound, gamma, w / size)
-        if slack == 0.0 or best.bound > (1.0 - SETTLED) * before:
+        if slack == 0.0 or best.bound > (1.0 - LEAST_GAIN) * before:
             break
         C = 0.5 * size / (radius * slack)
     return best

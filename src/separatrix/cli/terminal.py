@@ -7,8 +7,8 @@ from typing import Any
 
 import typer
 
-WIDE = 120  # columns where there is no terminal
-FEW, MOST = 8, 30  # classes up to which a confusion is a table, without being asked for and with
+WIDTH = 120  # characters of a line where there is no terminal
+TABLE_CLASSES, TABLE_CLASSES_ASKED = 8, 30  # up to which a confusion is a table, without being asked for and with
 WORST = 5  # classes that are told of many
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tabs and ends of lines
 
@@ -30,7 +30,7 @@ def console() -> Any:
 
     shown = Console(highlight=False)
     if not shown.is_terminal and "COLUMNS" not in os.environ:
-        shown.width = WIDE
+        shown.width = WIDTH
     return shown
 
 
@@ -80,7 +80,7 @@ def print_classes(console: Any, answers: Any, everything: bool) -> None:
     """How each class fares, the worst of them where there are many, and what is taken for what."""
     from rich.table import Table
 
-    scores, many = answers.by_class, len(answers.classes) > FEW and not everything
+    scores, many = answers.by_class, len(answers.classes) > TABLE_CLASSES and not everything
     if many:
         scores = sorted(scores, key=lambda c: c.f1)[:WORST]
     head = f"the {WORST} classes with the lowest F1 of {len(answers.classes)}" if many else "each class"
@@ -93,7 +93,7 @@ def print_classes(console: Any, answers: Any, everything: bool) -> None:
         table.add_row(plain(c.name), f"{c.rows:,}", *(f"{value:.3f}" for value in (c.precision, c.recall, c.f1)))
     console.print(table)
     console.print()
-    if not many and len(answers.classes) <= (MOST if everything else FEW):
+    if not many and len(answers.classes) <= (TABLE_CLASSES_ASKED if everything else TABLE_CLASSES):
         print_confusion(console, answers)
         return
     console.print("most frequent mistakes")

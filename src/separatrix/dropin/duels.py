@@ -21,11 +21,11 @@ from separatrix.rows.memory import as_rows
 from separatrix.space import Space, Vector
 
 PAIRS = "pairs of multipliers"
-FEW = 1000  # rows up to which a linear kernel is tried by pairs of multipliers,
+ROWS_BY_PAIRS = 1000  # rows up to which a linear kernel is tried by pairs of multipliers,
 FIRST_STEPS, STEPS_OF_ROW = 2000, 15  # with at most so many steps, in all and for each row,
 WORK = 5_000_000  # or as many as look at so many rows
-CLOSE = 1e-9  # a gap that is as good as 0
-CHECKED = 1000  # rows up to which looking whether a kernel is definite takes less time than the fit
+ZERO_GAP = 1e-9  # a gap that is as good as 0
+ROWS_CHECKED = 1000  # rows up to which looking whether a kernel is definite takes less time than the fit
 
 
 class Duel(NamedTuple):
@@ -53,7 +53,7 @@ class DuelSettings(NamedTuple):
 def linear_duel(X: Any, labels: Vector, rows: np.ndarray, weight: Vector, given: DuelSettings) -> Duel:
     """These rows of X with labels -1 and +1; ``weight`` is that of all rows. Few rows are done by pairs of multipliers
     unless these take too many steps, as with a large C they do."""
-    small = len(rows) <= FEW and np.isfinite(given.C)
+    small = len(rows) <= ROWS_BY_PAIRS and np.isfinite(given.C)
     found = _small_linear_duel(X[rows], labels, rows, weight, given) if small else None
     return _newton_duel(X, labels, rows, weight, given) if found is None else found
 
@@ -73,7 +73,7 @@ def _small_linear_duel(X: Any, labels: Vector, rows: np.ndarray, weight: Vector,
         found = certify(explicit, a, problem.alpha, kept=rows, sample_weight=weight)
     except SeparatrixError as why:
         raise BeyondError(str(why)) from why
-    if not found.gap or not found.gap <= max(given.tol, CLOSE):
+    if not found.gap or not found.gap <= max(given.tol, ZERO_GAP):
         return None
     support = np.flatnonzero(beta)
     return Duel(rows[support], beta[support], intercept, found, problem.steps, PAIRS)
@@ -120,7 +120,7 @@ def _check(patterns: KernelPatterns) -> None:
         raise BeyondError("a kernel with values that are not finite")
     if patterns.kernel.mercer:
         return
-    if patterns.n > CHECKED:
-        raise BeyondError(f"more than {CHECKED} rows of a kernel that is not known to be positive semi-definite")
+    if patterns.n > ROWS_CHECKED:
+        raise BeyondError(f"more than {ROWS_CHECKED} rows of a kernel that is not known to be positive semi-definite")
     if not patterns.definite:
         raise BeyondError("a kernel that is not positive semi-definite on these data")

@@ -22,8 +22,8 @@ from separatrix.proof.certify import certify
 from separatrix.rows.memory import MemoryRows
 from separatrix.space import Vector
 
-BELOW = 0.01  # part of tol at which squared slack is solved: LIBLINEAR's last step often ends that far below its own
-CLOSER = 1e-6  # a gap of tol leaves an error of about sqrt(tol) in the coefficients
+SQUARED_HINGE_TOL = 0.01  # part of tol: LIBLINEAR's last step often ends that far below its own
+SMALL_HINGE_TOL = 1e-6  # part of tol: a gap of tol itself leaves an error of about sqrt(tol) in the coefficients
 NOT_CONVERGED = "Liblinear failed to converge, increase the number of iterations."  # scikit-learn's words
 
 
@@ -147,7 +147,7 @@ class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
     def _solved(self, X: Any, codes: np.ndarray, weight: Vector | None, factors: Vector) -> list["SolvedClass"]:
         """A problem for each class against the rest. LIBLINEAR multiplies the weights of the class alone by its factor,
         not those of the rest; of two classes each has its own."""
-        tol = self.tol * (1.0 if self.loss == "hinge" else BELOW)
+        tol = self.tol * (1.0 if self.loss == "hinge" else SQUARED_HINGE_TOL)
         margin = QuietMargin(
             self.C, loss=self.loss, fit_intercept=self.fit_intercept, rho=self.intercept_scaling, tol=tol,
             max_passes=int(self.max_iter),
@@ -192,8 +192,8 @@ class SolvedClass(NamedTuple):
 
 class QuietMargin(MaxMargin):
     """Without what the drop-in classes do themselves: checks, warnings and attributes. Small problems of the plain
-    hinge, whose last digits cost most of the time, are solved to `CLOSER` times the tolerance and not to machine
-    precision."""
+    hinge, whose last digits cost most of the time, are solved to `SMALL_HINGE_TOL` times the tolerance and not to
+    machine precision."""
 
     def patterns(self, X: Any, labels: Vector, weight: Vector | None, kept: np.ndarray | None) -> Patterns:
         """Rows with labels -1 and +1; ``kept``: those with a weight, None for all."""
@@ -219,5 +219,6 @@ class QuietMargin(MaxMargin):
 
     def _problem(self, patterns: Any, data: Any, threads: int = 1) -> Any:
         problem = super()._problem(patterns, data, threads)
-        problem.tol = max(problem.tol, CLOSER * float(self.tol)) if self.loss == "hinge" else problem.tol
+        if self.loss == "hinge":
+            problem.tol = max(problem.tol, SMALL_HINGE_TOL * float(self.tol))
         return problem

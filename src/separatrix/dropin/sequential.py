@@ -17,7 +17,7 @@ from separatrix.rows.memory import MemoryRows, as_rows
 from separatrix.space import Space, Vector
 
 SPARSE_DECAY = 0.01  # scikit-learn's, of the bias on sparse data
-PIECE = 2e8  # multiplications between two returns to Python, where Ctrl-C is heard
+WORK_BETWEEN_LOOKS = 2e8  # multiplications between two returns to Python, where Ctrl-C is heard
 KINDS = {"constant": sgd_loop.CONSTANT, "pa1": sgd_loop.PA1, "pa2": sgd_loop.PA2}
 
 
@@ -135,7 +135,7 @@ class _Run:
         self.alpha = np.zeros(n)
         order, progress = np.arange(n), np.array([np.inf, 0.0])
         weight = np.ascontiguousarray(weight, dtype=np.float64)
-        piece = max(1, int(PIECE / (n * (self.patterns.entries_per_row + 10.0))))
+        piece = max(1, int(WORK_BETWEEN_LOOKS / (n * (self.patterns.entries_per_row + 10.0))))
         self.n_iter, status = 0, sgd_loop.RUNNING
         while status == sgd_loop.RUNNING and self.n_iter < max_iter:
             budget = min(piece, max_iter - self.n_iter)

@@ -20,7 +20,7 @@ from separatrix.proof.kernel_alternative import refute
 from separatrix.space import Vector
 
 AS_GOOD_AS_ZERO = 1e-6  # a bound on the margin below this part of R, without a vector in sight: a proof is looked for
-NEGLIGIBLE = 1e-10  # multipliers below this part of the largest are rounding errors
+NO_SUPPORT = 1e-10  # multipliers below this part of the largest are rounding errors
 
 
 @estimator
@@ -162,7 +162,7 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
         """A hard margin without a separating vector: an error where there is a proof that there is none."""
         if problem.upper > AS_GOOD_AS_ZERO * problem.patterns.radius or not problem.patterns.definite:
             return
-        found = refute(problem.patterns, np.flatnonzero(problem.alpha > NEGLIGIBLE * problem.alpha.max()))
+        found = refute(problem.patterns, np.flatnonzero(problem.alpha > NO_SUPPORT * problem.alpha.max()))
         if found is None:
             return  # undecided: the fit does not converge, and says so
         certificate = refutation(

@@ -16,7 +16,7 @@ from separatrix.estimators._fit.separator import Data
 from separatrix.estimators.sklearn_api import COUNT, check_feature_names, one_of
 from separatrix.optimum import solvers
 from separatrix.optimum.hinge_problem import HingeProblem
-from separatrix.optimum.problem import Problem
+from separatrix.optimum.problem import PRECISE_GAP, Problem
 from separatrix.patterns.binary_problems import pairs
 from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns
@@ -24,8 +24,7 @@ from separatrix.proof.certify import refutation, separates_exactly
 from separatrix.proof.separability import decide
 from separatrix.space import Space, Vector
 
-SMALL = 200_000  # values up to which a problem is solved to machine precision: it costs nothing
-PRECISE = 1e-13
+VALUES_TO_PRECISION = 200_000  # up to which a problem is solved to machine precision: it costs nothing
 AFTERWARDS = 0.1  # seconds in which a fit that met its limit may still find a proof
 
 
@@ -163,7 +162,7 @@ class MaxMargin(MarginClassifier):
             patterns,
             float(self.C),
             None,
-            tol=min(float(self.tol), PRECISE) if self._costs_nothing(patterns) else float(self.tol),
+            tol=min(float(self.tol), PRECISE_GAP) if self._costs_nothing(patterns) else float(self.tol),
             max_passes=np.inf if self.max_passes is None else float(self.max_passes),
             max_time=np.inf if self.max_time is None else float(self.max_time),
         )
@@ -176,7 +175,8 @@ class MaxMargin(MarginClassifier):
             return False
         sparse = patterns.here and patterns.sparse and patterns.d >= solvers.NARROW_SPARSE
         sweeps = sparse and patterns.space.delta > 0 and not hinge
-        return patterns.n * (patterns.d + 1) <= SMALL and not (sweeps and not machine and not patterns.space.free)
+        small = patterns.n * (patterns.d + 1) <= VALUES_TO_PRECISION
+        return small and not (sweeps and not machine and not patterns.space.free)
 
     def _measures(self, problem: Problem) -> dict[str, Any]:
         visits = int(problem.passes * problem.patterns.n)

@@ -22,14 +22,15 @@ from separatrix.passes.summaries import Sides
 from separatrix.space import Vector
 
 ADD = 400  # patterns that join in a round
-ALL, TIMES = 3000, 10  # patterns that join at once: at most, and a column. To leave some out would cost more rounds
-PAIRS = 20  # patterns of each class that join where vertices are pairs
-SMALL = 100_000  # values of a linear machine's patterns up to which exact solves need no better start than the mean
+ALL_AT_ONCE, ALL_PER_COLUMN = 3000, 10  # patterns that join at once, at most: to leave some out would cost more rounds
+ADD_OF_CLASS = 20  # patterns of each class that join where vertices are pairs
+VALUES_FROM_MEAN = 100_000  # of a linear machine, up to which exact solves need no better start than the mean
 TRIALS = 2  # rounds from the mean, before the vector of a soft margin shows the way
-MODERATE, ROUGH = 100.0, 1e-2  # its C |y|^2 and its gap: a larger C costs more than it saves
+MODERATE_C, START_GAP = 100.0, 1e-2  # its C |y|^2 and its gap: a larger C costs more than it saves
+WORST, LIKELY, FEW_ERRORS = 3, 0.6, 10  # patterns a column that join then, and that are taken for tight; its errors
 MANY_COLUMNS = 150  # from which exact solves are so dear that it pays
-FAR_WIDER, LARGE, COARSE = 4, 1_000_000, 1e-5  # columns a row, values and gap from which sweeps are tried first
-SWEEPS, AT_ONCE, VISITED = 40, 5, 1e8  # in all, and between two looks: sweeps, and values that they visit
+FAR_WIDER, VALUES_FOR_SWEEPS, COARSE_GAP = 4, 1_000_000, 1e-5  # columns a row, values, gap: sweeps are tried first
+SWEEPS, SWEEPS_AT_ONCE, VALUES_BETWEEN_LOOKS = 40, 5, 1e8  # at most: in all, between two looks, values they visit there
 NOTHING_LEFT = 1e-14  # a distance below this, as a fraction of R, is rounding error
 
 
@@ -46,43 +47,72 @@ def _solve_augmented(problem: Problem, start: Vector | None) -> None:
     width = patterns.d + 1
     if _swept(problem):
         return
-    if start is None and patterns.categories > 2 and patterns.n * width > SMALL:
+    if all_join(patterns.n, width):
+        _solve_at_once(problem)
+        return
+    if start is None and patterns.categories > 2 and patterns.n * width > VALUES_FROM_MEAN:
         start = near_hard_machine(problem)
     a = start if start is not None and np.any(start) and np.all(np.isfinite(start)) else problem.mean()
     working = rows = np.zeros(0, np.int64)
-    add = _joining(patterns.n, width, ADD)
+    add = ADD
     helped = start is None and patterns.categories == 2 and width >= MANY_COLUMNS
     for round_ in itertools.count():
         worst = problem.extremes(a, add)
         problem.reached(a, worst.minimum)
         if problem.done():
             return
-        if round_ == TRIALS and worst.errors >= ADD and helped and (near := near_hard(problem, MODERATE)) is not None:
-            worst, working, rows = problem.extremes(near, add), rows[:0], rows[:0]
+        joining = worst.numbers
+        if round_ == TRIALS and worst.errors >= ADD and helped and (near := near_hard(problem, MODERATE_C)) is not None:
+            worst = problem.extremes(near, max(add, min(WORST * width, ALL_AT_ONCE)))
             problem.reached(near, worst.minimum)
             if problem.done():
                 return
+            add = worst.k if worst.errors <= FEW_ERRORS else add  # data that nothing separates need few rows to show it
+            joining = worst.numbers[np.argsort(worst.margins)[:add]]
+            working, rows = rows[:0], np.sort(joining[: int(LIKELY * width)])
         size = len(working)
-        working = np.union1d(working, worst.numbers) if size else np.sort(worst.numbers)
+        working = np.union1d(working, joining) if size else np.sort(joining)
         if len(working) == size:
             return  # nothing new is violated: this is as far as arithmetic goes
-        V, columns = patterns.narrow_rows(working)  # the solution is a combination of these rows, and 0 elsewhere
-        a, combination = np.zeros(width), np.zeros(width)
-        guess = np.searchsorted(working, rows) if len(rows) else None
-        a[columns], u = least_distance(V, _scale(problem), problem.interrupted, guess)
-        support = np.flatnonzero(u)
-        rows, alpha = working[support], u[support]
-        combination[columns] = V[support].T @ alpha
-        problem.dual(rows, alpha, combination)
-        if problem.upper <= NOTHING_LEFT * patterns.radius * np.sqrt(width):
+        a, rows = _solve_on(problem, working, rows)
+        if _vanishes(problem):
             return
-        if len(working) > 1.5 * width + ADD:  # looking for the worst of them is not free
+        if len(working) > 1.5 * width + add:  # looking for the worst of them is not free
             working = rows
 
 
-def _joining(n: int, width: int, some: int) -> int:
-    """How many patterns join in a round: all of them where they are few."""
-    return n if n <= max(min(TIMES * width, ALL), 2 * ADD) else some
+def _solve_at_once(problem: Problem) -> None:
+    a, _ = _solve_on(problem, np.arange(problem.patterns.n), np.zeros(0, np.int64))
+    if _vanishes(problem):
+        a = problem.mean()  # nothing separates: some vector that has most of them on their sides
+    problem.reached(a, problem.extremes(a, 1).minimum)
+    problem.tell()
+    problem.done()
+
+
+def _solve_on(problem: Problem, working: np.ndarray, rows: np.ndarray) -> tuple[Vector, np.ndarray]:
+    """The exact solution on some patterns, of which ``rows`` may be tight, and those that are; their multipliers are
+    entered."""
+    patterns, width = problem.patterns, problem.patterns.d + 1
+    V, columns = patterns.narrow_rows(working)  # the solution is a combination of these rows, and 0 elsewhere
+    a, combination = np.zeros(width), np.zeros(width)
+    guess = np.searchsorted(working, rows) if len(rows) else None
+    a[columns], u = least_distance(V, _scale(problem), problem.interrupted, guess)
+    support = np.flatnonzero(u)
+    alpha = u[support]
+    combination[columns] = V[support].T @ alpha
+    problem.dual(working[support], alpha, combination)
+    return a, working[support]
+
+
+def _vanishes(problem: Problem) -> bool:
+    """Do the multipliers combine to what is 0 but for rounding errors?"""
+    return problem.upper <= NOTHING_LEFT * problem.patterns.radius * float(np.sqrt(problem.patterns.d + 1))
+
+
+def all_join(n: int, width: int) -> bool:
+    """Are so many patterns solved at once?"""
+    return n <= max(min(ALL_PER_COLUMN * width, ALL_AT_ONCE), 2 * ADD)
 
 
 def near_hard(problem: Problem, product: float) -> Vector | None:
@@ -90,7 +120,7 @@ def near_hard(problem: Problem, product: float) -> Vector | None:
     scale = problem.patterns.mean_square + problem.patterns.space.rho**2
     if not (scale > 0 and product / scale > 0):
         return None
-    soft = problem.softer(product / scale, ROUGH)
+    soft = problem.softer(product / scale, START_GAP)
     soft.watch = lambda _: problem.interrupted()
     newton.follow(soft)
     problem.passes = soft.passes
@@ -102,9 +132,9 @@ def _swept(problem: Problem) -> bool:
     each other then, and their inner products alone cost as much as a hundred sweeps."""
     patterns, width = problem.patterns, problem.patterns.d + 1
     few = not patterns.sparse and patterns.categories == 2 and FAR_WIDER * patterns.n <= width
-    if not few or patterns.n * width < LARGE or problem.tol < COARSE:
+    if not few or patterns.n * width < VALUES_FOR_SWEEPS or problem.tol < COARSE_GAP:
         return False
-    sweeps, at_once = Sweeps(problem), int(min(max(VISITED / (patterns.n * width), 1), AT_ONCE))
+    sweeps, at_once = Sweeps(problem), int(min(max(VALUES_BETWEEN_LOOKS / (patterns.n * width), 1), SWEEPS_AT_ONCE))
     while sweeps.count < SWEEPS:
         sweeps.all_active()
         sweeps.sweep(at_once, -np.inf)  # of a hard margin they know no gap
@@ -120,7 +150,7 @@ def _solve_free(problem: Problem) -> None:
     patterns = problem.patterns
     w = problem.mean()[:-1]
     working = rows = np.zeros(0, np.int64)
-    add = _joining(patterns.n, patterns.d, ADD // 2)
+    add = patterns.n if all_join(patterns.n, patterns.d) else ADD // 2
     while not _try_with_bias(problem, w, sides := problem.sides(np.append(w, 0.0), add)):
         size = len(working)
         working = np.unique(np.concatenate([working, sides.positive.numbers, sides.negative.numbers]))
@@ -138,7 +168,7 @@ def _solve_free(problem: Problem) -> None:
         rows = working[support]
         combination[columns[:-1]] = u[support] @ V[support, :-1]
         problem.dual(rows, u[support], combination)
-        if problem.upper <= NOTHING_LEFT * patterns.radius * np.sqrt(patterns.d + 1):
+        if _vanishes(problem):
             return
         if len(working) > 1.5 * patterns.d + add:
             working = rows
@@ -156,7 +186,7 @@ def _solve_by_pairs(problem: Problem, w: Vector) -> None:
     """The same where lengths are extreme or rows depend on each other: the vertices are written out."""
     patterns = problem.patterns
     pairs = np.zeros((0, 2), np.int64)
-    while not _try_with_bias(problem, w, sides := problem.sides(np.append(w, 0.0), PAIRS)):
+    while not _try_with_bias(problem, w, sides := problem.sides(np.append(w, 0.0), ADD_OF_CLASS)):
         size = len(pairs)
         i, j = sides.positive.numbers, sides.negative.numbers
         fresh = np.stack(np.meshgrid(i, j, indexing="ij"), axis=-1).reshape(-1, 2)
@@ -168,9 +198,9 @@ def _solve_by_pairs(problem: Problem, w: Vector) -> None:
         support = np.flatnonzero(u)
         rows, alpha = _multipliers(pairs[support], u[support])
         problem.dual(rows, alpha, np.append(V[support].T @ u[support], 0.0))
-        if problem.upper <= NOTHING_LEFT * patterns.radius * np.sqrt(patterns.d + 1):
+        if _vanishes(problem):
             return
-        if len(pairs) > 2 * (patterns.d + 1) + PAIRS * PAIRS:
+        if len(pairs) > 2 * (patterns.d + 1) + ADD_OF_CLASS * ADD_OF_CLASS:
             pairs = pairs[support]
 
 

@@ -26,27 +26,27 @@ from separatrix.passes import compiled as passes
 from separatrix.space import Vector
 
 SWEEPS = 3  # of coordinate descent at the beginning
-ROUGH = 1e-2  # gap of a start
-FIRST = 1.0  # sigma |y|^2 of the first Lagrangian, at least; sigma itself is no less than a multiplier
-GROW = 4.0  # its growth, where the last one took at most QUICK steps
-QUICK = 4
-INNER = 0.1  # how well a Lagrangian is minimised, in units of what its multipliers move
-LARGEST = 3000  # size of the largest matrix that is factored
+START_GAP = 1e-2  # gap of a start
+FIRST_SIGMA = 1.0  # sigma |y|^2 of the first Lagrangian, at least; sigma itself is no less than a multiplier
+SIGMA_GROWTH = 4.0  # its growth, where the last one took at most QUICK_STEPS
+QUICK_STEPS = 4
+LAGRANGIAN_TOL = 0.1  # how well a Lagrangian is minimised, in units of what its multipliers move
+LARGEST_FACTOR = 3000  # size of the largest matrix that is factored
 PRODUCT, WORTH_IT = 15.0, 10.0  # a matrix costs as much as size / PRODUCT products; so many are worth a try
-FINE, PATIENCE = 1e-9, 4  # a gap that no longer falls is as good as arithmetic makes it
-FEW, ROUNDS = 120, 60  # rows up to which a loop without Python is the quickest, and its rounds at most
-SETTLED = 1e-11  # the gap that rounding errors leave to it, at least
+FINE_GAP, PATIENCE = 1e-9, 4  # a gap that no longer falls is as good as arithmetic makes it
+COMPILED_ROWS, COMPILED_ROUNDS = 120, 60  # up to which a loop without Python is the quickest, and those it may take
+ROUNDING_GAP = 1e-11  # the gap that rounding errors leave to it, at least
 BEYOND = 16.0  # times the rounding error of a margin: the gap that `HingeProblem.primal` makes of one
 CORRECTIONS = 3  # of its multipliers, the first being none
-STEPS = 50  # of Newton's method on one Lagrangian, at most
+NEWTON_STEPS = 50  # of Newton's method on one Lagrangian, at most
 STAGES = 30  # Lagrangians of a small problem, at most
 
 
 def solve(problem: Problem, start: Vector | None = None) -> None:
     """``start``: a vector near which the solution is expected."""
-    few = start is None and not problem.free and problem.patterns.n <= FEW
+    few = start is None and not problem.free and problem.patterns.n <= COMPILED_ROWS
     begun = _of_few_rows(problem) if few else np.zeros(problem.patterns.n)
-    if few and problem.gap <= max(problem.tol, SETTLED, BEYOND * problem.patterns.margin_error(problem.a)):
+    if few and problem.gap <= max(problem.tol, ROUNDING_GAP, BEYOND * problem.patterns.margin_error(problem.a)):
         problem.tell()
         return
     lagrangian = Lagrangian(problem)
@@ -54,12 +54,12 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
         lagrangian.begin(problem.combine(np.flatnonzero(begun), begun[begun > 0]), begun)
     elif start is not None:
         lagrangian.begin(start, begun)
-    elif problem.patterns.d + 1 > min(LARGEST, problem.patterns.n):
+    elif problem.patterns.d + 1 > min(LARGEST_FACTOR, problem.patterns.n):
         # A sweep costs as much as a pass, and matrices cost more. Fewer rows than columns are nearly always separable,
         # and then sweeps arrive.
         near = problem
         if problem.free:  # with a bias that is part of |a|: near enough for multipliers to begin with
-            near = problem._with(problem.C, problem.patterns.space._replace(free=False), max(problem.tol, ROUGH))
+            near = problem._with(problem.C, problem.patterns.space._replace(free=False), max(problem.tol, START_GAP))
             near.watch = lambda _: problem.interrupted()
         alpha = descend(near)
         problem.passes = near.passes
@@ -81,7 +81,7 @@ def _of_few_rows(problem: Problem) -> Vector:
     patterns, caps = problem.patterns, problem.caps
     G, alpha = patterns.inner_products(np.arange(patterns.n)), np.zeros(patterns.n)
     problem.passes += 1.0
-    box_minimum()(G, caps, alpha, ROUNDS)
+    box_minimum()(G, caps, alpha, COMPILED_ROUNDS)
     for _ in range(CORRECTIONS):
         index = np.flatnonzero(alpha)
         a = problem.combine(index, alpha[index])
@@ -127,7 +127,7 @@ class Lagrangian:
         if problem.free:
             self.penalty[-1] = 0.0
         scale = patterns.mean_square + (0.0 if problem.free else self.space.rho**2)
-        self.sigma = FIRST / scale if scale > 0 else 1.0
+        self.sigma = FIRST_SIGMA / scale if scale > 0 else 1.0
 
     def begin(self, a: Vector, alpha: Vector) -> None:
         """``alpha``: any multipliers between 0 and their caps."""
@@ -176,19 +176,19 @@ class Lagrangian:
         best, stale = np.inf, 0
         while np.isfinite(self.sigma):
             steps = 0
-            while steps < STEPS:
+            while steps < NEWTON_STEPS:
                 self._enter()
                 best, stale = (problem.gap, 0) if problem.gap < 0.5 * best else (best, stale + 1)
-                if problem.done() or (problem.gap < FINE and stale >= PATIENCE):
+                if problem.done() or (problem.gap < FINE_GAP and stale >= PATIENCE):
                     return
                 gradient = self.penalty * self.a - self.v
                 moved = float(np.linalg.norm(self.clipped - self.alpha)) / np.sqrt(self.sigma)
-                if float(np.linalg.norm(gradient)) <= INNER * moved or not self._newton(gradient):
+                if float(np.linalg.norm(gradient)) <= LAGRANGIAN_TOL * moved or not self._newton(gradient):
                     break
                 steps += 1
             self.alpha = self.clipped
-            if steps <= QUICK:
-                self.sigma *= GROW
+            if steps <= QUICK_STEPS:
+                self.sigma *= SIGMA_GROWTH
             self._from_scratch()
 
     def _newton(self, gradient: Vector) -> bool:
@@ -218,12 +218,12 @@ class Lagrangian:
             if reached or self.problem.stopped:
                 return step
             self.direct = True
-        if width <= min(LARGEST, 2 * len(rows)):
+        if width <= min(LARGEST_FACTOR, 2 * len(rows)):
             self.problem.passes += len(rows) / patterns.n
             H = patterns.outer_products(rows, np.full(len(rows), self.sigma))
             H[np.diag_indices(width)] += self.penalty
             return newton_step(H, gradient)
-        if len(rows) <= LARGEST:
+        if len(rows) <= LARGEST_FACTOR:
             return self._by_rows(rows, gradient)
         curvature = np.full(len(rows), self.sigma)
         return conjugate_gradients(self.problem, rows, curvature, self.penalty, gradient)[0]

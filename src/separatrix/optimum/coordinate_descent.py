@@ -15,15 +15,15 @@ from separatrix.optimum.problem import Problem
 from separatrix.optimum.small_problem import is_small
 from separatrix.space import Vector
 
-EASY = 10.0  # C |y|^2 up to which coordinate descent is at home
-ROUGH = 1e-2  # gap that is good enough as a guess of the active rows
-HARD = 1e7  # C |y|^2 that stands for the hard margin, at the last
-FINEST = 1e-15  # gap that floats may reach
+EASY_C = 10.0  # C |y|^2 up to which coordinate descent is at home
+GUESS_GAP = 1e-2  # gap that is good enough as a guess of the active rows
+HARD_C = 1e7  # C |y|^2 that stands for the hard margin, at the last
+SMALLEST_GAP = 1e-15  # gap that floats may reach
 DRIFT = 1e-9  # gap from which the rounding errors of a sum that sweeps keep up to date are too large
-CHEAP = 40_000  # stored values that a sweep visits in a tenth of a millisecond: what follows is written in Python
-VISITED = 1_000_000  # stored values between two looks at the limits: some milliseconds
+CHEAP_SWEEP = 40_000  # stored values that a sweep visits in a tenth of a millisecond: what follows is written in Python
+VALUES_BETWEEN_LOOKS = 1_000_000  # stored values between two looks at the limits: some milliseconds
 
-LONG = Patience(25, 10, 160.0)
+LONG_PATIENCE = Patience(25, 10, 160.0)
 
 
 def solve(problem: Problem, start: Vector | None = None) -> None:
@@ -31,7 +31,7 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
     scale = float(np.mean(problem.patterns.squares)) or 1.0
     if start is not None:
         alpha = np.maximum(0.0, 1.0 - problem.margins(start))
-    elif problem.C <= 2.0 * EASY / scale:
+    elif problem.C <= 2.0 * EASY_C / scale:
         alpha = descend(problem)
     else:
         if not problem.hard:
@@ -41,7 +41,7 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
             if is_small(problem):
                 newton.follow(problem)
                 return
-        easy = problem.softer(EASY / scale, ROUGH)
+        easy = problem.softer(EASY_C / scale, GUESS_GAP)
         alpha = descend(easy)
         problem.adopt(easy)
     if not problem.done():
@@ -54,18 +54,18 @@ def _last_resort(problem: Problem, scale: float) -> None:
     if not problem.hard:
         newton.solve(problem, problem.a)
         return
-    soft = problem.softer(HARD / scale, 0.1 * problem.tol)
+    soft = problem.softer(HARD_C / scale, 0.1 * problem.tol)
     newton.solve(soft, problem.a)
     problem.adopt(soft)
 
 
 def descend(problem: Problem) -> Vector:
     """Coordinate descent until the gap is reached or it no longer pays; returns the multipliers."""
-    sweeps, tol = Sweeps(problem), max(problem.tol, FINEST)
+    sweeps, tol = Sweeps(problem), max(problem.tol, SMALLEST_GAP)
     stored = problem.patterns.home.stored + problem.patterns.n + 1  # a visit of an empty row is not free
-    at_once, patience = 1 + VISITED // stored, LONG
-    if stored <= CHEAP:
-        patience = Patience(40, 10, 100.0 + 2.0 * VISITED / stored)
+    at_once, patience = 1 + VALUES_BETWEEN_LOOKS // stored, LONG_PATIENCE
+    if stored <= CHEAP_SWEEP:
+        patience = Patience(40, 10, 100.0 + 2.0 * VALUES_BETWEEN_LOOKS / stored)
     while sweeps.count < MOST_SWEEPS:
         slow = sweeps.sweep(int(min(at_once, 1 + problem.max_passes - problem.passes)), tol, patience)
         spent = problem.passes >= problem.max_passes or problem.interrupted()

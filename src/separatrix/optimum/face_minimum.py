@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from separatrix.patterns.kernel_patterns import indefinite
 from separatrix.space import Vector
 
-SMALL = 1e-11  # a gradient that counts as 0, where that of alpha = 0 is 1
-WELL = 1e-6  # of the largest |y|^2: a diagonal from which the matrix is well conditioned
+ZERO_GRADIENT = 1e-11  # a gradient that counts as 0, where that of alpha = 0 is 1
+WELL_DIAGONAL = 1e-6  # of the largest |y|^2: a diagonal from which the matrix is well conditioned
 RIDGE = 1e-14  # of the largest |y|^2: keeps the factor of a singular Gram matrix in hand
 REFINED_RIDGE = 1e-9  # up to which refinement takes the ridge back
 LARGEST_RIDGE = 1e-3  # what the rounding errors of single precision may ask for
@@ -30,7 +30,7 @@ def nonnegative_minimum(
     When ``stop`` says so, what has been reached.
     """
     face = _Face(Q, diagonal, labels)
-    well = diagonal.min(initial=np.inf) > WELL * face.size
+    well = diagonal.min(initial=np.inf) > WELL_DIAGONAL * face.size
     x = _by_blocks(face, start > 0, stop) if well or face.feasible(start > 0) else None
     x = _one_by_one(face, start, stop) if x is None else x
     return x if labels is None else _balanced(x, labels)
@@ -45,7 +45,7 @@ def _by_blocks(face: "_Face", positive: NDArray[np.bool_], stop: Callable[[], bo
     fewest, chances = face.n + 1, 10
     while chances > 0:
         x, gradient = face.solve(positive)
-        wrong = np.where(positive, x < 0, gradient < -SMALL)
+        wrong = np.where(positive, x < 0, gradient < -ZERO_GRADIENT)
         number = int(np.count_nonzero(wrong))
         if number == 0:
             return x
@@ -69,7 +69,7 @@ def _one_by_one(face: "_Face", start: Vector, stop: Callable[[], bool]) -> Vecto
     for _ in range(20 * face.n + 100):
         candidates = np.where(positive | refused, np.inf, gradient)
         joining = face.first() if not positive.any() else np.array([int(np.argmin(candidates))])
-        if positive.any() and not candidates[joining[0]] < -SMALL:
+        if positive.any() and not candidates[joining[0]] < -ZERO_GRADIENT:
             break
         positive[joining] = True
         for first in range(face.n + 1):

@@ -17,8 +17,8 @@ from separatrix.space import Vector
 ROUNDS = 60
 PATIENCE = 8  # rounds without progress
 STEPS = 400  # of conjugate gradients in a round
-FIRST = 0.1  # residual per row in the first round: its face is a guess
-FINEST = 0.03  # of the tolerance: a smaller residual does not show in the gap, unless a round makes no progress
+FIRST_RESIDUAL = 0.1  # per row in the first round: its face is a guess
+FINEST_RESIDUAL = 0.03  # of the tolerance: a smaller one does not show in the gap, unless a round makes no progress
 
 
 def solve(problem: Problem, alpha: Vector) -> None:
@@ -28,7 +28,7 @@ def solve(problem: Problem, alpha: Vector) -> None:
     on_face = alpha > 0
     if not on_face.any():
         on_face[:] = True
-    accuracy, best, stale = FIRST, problem.gap, 0
+    accuracy, best, stale = FIRST_RESIDUAL, problem.gap, 0
     for _ in range(ROUNDS):
         rows = np.flatnonzero(on_face)
         x = _minimum(problem, rows, alpha[rows], diagonal[rows], accuracy)
@@ -50,7 +50,7 @@ def solve(problem: Problem, alpha: Vector) -> None:
         following[rows] = kept
         changed = np.count_nonzero(following != on_face)
         accuracy = min(accuracy, 0.1 * problem.gap) * (0.1 if changed <= 0.01 * len(rows) else 1.0)
-        accuracy = max(accuracy, FINEST * problem.tol / 10.0**stale, 1e-10)
+        accuracy = max(accuracy, FINEST_RESIDUAL * problem.tol / 10.0**stale, 1e-10)
         on_face = following
         if not on_face.any():
             return

@@ -16,23 +16,24 @@ from separatrix.optimum.kernel_problem import KernelHingeProblem
 from separatrix.patterns.gram_rows import TOGETHER, GramRows
 from separatrix.space import Vector
 
-PIECE = 1000  # steps between two looks at which rows can be left out
-MOST, MOST_OF_ROW = 10_000_000, 100  # steps in all, whatever the slopes are: LIBSVM's
-CLOSER = (1.0, 0.1, 0.01)  # parts of what is enough, while the gap is not,
-CLOSER_ROWS = 2500  # for up to so many rows
+STEPS_BETWEEN_LOOKS = 1000  # at which rows can be left out
+MOST_STEPS, MOST_STEPS_OF_ROW = 10_000_000, 100  # steps in all, whatever the slopes are: LIBSVM's
+PARTS_OF_ENOUGH = (1.0, 0.1, 0.01)  # parts of what is enough, while the gap is not,
+PARTS_ROWS = 2500  # for up to so many rows
 LARGEST_FACE = 300  # rows between their bounds whose equations are solved
 LARGEST_WORTH = 1600  # the same where the gap is still not small enough: they take less time than more steps
 ROUNDING = 1e-11  # how far slopes are apart by rounding errors, of the largest product
-SMALL = 0.1  # of the multipliers: a change whose products are added to what is known
-WORTH, FEW = 0.8, 1500  # of the rows: if no more are left, a smaller matrix is worth its copy; fewer rows stay together
-MANY, SAMPLE = 4000, 4  # rows from which a part of them is solved first, and one in how many
+SMALL_CHANGE = 0.1  # of the multipliers: a change whose products are added to what is known
+WORTH_COPYING = 0.8  # of the rows: if no more are left, a smaller matrix is worth its copy
+ROWS_TOGETHER = 1500  # up to which all stay in it
+ROWS_FOR_SAMPLE, SAMPLE_ONE_IN = 4000, 4  # rows from which a part of them is solved first, and one in how many
 
 
 def solve(problem: KernelHingeProblem, enough: float, most: int | None = None) -> bool:
     """Until no two slopes are further apart than ``enough``, and of few rows closer where the gap is larger than that;
     or after ``most`` steps: False. What was found is in the problem."""
     pairs = Pairs(problem, most)
-    rounds = CLOSER if problem.patterns.n <= CLOSER_ROWS else CLOSER[:1]
+    rounds = PARTS_OF_ENOUGH if problem.patterns.n <= PARTS_ROWS else PARTS_OF_ENOUGH[:1]
     for part in rounds:
         done = pairs.settle(part * enough)
         pairs.finish(LARGEST_FACE)
@@ -52,9 +53,9 @@ class Pairs:
         p, cap, self.problem = problem.patterns, problem.cap, problem
         self.low, self.high = np.where(p.labels > 0, 0.0, -cap), np.where(p.labels > 0, cap, 0.0)
         self.beta, self.slope = np.zeros(p.n), p.labels.copy()
-        self.most = max(MOST, MOST_OF_ROW * p.n) if most is None else most
+        self.most = max(MOST_STEPS, MOST_STEPS_OF_ROW * p.n) if most is None else most
         self.gram = GramRows(p, problem.megabytes, signed=False)
-        if p.n >= MANY:
+        if p.n >= ROWS_FOR_SAMPLE:
             self.gram.widen(_sample(p.labels))
 
     def settle(self, enough: float) -> bool:
@@ -87,7 +88,8 @@ class Pairs:
         """Pairs among the rows that take part, until these are done (True), or until many of them can be left out."""
         gram, run, members, problem = self.gram, descend_pairs(), self.gram.members, self.problem
         parts = [whole[members] for whole in (self.low, self.high, self.beta, self.slope)]
-        square, none, piece = self.problem.patterns.squares[members], np.zeros(len(members)), min(PIECE, self.most)
+        square, none = self.problem.patterns.squares[members], np.zeros(len(members))
+        piece = min(STEPS_BETWEEN_LOOKS, self.most)
         done = False
         while True:
             steps, lacking = run(gram.rows, gram.slot, gram.used, gram.clock, square, none, *parts, enough, piece)
@@ -99,9 +101,10 @@ class Pairs:
             else:
                 done = piece > 0
                 self.beta[members], self.slope[members] = parts[2:]
-                if done or (len(members) > FEW and np.count_nonzero(self._open(members)) <= WORTH * len(members)):
+                many = len(members) > ROWS_TOGETHER
+                if done or (many and np.count_nonzero(self._open(members)) <= WORTH_COPYING * len(members)):
                     break
-                piece = PIECE
+                piece = STEPS_BETWEEN_LOOKS
             if problem.steps >= self.most or problem.interrupted():
                 break
         self.beta[members], self.slope[members] = parts[2:]
@@ -163,7 +166,7 @@ class Pairs:
         """Take these multipliers where their slopes are no further apart than those of the present ones."""
         p, change, former, apart = self.problem.patterns, exact - self.beta, (self.beta, self.slope), self._apart()
         # Where the change is small, two sums err less than what a certificate allows for one: 2 eps for each term.
-        if np.abs(change).sum() <= SMALL * np.abs(exact).sum():
+        if np.abs(change).sum() <= SMALL_CHANGE * np.abs(exact).sum():
             products = p._products(self.beta) + self._products(change)
             p.remember(exact, products)
         else:
@@ -206,4 +209,4 @@ def _sample(labels: Vector) -> np.ndarray:
     """Rows of both classes, in ascending order."""
     shuffled = np.random.default_rng(0).permutation(len(labels))
     sides = [shuffled[labels[shuffled] > 0], shuffled[labels[shuffled] < 0]]
-    return np.sort(np.concatenate([side[: max(1, len(side) // SAMPLE)] for side in sides]))
+    return np.sort(np.concatenate([side[: max(1, len(side) // SAMPLE_ONE_IN)] for side in sides]))

@@ -17,38 +17,38 @@ from separatrix.optimum.face_minimum import nonnegative_minimum
 from separatrix.optimum.gram_pairs import Pairs
 from separatrix.optimum.hinge_problem import HingeProblem
 from separatrix.optimum.kernel_problem import KernelHingeProblem, KernelProblem
+from separatrix.optimum.problem import PRECISE_GAP
 from separatrix.patterns.gram_rows import GramRows
 from separatrix.patterns.kernel_patterns import indefinite
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.space import Vector
 
-AT_ONCE = 1500  # rows up to which the whole Gram matrix is factored, and the end is exact
+ROWS_FACTORED = 1500  # rows up to which the whole Gram matrix is factored, and the end is exact
 LARGEST_FACE = 3000  # support up to which the end is exact
-ROUGH = 0.02  # gap at which descent has found most of the support
-ROUGH_HARD = 0.3  # the same of a hard margin, which has little support and is approached slowly
+SUPPORT_GAP = 0.02  # gap at which descent has found most of the support
+SUPPORT_GAP_HARD = 0.3  # the same of a hard margin, which has little support and is approached slowly
 ADD = 300  # rows that join in a round of the exact end
 WORKING = 512  # rows of a working set
-INNER = 0.1  # part of the largest violation that is left in it
-STEPS = 20_000  # in a working set, at most
-NOTHING = 1e-12  # a gradient that counts as 0, where that of alpha = 0 is 1
+VIOLATION_LEFT = 0.1  # part of the largest violation that is left in it
+MOST_STEPS = 20_000  # in a working set, at most
+ZERO_GRADIENT = 1e-12  # a gradient that counts as 0, where that of alpha = 0 is 1
 DEPENDENT = 1e-14  # of the largest |y|^2: what is left of a row that others combine to
-STEPS_OF_ROW, CLOSER = 20, (1e-3, 1e-4, 1e-5)  # of pairs of multipliers, and how close their slopes come
-PRECISE = 1e-13  # gap of a small problem
+STEPS_OF_ROW, SLOPES_APART = 20, (1e-3, 1e-4, 1e-5)  # of pairs of multipliers, and how close their slopes come
 
 
 def solve(problem: KernelProblem) -> None:
     """What was found is in the problem."""
     n = problem.patterns.n
     if isinstance(problem, KernelHingeProblem):
-        if not _by_pairs(problem) and n <= AT_ONCE:
+        if not _by_pairs(problem) and n <= ROWS_FACTORED:
             _by_features(problem)
         if not problem.done():
             descend(problem, problem.tol, problem.alpha)
         return
-    if n <= AT_ONCE:
+    if n <= ROWS_FACTORED:
         _exactly(problem, np.arange(n), np.zeros(n))
         return
-    alpha = descend(problem, max(ROUGH_HARD if problem.hard else ROUGH, problem.tol), np.zeros(n))
+    alpha = descend(problem, max(SUPPORT_GAP_HARD if problem.hard else SUPPORT_GAP, problem.tol), np.zeros(n))
     support = np.flatnonzero(alpha)
     if not problem.done() and len(support) <= LARGEST_FACE:
         _exactly(problem, support, alpha)
@@ -62,11 +62,11 @@ def _by_pairs(problem: KernelHingeProblem) -> bool:
     p = problem.patterns
     if not (p.space.free and p.definite):
         return False
-    pairs = Pairs(problem, STEPS + STEPS_OF_ROW * p.n)
-    for enough in CLOSER:
+    pairs = Pairs(problem, MOST_STEPS + STEPS_OF_ROW * p.n)
+    for enough in SLOPES_APART:
         if not pairs.settle(enough):
             break
-        if pairs.finish(AT_ONCE) or (p.n > AT_ONCE and problem.gap <= problem.tol):
+        if pairs.finish(ROWS_FACTORED) or (p.n > ROWS_FACTORED and problem.gap <= problem.tol):
             return True
     return problem.stopped
 
@@ -76,7 +76,7 @@ def _by_features(problem: KernelHingeProblem) -> None:
     p = problem.patterns
     K = p._gram_among(np.arange(p.n))
     explicit = Patterns(_factor(K), p.labels, p.space, p.weight)
-    small = HingeProblem(explicit, problem.C, None, tol=min(problem.tol, PRECISE), max_time=problem.max_time)
+    small = HingeProblem(explicit, problem.C, None, tol=min(problem.tol, PRECISE_GAP), max_time=problem.max_time)
     small.clock = problem.clock
 
     def watch(small: object) -> bool:
@@ -118,7 +118,7 @@ def descend(problem: KernelProblem, tol: float, alpha: Vector) -> Vector:
     while True:
         violators, violation, bias = _violators(problem, alpha, f + problem.diagonal * alpha - 1.0, size)
         problem.enter(alpha, f, bias)
-        if problem.done() or problem.gap <= tol or violation <= NOTHING:
+        if problem.done() or problem.gap <= tol or violation <= ZERO_GRADIENT:
             return alpha
         chosen[violators] = True
         working = np.concatenate([violators, working[~chosen[working]]])[:size]
@@ -128,7 +128,7 @@ def descend(problem: KernelProblem, tol: float, alpha: Vector) -> Vector:
         Q = np.array([gram.rows[slot].take(working) for slot in slots.tolist()])
         part = alpha[working]
         gradient = f[working] + problem.diagonal[working] * part - 1.0
-        problem.steps += _within(problem, working, Q, part, gradient, INNER * violation)
+        problem.steps += _within(problem, working, Q, part, gradient, VIOLATION_LEFT * violation)
         change = part - alpha[working]
         moved = np.flatnonzero(change)
         add(gram.rows, slots[moved], change[moved], f)
@@ -142,14 +142,14 @@ def _within(
     """Steps among the rows of a working set; they change ``alpha``."""
     labels, diagonal, cap = problem.patterns.labels[working], problem.diagonal[working], problem.cap[working]
     if not problem.patterns.space.free:
-        return int(gram_descent.descend()(Q, diagonal, cap, alpha, gradient, enough, STEPS))
+        return int(gram_descent.descend()(Q, diagonal, cap, alpha, gradient, enough, MOST_STEPS))
     Q *= labels[:, None]
     Q *= labels
     beta = alpha * labels
     low, high = np.where(labels > 0, 0.0, -cap), np.where(labels > 0, cap, 0.0)
     slot, used = np.arange(len(working)), np.zeros(len(working), dtype=np.int64)
     run, square = gram_descent.descend_pairs(), np.diag(Q) + diagonal
-    steps, _ = run(Q, slot, used, 0, square, diagonal, low, high, beta, -labels * gradient, enough, STEPS)
+    steps, _ = run(Q, slot, used, 0, square, diagonal, low, high, beta, -labels * gradient, enough, MOST_STEPS)
     np.abs(beta, out=alpha)
     return int(steps)
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.optimum.problem import SECONDS_BETWEEN_LOOKS
 from separatrix.patterns.kernel_patterns import KernelPatterns
 from separatrix.space import Vector, best_gamma, objective
 
 ROUNDING = 1e-13  # of a sum of caps
-PIECE = 0.2  # seconds between two looks at whoever watches
 
 
 class KernelProblem:
@@ -58,7 +58,7 @@ class KernelProblem:
     def interrupted(self) -> bool:
         """To ask between two bounds: heeds the time at once, callbacks and other threads a few times a second."""
         now = time.perf_counter()
-        if now - self.looked >= PIECE:
+        if now - self.looked >= SECONDS_BETWEEN_LOOKS:
             self.looked = now
             self.done()
         self.stopped = self.stopped or now - self.clock >= self.max_time

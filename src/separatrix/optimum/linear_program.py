@@ -28,14 +28,14 @@ from scipy.optimize import OptimizeResult, linprog
 
 from separatrix.aside import aside
 from separatrix.passes.summaries import k_smallest
+from separatrix.patterns.base import EPS
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.space import Vector
 
 CRITERIA = ("minimax", "perceptron", "l1")
-EPS = float(np.finfo(np.float64).eps)
 NOISE = 1e-12  # margins below this, as a fraction of b, are rounding errors
-NOTHING = 1e-7  # what HiGHS leaves of constraints, as a fraction of the margins
-FEW, ADD = 2000, 500  # rows that are taken all at once; rows that join a working set
+HIGHS_ERROR = 1e-7  # what HiGHS leaves of constraints, as a fraction of the margins
+ALL_AT_ONCE, ADD = 2000, 500  # rows that are taken all at once; rows that join a working set
 ENDS = {0: "converged", 1: "max_time"}
 
 
@@ -95,14 +95,14 @@ class LinearProgram:
         patterns, n = self.patterns, self.patterns.n
         everything = np.arange(n)
         rows = everything
-        if n > FEW:
+        if n > ALL_AT_ONCE:
             rows = patterns.extremes(patterns.sum().vector, ADD).numbers
         while True:
             part, b = Yt[:, rows], self.b[rows]
             test = self._minimax(part, b)
             if test.x is None:
                 return "max_time" if test.status == 1 else None
-            if -test.fun > NOTHING:
+            if -test.fun > HIGHS_ERROR:
                 support = np.flatnonzero(test.x > 0)
                 self.witness = rows[support], test.x[support]
                 if self.criterion == "perceptron" or np.ptp(self.b) > 0:
@@ -117,7 +117,7 @@ class LinearProgram:
             ended = self._take(best, plus - minus, rows)
             m = patterns.margins(self.a)
             size = len(rows)
-            if np.any(m < self.b * (1.0 - 10.0 * NOTHING)):
+            if np.any(m < self.b * (1.0 - 10.0 * HIGHS_ERROR)):
                 rows = np.union1d(rows, k_smallest(m / self.b, ADD))
             if len(rows) == size:
                 self.values.append(0.0)

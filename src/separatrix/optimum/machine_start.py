@@ -12,7 +12,7 @@ from separatrix.optimum.problem import Problem
 from separatrix.rows.base import evenly
 from separatrix.space import Vector
 
-NEARLY_HARD = 1e3  # C |y|^2
+START_C = 1e3  # C |y|^2 of the soft margin whose vector is the start
 SWEEPS, ROWS = 100, 5000  # of so many rows at most
 SHARE = 0.25  # of the passes that may be made
 
@@ -25,9 +25,9 @@ def near_hard_machine(problem: Problem) -> Vector:
     n, rho, norm2 = len(rows), part.space.rho, part.one.squares + part.space.rho**2
     V, alpha = np.zeros((part.categories, part.features + 1)), np.zeros((n, part.categories - 1))
     scale = float(np.mean(norm2))
-    if not 0 < scale / NEARLY_HARD < np.inf:
+    if not 0 < scale / START_C < np.inf:
         return V.ravel()
-    diagonal = np.full(n, scale / (2.0 * NEARLY_HARD))
+    diagonal = np.full(n, scale / (2.0 * START_C))
     active, size, bound, spent = np.arange(n), n, np.inf, 0.0
     for count in range(SWEEPS):
         if size == 0 or spent >= SHARE * problem.max_passes or problem.interrupted():

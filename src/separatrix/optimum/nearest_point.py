@@ -15,14 +15,14 @@ import scipy.linalg as la
 from numpy.typing import NDArray
 
 from separatrix.loops.dual_active_set import INFEASIBLE, OPTIMAL, dual_active_set
+from separatrix.patterns.base import EPS
 from separatrix.space import Vector
 
 Matrix = NDArray[np.float64]
 
-EPS = float(np.finfo(np.float64).eps)
 WIDER = 1.0  # columns per row from which the rows' own span is the smaller space, and their inner products are regular
 SHORTEST, LONGEST = 1e-60, 1e60  # lengths of rows between which nothing can overflow
-PIECE, LARGE_PIECE = 2e7, 3e9  # multiplications between two looks at the clock: one by one, and of large matrices
+WORK_BETWEEN_LOOKS, MATRIX_WORK = 2e7, 3e9  # multiplications before the clock is looked at: one by one, of matrices
 EXCHANGES, PATIENCE = 40, 3  # of block pivoting: rounds at most, and rounds without progress
 REFINEMENTS = 4
 FEASIBLE = 1e-9  # what a product may lack of b, relative, for a solution in the span to be good
@@ -102,7 +102,7 @@ def _refined(V: Matrix, right: Vector, S: np.ndarray, u: Vector, gram: Matrix) -
 def _inner_products(V: Matrix, stop: Callable[[], bool]) -> Matrix | None:
     """V V^t, in pieces where it takes long; None where it was stopped."""
     n, width = V.shape
-    step = max(int(LARGE_PIECE / (n * width)), 1)
+    step = max(int(MATRIX_WORK / (n * width)), 1)
     if step >= n:
         return V @ V.T
     gram = np.empty((n, n))
@@ -202,7 +202,7 @@ def _by_rows(
     V = np.ascontiguousarray(V)
     steps_in_all = 20 * (count + width) + 1000
     while True:
-        steps = max(1, int(PIECE / (V.size + 4.0 * (size + 1) * width)))
+        steps = max(1, int(WORK_BETWEEN_LOOKS / (V.size + 4.0 * (size + 1) * width)))
         ended, size = dual_active_set()(V, norms, right, w, Q, R, active, u, size, 4.0 * EPS, steps)
         steps_in_all -= steps
         if ended in (OPTIMAL, INFEASIBLE) or stop():

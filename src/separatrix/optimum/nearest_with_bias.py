@@ -13,7 +13,8 @@ import numpy as np
 import scipy.linalg as la
 from numpy.typing import NDArray
 
-from separatrix.optimum.nearest_point import EPS, FEASIBLE, REFINEMENTS, nearest_point
+from separatrix.optimum.nearest_point import FEASIBLE, REFINEMENTS, nearest_point
+from separatrix.patterns.base import EPS
 from separatrix.space import Vector
 
 Matrix = NDArray[np.float64]

@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from separatrix.optimum import nearly_hard, truncated_newton
 from separatrix.optimum.dual_sweeps import Sweeps
 from separatrix.optimum.problem import Problem
-from separatrix.optimum.small_problem import EASY, is_small, minimiser, on_face, size
+from separatrix.optimum.small_problem import PATH_FROM_C, is_small, minimiser, on_face, size
 from separatrix.optimum.truncated_newton import LARGEST_HESSIAN, MOST_PRODUCTS
 from separatrix.passes import compiled as passes
 from separatrix.patterns.base import EPS
 from separatrix.space import Vector
 
-NEGLIGIBLE = 1e-8  # rounding errors in it, against the 1 of the penalty
-STRIDE, ROUGH = 10.0, 0.3  # factor between the C of a path, and the gap to which it is followed
+HESSIAN_ERROR = 1e-8  # rounding errors in it, against the 1 of the penalty
+STRIDE, PATH_GAP = 10.0, 0.3  # factor between the C of a path, and the gap to which it is followed
 FEW_STEPS = 20  # without a Hessian: then with one. Large multipliers leave few digits to small ones in a span of rows
 SPAN = 2.0  # times the rows: columns from which a matrix of rows by rows is the smaller one by far
 ROUNDS = 300  # of Newton, which needs about ten: more are steps that rounding errors make tiny
@@ -48,8 +48,8 @@ def follow(problem: Problem, start: Vector | None = None) -> None:
         start = minimiser(problem)
     C = problem.C / STRIDE
     stages = []
-    while start is None and C * float(np.mean(problem.patterns.norms2)) > EASY:
-        stages.append(problem.softer(C, ROUGH))
+    while start is None and C * float(np.mean(problem.patterns.norms2)) > PATH_FROM_C:
+        stages.append(problem.softer(C, PATH_GAP))
         C /= STRIDE
     if start is None and problem.patterns.categories == 2:
         first = stages[-1] if stages else problem
@@ -65,7 +65,7 @@ def follow(problem: Problem, start: Vector | None = None) -> None:
 
 def _without_a_matrix(problem: Problem) -> bool:
     """Is it a matter of products with sparse rows? Few rows meet in their span, unless C is small."""
-    easy = problem.C * size(problem) <= EASY
+    easy = problem.C * size(problem) <= PATH_FROM_C
     return (easy or not _in_span(problem)) and truncated_newton.suits(problem)
 
 
@@ -153,7 +153,7 @@ class Hessian:
         """For the rows that are active now. The matrix may be overwritten by the next call only."""
         entering, leaving = np.flatnonzero(active & ~self.active), np.flatnonzero(self.active & ~active)
         self.removed += 2.0 * self.problem.C * float(self.problem.weight[leaving] @ self.norms2[leaving])
-        if len(entering) + len(leaving) > active.sum() or EPS * self.removed > NEGLIGIBLE:
+        if len(entering) + len(leaving) > active.sum() or EPS * self.removed > HESSIAN_ERROR:
             self._forget()
             entering, leaving = np.flatnonzero(active), leaving[:0]
         self._add(entering, 1.0)

@@ -19,7 +19,8 @@ from separatrix.passes import compiled as passes
 from separatrix.passes.summaries import Extremes, Piece, Sides
 from separatrix.space import Space, Vector
 
-PIECE = 0.2  # seconds between two looks at whoever watches
+SECONDS_BETWEEN_LOOKS = 0.2  # at whoever watches
+PRECISE_GAP = 1e-13  # of problems that are solved to machine precision
 STALLED = 60  # rounds without progress after which a solver has to stop
 
 
@@ -253,7 +254,7 @@ class Problem:
     def interrupted(self) -> bool:
         """To be asked within a round: heeds the time at once, and whoever watches a few times a second."""
         now = time.perf_counter()
-        if now - self._looked >= PIECE:
+        if now - self._looked >= SECONDS_BETWEEN_LOOKS:
             self._looked = now
             self.stopped = self.stopped or (self.watch is not None and self.watch(self))
         self.stopped = self.stopped or now - self.clock >= self.max_time

@@ -13,18 +13,15 @@ from numpy.typing import NDArray
 
 from separatrix.optimum import newton
 from separatrix.optimum.problem import Problem
-from separatrix.optimum.sift import VALUES
+from separatrix.optimum.sift import SAMPLE, SAMPLE_HERE, VALUES
 from separatrix.rows.base import evenly
 from separatrix.space import Vector, symmetric
 
-SAMPLE, SAMPLE_HERE = 200_000, 25_000  # rows of the sample; of rows that are here, where a pass costs less
-NEAR = 1e-4  # gap to which it is solved
-Matrix = NDArray[np.float64]
-
-LARGEST_HESSIAN = 3000  # columns up to which a pass returns a Hessian
+SAMPLE_GAP = 1e-4  # to which the sample is solved
 PAYS = 0.3  # part of the gradient that may be left by a step with the Hessian of a sample
 SUFFICIENT = 1e-4  # part of the decrease that the slope promises, at least
 SHORTENINGS = 20
+Matrix = NDArray[np.float64]
 
 
 def solve(problem: Problem, start: Vector | None = None) -> None:
@@ -81,7 +78,7 @@ def _from_sample(problem: Problem) -> tuple[Vector, Matrix | None]:
     rows = evenly(everything, max(min(sample, VALUES // (patterns.features + 1)), 10 * patterns.features))
     C = problem.C * everything / len(rows)
     part = patterns.sample(rows).in_space(patterns.space._replace(delta=(2.0 * C) ** -0.5))
-    small = Problem(part, C, part.prices, tol=max(NEAR, problem.tol), max_time=problem.time_left())
+    small = Problem(part, C, part.prices, tol=max(SAMPLE_GAP, problem.tol), max_time=problem.time_left())
     newton.follow(small)
     problem.passes += small.passes * len(rows) / everything
     if problem.free or not patterns.here:

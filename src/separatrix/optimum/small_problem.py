@@ -12,12 +12,12 @@ from separatrix.rows.access import Storage
 from separatrix.rows.memory import as_rows, frozen
 from separatrix.space import Vector
 
-EASY = 100.0  # C |y|^2 below which no path of smaller C is needed
-FEW = 1e7  # multiplications of a Hessian and its factor up to which a loop without Python is the quickest
-SMALL = 200_000  # values up to which the loop need not heed limits: it takes milliseconds
-SMALL_SPARSE = 20_000  # the same of sparse rows: beyond, conjugate gradients are as quick or quicker
+PATH_FROM_C = 100.0  # C |y|^2 above which a path of smaller C leads there
+MOST_MULTIPLICATIONS = 1e7  # of a Hessian and its factor, up to which a loop without Python is the quickest
+MOST_VALUES = 200_000  # up to which the loop need not heed limits: it takes milliseconds
+MOST_SPARSE_VALUES = 20_000  # the same of sparse rows: beyond, conjugate gradients are as quick or quicker
 LONG_STRIDE = 100.0  # factor between the C of such a path
-NEARLY_HARD = 4.0  # rows per column up to which a large C leaves little slack, and Newton's method needs a path
+LITTLE_SLACK = 4.0  # rows per column up to which a large C leaves little slack, and Newton's method needs a path
 
 
 def is_small(problem: Problem) -> bool:
@@ -26,11 +26,12 @@ def is_small(problem: Problem) -> bool:
     if not patterns.here or patterns.categories > 2:
         return False
     values = patterns.n * patterns.entries_per_row
-    if values + patterns.n > SMALL_SPARSE if patterns.sparse else values > SMALL:  # empty rows are visited too
+    # Empty rows are visited too.
+    if values + patterns.n > MOST_SPARSE_VALUES if patterns.sparse else values > MOST_VALUES:
         return False
     if _few(problem):  # dense rows meet each other in BLAS
-        return patterns.n**3 + (values**2 / width if patterns.sparse else 0.0) <= FEW
-    return width**3 / 3 + values * min(patterns.entries_per_row, width) <= FEW
+        return patterns.n**3 + (values**2 / width if patterns.sparse else 0.0) <= MOST_MULTIPLICATIONS
+    return width**3 / 3 + values * min(patterns.entries_per_row, width) <= MOST_MULTIPLICATIONS
 
 
 def _few(problem: Problem) -> bool:
@@ -52,10 +53,10 @@ def small_minimum(problem: Problem, X: Storage, alpha: Vector, sigma: Vector, a:
 def _along_a_path(problem: Problem, X: Storage, d: int) -> Vector | None:
     """The minimiser, at once or by smaller C first: first what is the quicker way, then the other."""
     patterns, path = problem.patterns, [problem.C]
-    while path[-1] * size(problem) > EASY:
+    while path[-1] * size(problem) > PATH_FROM_C:
         path.append(path[-1] / LONG_STRIDE)
     ways = [[problem.C], path[::-1]]
-    for way in reversed(ways) if d <= patterns.n <= NEARLY_HARD * d else ways:
+    for way in reversed(ways) if d <= patterns.n <= LITTLE_SLACK * d else ways:
         a = np.zeros(d + 1)
         if all(small_minimum(problem, X, np.zeros(patterns.n), 2.0 * C * problem.weight, a) for C in way):
             return a
@@ -80,7 +81,7 @@ def minimiser(problem: Problem) -> Vector | None:
         combination[-1] = a[-1]
         return combination
     exact = None
-    if problem.C * size(problem) > EASY:  # slacks are differences from 1, which lose digits where C is large
+    if problem.C * size(problem) > PATH_FROM_C:  # slacks are differences from 1, which lose digits where C is large
         bias = rho * labels[index]
         G = G[np.ix_(index, index)] + np.outer(bias, bias)
         exact = on_face(G, problem.diagonal[index], np.ones(len(index)))

@@ -21,13 +21,13 @@ from separatrix.space import Vector
 
 WIDE = 3000  # columns from which a matrix of columns by columns is too much
 LARGE_BLAS = 1000  # dense columns from which more threads pay; below, they only wait for each other on a busy machine
-MANY, ROWS_PER_COLUMN = 200_000, 500  # rows from which a sample of them is worth solving first
+ROWS_FOR_SAMPLE, ROWS_PER_COLUMN = 200_000, 500  # rows, and for each column, from which a sample is worth solving first
 TALL = 2  # sparse rows per column, from which sweeps over the rows stall sooner than conjugate gradients do
 NARROW, NARROW_SPARSE = 100, 50  # columns up to which a matrix of them costs nothing
-EASY = 4.0  # C |y|^2 up to which coordinate descent needs a few sweeps
-ROUGH = 1e-8  # accuracy beyond which coordinate descent is no match for Newton's steps
-TINY = 5000  # values of which BLAS makes no threads: setting their number would take longer than the solution
-NEARLY_HARD = 1e5  # C |y|^2 of a soft margin whose vector is near the hard one
+FEW_SWEEPS_C = 4.0  # C |y|^2 up to which coordinate descent needs a few sweeps
+FINEST_BY_SWEEPS = 1e-8  # accuracy beyond which coordinate descent is no match for Newton's steps
+VALUES_WITHOUT_THREADS = 5000  # BLAS makes none of so few: setting their number would take longer than the solution
+NEAR_C, NEARER_C, FEW_COLUMNS = 100.0, 1e3, 200  # C |y|^2 of a soft margin as a start: few columns, and more
 EXTREME = 1e8  # C R^2 from which a soft margin may be beyond arithmetic
 
 
@@ -51,7 +51,7 @@ def choose(problem: Problem) -> tuple[str, str]:
         if problem.hard:
             return "sift", f"hard margin{machine}, rows elsewhere: few passes bring the rows near the boundary"
         return "sample-newton", f"soft margin{machine}, rows elsewhere: few passes from the solution of a sample"
-    if patterns.rows_in_all >= MANY and not patterns.sparse and patterns.rows_in_all >= ROWS_PER_COLUMN * width:
+    if not patterns.sparse and patterns.rows_in_all >= max(ROWS_FOR_SAMPLE, ROWS_PER_COLUMN * width):
         if problem.hard and not problem.free:
             return "sift", f"hard margin{machine}, many rows: few passes bring those near the boundary"
         if not problem.hard:
@@ -65,7 +65,7 @@ def choose(problem: Problem) -> tuple[str, str]:
     if small or (width <= WIDE and not sweeps) or problem.free or machine:
         what = "unpenalised bias" if problem.free else f"soft margin{machine} with {width - 1} columns"
         return "newton", f"{what}: few passes with exact Newton steps"
-    if patterns.sparse and not sweeps and (patterns.n >= TALL * width or problem.C * size(problem) <= EASY):
+    if patterns.sparse and not sweeps and (patterns.n >= TALL * width or problem.C * size(problem) <= FEW_SWEEPS_C):
         return "newton", f"soft margin of sparse rows with {width - 1} columns: Newton steps without a matrix"
     return "dual-coordinates", f"soft margin with {width - 1} columns: coordinate descent, then Newton steps"
 
@@ -73,9 +73,9 @@ def choose(problem: Problem) -> tuple[str, str]:
 def _dual_side(problem: Problem) -> bool:
     """Are sweeps over the rows cheaper than matrices of columns by columns, and do they lead to the solution?"""
     patterns, width = problem.patterns, problem.patterns.d + 1
-    if width < (NARROW_SPARSE if patterns.sparse else NARROW) or problem.tol < ROUGH:
+    if width < (NARROW_SPARSE if patterns.sparse else NARROW) or problem.tol < FINEST_BY_SWEEPS:
         return False
-    easy = problem.C * size(problem) <= EASY
+    easy = problem.C * size(problem) <= FEW_SWEEPS_C
     return patterns.n <= width and not easy if patterns.sparse else patterns.n <= width or easy
 
 
@@ -92,7 +92,7 @@ def solve(problem: Problem, name: str, start: Vector | None = None) -> None:
     """Run a solver; what it found is in the problem."""
     patterns, solver = problem.patterns, SOLVERS[name]
     large = patterns.here and not patterns.sparse and patterns.d >= LARGE_BLAS
-    tiny = patterns.n * (patterns.d + 1) <= TINY
+    tiny = patterns.n * (patterns.d + 1) <= VALUES_WITHOUT_THREADS
     with calm(one_thread=not (large or tiny)):
         solver.run(problem, solver.near(problem) if start is None else start)
         if _stalled(problem):
@@ -113,7 +113,10 @@ def _near(problem: Problem) -> Vector | None:
     patterns = problem.patterns
     if patterns.categories > 2 or not patterns.sparse or problem.free or patterns.d >= WIDE:
         return None
-    return active_set.near_hard(problem, NEARLY_HARD)
+    if active_set.all_join(patterns.n, patterns.d + 1):
+        return None
+    # a larger C would cost more than it saves, and exact solves of many columns are dear
+    return active_set.near_hard(problem, NEAR_C if patterns.d <= FEW_COLUMNS else NEARER_C)
 
 
 def _as_hard(problem: Problem) -> None:

@@ -13,14 +13,14 @@ from separatrix.loops.truncated_newton_loop import (
     truncated_newton,
 )
 from separatrix.optimum.problem import Problem
-from separatrix.optimum.small_problem import NEARLY_HARD, size
+from separatrix.optimum.small_problem import LITTLE_SLACK, size
 from separatrix.space import Vector
 
 LARGEST_HESSIAN = 3000  # columns up to which the Hessian is formed
-FINEST = 1e-8  # accuracy up to which conjugate gradients are as good as a Hessian
+FINEST_BY_CG = 1e-8  # accuracy up to which conjugate gradients are as good as a Hessian
 MANY_PRODUCTS = 15.0  # that a Hessian is worth, from which they are tried first
 HESSIANS = 4.0  # that all products at one C may cost before one is formed
-EASY, STRIDE, ROUGH = 10.0, 4.0, 0.1  # C |y|^2 where a path begins, the factor between its C, and their gap
+FIRST_C, FACTOR, FIRST_GAP = 10.0, 4.0, 0.1  # C |y|^2 where a path begins, the factor between its C, and their gap
 MOST_PRODUCTS = 500  # of conjugate gradients in a step
 VISITED = 10_000_000  # stored values between two looks at the limits: some hundredths of a second
 
@@ -30,7 +30,7 @@ def suits(problem: Problem) -> bool:
     patterns = problem.patterns
     if not (patterns.here and patterns.sparse) or patterns.categories > 2 or problem.free or problem.hard:
         return False
-    return problem.tol >= FINEST and worth_of_a_hessian(problem) > MANY_PRODUCTS
+    return problem.tol >= FINEST_BY_CG and worth_of_a_hessian(problem) > MANY_PRODUCTS
 
 
 def worth_of_a_hessian(problem: Problem) -> float:
@@ -52,7 +52,7 @@ def solve(problem: Problem, start: Vector | None = None) -> bool:
     descent = Descent.from_vector(a, np.zeros(n) if start is None else problem.margins(a))
     for C in path:
         price = 2.0 * C * problem.weight
-        if not _descend(problem, descent, price, problem.tol if C == problem.C else ROUGH):
+        if not _descend(problem, descent, price, problem.tol if C == problem.C else FIRST_GAP):
             break
     problem.primal(a, descent.m)
     index = descent.active[: int(descent.numbers[COUNT])]
@@ -64,8 +64,8 @@ def solve(problem: Problem, start: Vector | None = None) -> bool:
 def _path(problem: Problem) -> list[float]:
     """The C to be followed: smaller ones first where rows are so few that a large C leaves little slack."""
     path = [problem.C]
-    while problem.patterns.n <= NEARLY_HARD * problem.patterns.d and path[-1] * size(problem) > EASY:
-        path.append(path[-1] / STRIDE)
+    while problem.patterns.n <= LITTLE_SLACK * problem.patterns.d and path[-1] * size(problem) > FIRST_C:
+        path.append(path[-1] / FACTOR)
     return path[::-1]
 
 

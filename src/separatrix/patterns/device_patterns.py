@@ -18,7 +18,7 @@ from separatrix.rows.base import Rows
 from separatrix.rows.device import DeviceRows, to_numpy
 from separatrix.space import Space, Vector
 
-SAMPLE = 500_000  # rows whose margins tell a limit below which about k of all lie
+SAMPLE_ROWS = 500_000  # rows whose margins tell a limit below which about k of all lie
 ROOM = 8  # times k: rows that may be found
 TRIALS = 6  # limits that are tried before all margins are sorted
 TRIFLE = 1 << 16  # rows so few that nothing is gained
@@ -113,7 +113,7 @@ class FusedPatterns(PassedPatterns):
     @cached_property
     def _sample(self) -> Block:
         """Evenly spread rows."""
-        step = max(1, self.home.n // SAMPLE)
+        step = max(1, self.home.n // SAMPLE_ROWS)
         return Block(DeviceRows(self.home.X[::step, :], self.home.codes[::step]), self.positive, self.space)
 
     def _sampled(self, a: Vector) -> Vector:

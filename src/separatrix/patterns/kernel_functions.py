@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from separatrix.errors import DataError
-from separatrix.patterns.plain_patterns import EPS
+from separatrix.patterns.base import EPS
 from separatrix.space import Vector
 
 Matrix = Any  # dense or CSR, n rows

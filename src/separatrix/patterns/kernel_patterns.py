@@ -17,13 +17,14 @@ import scipy.linalg as la
 from numpy.typing import NDArray
 
 from separatrix.errors import DataError
+from separatrix.patterns.base import EPS
 from separatrix.patterns.kernel_functions import Kernel, Matrix, squared_lengths
-from separatrix.patterns.plain_patterns import EPS, Patterns
+from separatrix.patterns.plain_patterns import Patterns
 from separatrix.rows.access import Storage
 from separatrix.rows.memory import MemoryRows
 from separatrix.space import Space, Vector
 
-BLOCK = 1_000_000  # values of the Gram matrix that are computed at a time
+GRAM_VALUES_AT_A_TIME = 1_000_000  # values of the Gram matrix that are computed at a time
 RECENT = 6  # combinations of the rows that are kept
 LARGEST_CHECKED = 4000  # rows up to which the Gram matrix of an unknown kernel is factored
 
@@ -181,7 +182,7 @@ class KernelPatterns(Patterns):
     def _gram_among(self, index: np.ndarray) -> NDArray[np.float64]:
         """K of some rows with each other, (k, k), symmetric."""
         K = np.empty((len(index), len(index)))
-        step = max(1, BLOCK // max(len(index), 1))
+        step = max(1, GRAM_VALUES_AT_A_TIME // max(len(index), 1))
         for first in range(0, len(index), step):
             K[first : first + step] = self.gram(index[first : first + step], index)
         return (K + K.T) / 2.0
@@ -200,7 +201,7 @@ class KernelPatterns(Patterns):
         if out is None:
             support = np.flatnonzero(beta)
             size = self.n if among is None else len(among)
-            out, step = np.zeros(size), max(1, BLOCK // max(size, 1))
+            out, step = np.zeros(size), max(1, GRAM_VALUES_AT_A_TIME // max(size, 1))
             for first in range(0, len(support), step):
                 part = support[first : first + step]
                 out += beta[part] @ self.gram(part, among)

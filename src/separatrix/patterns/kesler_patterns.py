@@ -17,13 +17,11 @@ from numpy.typing import NDArray
 
 from separatrix.loops import kesler_loop as machine
 from separatrix.passes.summaries import Piece
-from separatrix.patterns.base import PassedPatterns, machine_error
+from separatrix.patterns.base import EPS, PassedPatterns, machine_error
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.rows.base import Rows
 from separatrix.rows.memory import MemoryRows
 from separatrix.space import Space, Vector, symmetric
-
-EPS = float(np.finfo(np.float64).eps)
 
 
 class KeslerPatterns(Patterns):

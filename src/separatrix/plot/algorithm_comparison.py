@@ -6,7 +6,7 @@ import numpy as np
 
 from separatrix.plot.style import COLOURS, FAINT, INK, as_text, matplotlib, styled
 
-SMALL: dict[str, Any] = {
+SMALL_PRINT: dict[str, Any] = {
     "va": "center",
     "fontsize": 7,
     "color": INK,
@@ -62,9 +62,9 @@ class ComparisonDisplay:
         ax.barh(places, np.nan_to_num(values), height=0.62, color=COLOURS[0])
         for place, row in zip(places, self.rows, strict=True):
             if row["share"] is None:
-                ax.text(1, place, "no single hyperplane", **SMALL)
+                ax.text(1, place, "no single hyperplane", **SMALL_PRINT)
             elif row["share"] <= 0:
-                ax.text(1, place, "does not separate", **SMALL)
+                ax.text(1, place, "does not separate", **SMALL_PRINT)
         ax.set(xlabel="certified share of\nthe best margin, %", xlim=(0, 101))
 
     def _accuracy(self, ax: Any, places: np.ndarray) -> None:

@@ -5,12 +5,11 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import ConfusionMatrixDisplay
 
-from separatrix.plot.style import as_text, axes_for, styled
+from separatrix.plot.style import MOST_WRITTEN, as_text, axes_for, styled
 
-MOST_WRITTEN = 12  # classes up to which a count stands in its square
 ROOM = 0.6  # of the width of a picture that its squares have at least
 DIGIT = 0.65  # the width of a digit in its size
-SMALLEST = 4.5  # points of a digit that can be read
+SMALLEST_DIGIT = 4.5  # points of a digit that can be read
 
 
 class ConfusionDisplay(ConfusionMatrixDisplay):
@@ -41,7 +40,7 @@ class ConfusionDisplay(ConfusionMatrixDisplay):
             size = min(10.0, room / (DIGIT * max(len(text.get_text()) for text in texts)))
             for text in texts:
                 text.set_fontsize(size)
-                text.set_visible(count <= MOST_WRITTEN and size >= SMALLEST)
+                text.set_visible(count <= MOST_WRITTEN and size >= SMALLEST_DIGIT)
             if count > MOST_WRITTEN:
                 ax.tick_params(axis="x", labelrotation=90)
             names = [as_text(label.get_text()) for label in ax.get_xticklabels()]

@@ -14,6 +14,7 @@ HATCHES = ["", "////", "....", "xxxx", "\\\\\\\\", "++++", "oooo", "----"]
 INK = "#333333"
 FAINT = "#DDDDDD"
 MOST_POINTS = 5000  # rows that are drawn
+MOST_WRITTEN = 12  # classes up to which a count stands in its square of a confusion matrix
 TEXT = ("string", "str", "object", "category", "categorical", "enum")  # kinds of columns of frames, as they are called
 
 # For letters that the first of them lacks; those that are not installed are left out.

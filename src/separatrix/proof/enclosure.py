@@ -13,11 +13,10 @@ see them solves the equations exactly, as `separatrix.proof.exact` does.
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.patterns.base import EPS, TINY
 from separatrix.space import Vector
 
-EPS = float(np.finfo(np.float64).eps)
-TINY = float(np.finfo(np.float64).tiny)
-SMALLEST = 1e-250  # a value that columns in units of their largest ones may hold: its products do not underflow
+SMALLEST_VALUE = 1e-250  # a value that columns in units of their largest ones may hold: its products do not underflow
 
 
 def scaled_columns(V: NDArray[np.float64]) -> NDArray[np.float64] | None:
@@ -32,7 +31,7 @@ def scaled_columns(V: NDArray[np.float64]) -> NDArray[np.float64] | None:
     exponent = np.frexp(peak)[1]
     extreme = np.abs(exponent).max(initial=0) > 1000
     A: NDArray[np.float64] = np.ldexp(V, -exponent) if extreme else V * np.ldexp(1.0, -exponent)
-    return A if np.count_nonzero(np.abs(A) >= SMALLEST) == np.count_nonzero(V) else None
+    return A if np.count_nonzero(np.abs(A) >= SMALLEST_VALUE) == np.count_nonzero(V) else None
 
 
 def enclosed_weights(V: NDArray[np.float64]) -> Vector | None:

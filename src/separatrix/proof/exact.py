@@ -1,4 +1,4 @@
-"""Proofs in rational arithmetic: every float is a fraction, so nothing here is rounded.
+"""Proofs in integers: every float is an integer times a power of two, so nothing here is rounded.
 
 Columns of floats are turned into integers by powers of two: a column in other units asks the same question.
 """
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from separatrix.proof.clock import Clock
 from separatrix.proof.enclosure import scaled_columns
-from separatrix.proof.integer_systems import LARGEST, PRIMES, Integers, basis_columns, solve
+from separatrix.proof.integer_systems import MOST_UNKNOWNS, PRIMES, Integers, basis_columns, solve
 
-LARGEST_SYSTEM = LARGEST  # rows of a combination that is solved exactly
+LARGEST_SYSTEM = MOST_UNKNOWNS  # rows of a combination that is solved exactly
 BROKEN = (FloatingPointError, RuntimeError, ValueError, np.linalg.LinAlgError)  # what float arithmetic may end with
-BLOCK = 64  # columns that are checked at a time
+COLUMNS_AT_A_TIME = 64  # columns that are checked at a time
 
 
 def integer_table(V: NDArray[np.float64]) -> tuple[list[Integers], list[int]]:
@@ -45,23 +45,12 @@ def without_factor(x: Integers) -> Integers:
     return [v // common for v in x] if common > 1 else x
 
 
-def vanishing_combination(V: NDArray[np.float64], clock: Clock | None = None) -> list[Fraction] | None:
-    """Multipliers lambda >= 0 with sum 1 and ``V^t lambda = 0``, exactly; None if none was found.
-
-    The rows have to be affinely independent, as those of a vertex of the set of solutions are; then lambda is unique.
-    """
-    weight = vanishing_weights(V, clock or Clock())
-    if weight is None:
-        return None
-    total = sum(weight)
-    return [Fraction(w, total) for w in weight]
-
-
 def vanishing_weights(V: NDArray[np.float64], clock: Clock) -> Integers | None:
-    """The same as integers, up to their sum.
+    """Integers lambda >= 0, not all 0, with ``V^t lambda = 0`` exactly; None if none were found.
 
-    Equations that are independent modulo a prime, one less than there are rows, and the sum determine lambda. The other
-    equations are checked, a block of columns at a time.
+    The rows have to be affinely independent, as those of a vertex of the set of solutions are; then lambda is unique up
+    to a factor. Equations that are independent modulo a prime, one less than there are rows, and the sum determine it.
+    The other equations are checked, a block of columns at a time.
     """
     k = len(V)
     if not 0 < k <= min(LARGEST_SYSTEM, V.shape[1] + 1):
@@ -74,9 +63,9 @@ def vanishing_weights(V: NDArray[np.float64], clock: Clock) -> Integers | None:
     if found is None or min(found[0]) < 0:
         return None
     weight = without_factor(found[0])
-    for first in range(0, V.shape[1], BLOCK):
+    for first in range(0, V.shape[1], COLUMNS_AT_A_TIME):
         clock.look()
-        table, _ = integer_table(V[:, first : first + BLOCK])
+        table, _ = integer_table(V[:, first : first + COLUMNS_AT_A_TIME])
         if any(dot(list(equation), weight) for equation in zip(*table, strict=True)):
             return None
     return weight

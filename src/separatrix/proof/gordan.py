@@ -1,6 +1,6 @@
 """Gordan's theorem: a vector has a.y_k > 0 for all patterns, or some of them with weights > 0 combine to 0.
 
-The second case is proved in rational arithmetic; within a fit by bounds on rounding errors, where these suffice.
+The second case is proved in integers; within a fit by floats with bounds on rounding errors, where these suffice.
 """
 
 from dataclasses import replace
@@ -15,13 +15,14 @@ from separatrix.proof.certify import upper_bound
 from separatrix.proof.clock import Clock, OutOfTimeError
 from separatrix.proof.enclosure import enclosed_weights, scaled_columns
 from separatrix.proof.exact import BROKEN, LARGEST_SYSTEM, vanishing_weights
-from separatrix.proof.interior import FEWEST, interior_weights, overlapping_rows
+from separatrix.proof.interior import FEWEST_PER_COLUMN, interior_weights, overlapping_rows
+from separatrix.proof.twins import twins
 from separatrix.space import Vector
 
-OF_A_FIT, LONGEST = 600, 20.0  # rows and seconds for a proof within a fit
+ROWS_OF_A_FIT, SECONDS_OF_A_FIT = 600, 20.0  # for a proof within a fit
 ENCLOSED = 300  # rows for a proof in floats: exact arithmetic, which `verify` asks, repeats it in time
-MANY = 20_000  # values from which many rows are a proof: of less, few rows that anybody can look at are found as soon
-SAMPLE = 32  # rows a column of which those are chosen
+VALUES_FOR_MANY = 20_000  # from which many rows are a proof: of less, few that anybody can look at are found as soon
+SAMPLE_ROWS_PER_COLUMN = 32  # of which those are chosen
 VERTEX = 20_000_000  # values of the rows among which a vertex is looked for
 NEARLY_ZERO = 1e-6  # a combination longer than this part of R is no sign that one vanishes
 
@@ -78,6 +79,14 @@ def gordan(
     return None
 
 
+def refuting_pair(patterns: Any) -> Gordan | None:
+    """The shortest proof, which anybody can read: two equal rows of different classes."""
+    if not (patterns.here and patterns.categories == 2):
+        return None
+    pair = twins(patterns.rows, patterns.labels)
+    return None if pair is None else witness(patterns, np.array(pair), [1, 1])
+
+
 def gordan_soon(patterns: Any, index: np.ndarray, alpha: Vector) -> Gordan | None:
     """The same for a fit, which was not asked for a proof: of fewer rows, not for long, and in floats where bounds on
     their rounding errors prove that there are exact weights: these are not computed then."""
@@ -86,7 +95,7 @@ def gordan_soon(patterns: Any, index: np.ndarray, alpha: Vector) -> Gordan | Non
         if weight is not None:
             return Gordan(index, weight, upper_bound(patterns, index, weight))
     try:
-        return gordan(patterns, index, alpha, Clock(LONGEST), OF_A_FIT)
+        return gordan(patterns, index, alpha, Clock(SECONDS_OF_A_FIT), ROWS_OF_A_FIT)
     except OutOfTimeError:
         return None
 
@@ -97,10 +106,10 @@ def gordan_of_many(patterns: Any, a: Vector) -> Gordan | None:
     width = patterns.d + 1
     if not (patterns.here and patterns.explicit and patterns.categories == 2 and width < ENCLOSED):
         return None
-    if patterns.n * width < MANY or patterns.n < FEWEST * width or not np.all(np.isfinite(a)):
+    if patterns.n * width < VALUES_FOR_MANY or patterns.n < FEWEST_PER_COLUMN * width or not np.all(np.isfinite(a)):
         return None
     m = patterns.margins(a)
-    sample = np.arange(0, patterns.n, max(patterns.n // (SAMPLE * width), 1))
+    sample = np.arange(0, patterns.n, max(patterns.n // (SAMPLE_ROWS_PER_COLUMN * width), 1))
     rows = np.sort(sample[overlapping_rows(m[sample], width)])
     weight = interior_weights(patterns.narrow_rows(rows)[0], m[rows])
     return None if weight is None else Gordan(rows, weight, upper_bound(patterns, rows, weight))

@@ -19,9 +19,11 @@ from separatrix.proof.clock import Clock
 
 PRIMES = (2097143, 2097133, 2097131)  # below 2^21: 2,048 products of residues sum to less than 2^53
 BITS = 21
-LARGEST = 2000  # unknowns
+MOST_UNKNOWNS = 2000
 PANEL = 32
 SHORT = 2e8  # unknowns^3 times bits of what FLINT solves in a tenth of a second
+FIRST_DIGITS, MORE_DIGITS = 32, 1.2  # at which fractions are looked for: at first, and times those of the last attempt
+SURE_BITS = 40  # by which a fraction is smaller than the modulus, from which it is no accident
 FEW_PRODUCTS = 2e7  # modulo p, which it makes in one
 
 Integers = list[int]
@@ -34,9 +36,9 @@ def solve(A: list[Integers], b: Integers, clock: Clock) -> tuple[Integers, int] 
     primes at once.
     """
     k = len(A)
-    if k > LARGEST:
+    if k > MOST_UNKNOWNS:
         return None
-    bits = max(max(abs(x).bit_length() for x in row) for row in A)
+    bits = max(max(max(row), -min(row)).bit_length() for row in A)
     clock.look()
     if float(k) ** 3 * bits <= SHORT:
         return _by_flint(A, b)
@@ -168,7 +170,7 @@ def _lift(
     machine = len(table) == 1 and max(map(abs, b)) < 2**53
     residual: Any = np.array(b, dtype=np.int64 if machine else object)
     digits: list[NDArray[np.float64]] = []
-    attempt = 32
+    attempt, tried = FIRST_DIGITS, [0, len(b) - 1]  # mostly, the denominator of one number is that of all
     while True:
         clock.look()
         x = _mod(inverse @ (residual % p).astype(np.float64), p)
@@ -178,10 +180,24 @@ def _lift(
             product = product + ((piece @ x).astype(np.int64).astype(residual.dtype) << BITS * i)
         residual = (residual - product) // p
         if len(digits) >= min(attempt, enough):
-            found = _fractions(_joined(digits, p, clock), fmpz(p) ** len(digits), clock)
+            modulus = fmpz(p) ** len(digits)
+            few = _fractions(_joined([x[tried] for x in digits], p, clock), modulus, clock)
+            if len(digits) < enough and not _settled(few, modulus):
+                attempt = int(attempt * MORE_DIGITS)
+                continue
+            found = _fractions(_joined(digits, p, clock), modulus, clock)
             if found is not None or len(digits) >= enough:
                 return found
             attempt *= 2
+
+
+def _settled(found: tuple[Integers, int] | None, modulus: Any) -> bool:
+    """Are these fractions smaller than what any numbers modulo ``modulus`` are fractions of?"""
+    if found is None:
+        return False
+    numerators, denominator = found
+    sizes = max(abs(n) for n in numerators).bit_length() + denominator.bit_length()
+    return sizes + SURE_BITS <= int(modulus).bit_length()
 
 
 def _joined(digits: list[NDArray[np.float64]], p: int, clock: Clock) -> list[Any]:

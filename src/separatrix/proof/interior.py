@@ -23,14 +23,15 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from separatrix.aside import heed
-from separatrix.proof.enclosure import EPS, SMALLEST, TINY, scaled_columns
+from separatrix.patterns.base import EPS, TINY
+from separatrix.proof.enclosure import SMALLEST_VALUE, scaled_columns
 from separatrix.space import Vector
 
 STEPS, ROUNDS = 6, 6  # of Newton's method, each of which forms a matrix of columns by columns; projections in each
 FARTHEST = 8.0  # a margin changes by no more in a step
-ENOUGH, RAISED = 0.02, 0.2  # parts of l_k that a weight has to be, and that one which is less is set to
+ENOUGH_WEIGHT, RAISED_WEIGHT = 0.02, 0.2  # parts of l_k that a weight has to be, and that one which is less is set to
 SHIFT = 1000.0  # t, in bounds on rounding errors
-FEWEST, MOST = 2.25, 5  # rows a column that are worth a try: fewer may well be separated, more cost more
+FEWEST_PER_COLUMN, MOST_PER_COLUMN = 2.25, 5  # rows that are worth a try: fewer may well be separated, more cost more
 OVERLAP = 1.15  # rows, in those whose margins have the sum 0
 
 
@@ -39,8 +40,8 @@ def overlapping_rows(m: Vector, width: int) -> np.ndarray:
     right side balance each other, so that the vector itself has no say among them; some of them where they are many."""
     order = np.argsort(m)
     balanced = int(np.searchsorted(np.cumsum(m[order]) > 0, True))
-    count = min(int(max(OVERLAP * balanced, FEWEST * width)), len(m))
-    return order[: count : -(-count // (MOST * width))]
+    count = min(int(max(OVERLAP * balanced, FEWEST_PER_COLUMN * width)), len(m))
+    return order[: count : -(-count // (MOST_PER_COLUMN * width))]
 
 
 def interior_weights(V: NDArray[np.float64], m: Vector) -> Vector | None:
@@ -59,10 +60,10 @@ def interior_weights(V: NDArray[np.float64], m: Vector) -> Vector | None:
         moved = A @ found.solve(A.T @ l)
         alpha = l - found.q * moved
         for _ in range(ROUNDS):
-            if np.all(alpha > ENOUGH * l):
+            if np.all(alpha > ENOUGH_WEIGHT * l):
                 weight = found.proved(alpha)
                 return None if weight is None else weight / weight.sum()
-            alpha = found.projected(np.maximum(alpha, RAISED * l))
+            alpha = found.projected(np.maximum(alpha, RAISED_WEIGHT * l))
         m = m + moved * min(1.0, FARTHEST / max(float(np.abs(moved).max()), TINY))
     return None
 
@@ -108,7 +109,7 @@ class _Weighted:
         for _ in range(2):
             alpha = self.projected(alpha)
         (k, width), total = A.shape, float(alpha.sum())
-        if not float(alpha.min()) > SMALLEST * total:
+        if not float(alpha.min()) > SMALLEST_VALUE * total:
             return None
         terms = (k + width + 16.0) * EPS
         # no value of A exceeds 1 in size, so that each sum of products loses at most ``terms`` of the weights' sum

@@ -7,14 +7,13 @@ of its space: with different labels they combine to 0.
 """
 
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 
 from separatrix.patterns.kernel_patterns import KernelPatterns
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.clock import Clock, OutOfTimeError
-from separatrix.proof.gordan import Gordan, witness
+from separatrix.proof.gordan import Gordan, refuting_pair, witness
 from separatrix.proof.integer_systems import Integers
 from separatrix.proof.minimum_norm import IntegerRows, decide
 from separatrix.proof.separability import decide as decide_in_features
@@ -22,10 +21,10 @@ from separatrix.space import Space
 
 LARGEST_GRAM = 300  # rows whose inner products are computed exactly
 LARGEST_DEGREE = 16
-LONGEST = 5.0  # seconds
+MOST_SECONDS = 5.0
 
 
-def refute(patterns: KernelPatterns, index: np.ndarray, max_time: float = LONGEST) -> Gordan | None:
+def refute(patterns: KernelPatterns, index: np.ndarray, max_time: float = MOST_SECONDS) -> Gordan | None:
     """Patterns with weights that combine to exactly 0: two equal rows, or some of those of ``index``.
 
     None where there are none, where the values of the kernel are not known exactly, and beyond the limits.
@@ -33,9 +32,9 @@ def refute(patterns: KernelPatterns, index: np.ndarray, max_time: float = LONGES
     finite = np.all(np.isfinite([patterns.kernel.gamma, patterns.kernel.coef0]))
     if patterns.precomputed or not (patterns.kernel.mercer and finite):
         return None
-    twins = _twins(patterns)
-    if twins is not None:
-        return witness(patterns, np.array(twins), [1, 1])
+    pair = refuting_pair(patterns)
+    if pair is not None:
+        return pair
     if patterns.kernel.name == "linear":
         found = decide_in_features(_in_features(patterns), max_time).gordan
         return None if found is None else witness(patterns, found.rows, list(found.exact))
@@ -51,24 +50,6 @@ def refute(patterns: KernelPatterns, index: np.ndarray, max_time: float = LONGES
         return None
     order = np.argsort(index[answer.rows])
     return witness(patterns, index[answer.rows][order], [answer.weight[i] for i in order])
-
-
-def _twins(patterns: KernelPatterns) -> tuple[int, int] | None:
-    """Two equal rows of different classes. 0 equals -0, and a zero that is stored one that is not."""
-    seen: dict[bytes, int] = {}
-    matrix = patterns.matrix.copy()
-    if hasattr(matrix, "indptr"):
-        matrix.sum_duplicates()
-        matrix.eliminate_zeros()
-        ends = list(pairwise(matrix.indptr.tolist()))
-        keys = (matrix.indices[i:j].tobytes() + matrix.data[i:j].tobytes() for i, j in ends)
-    else:
-        keys = (row.tobytes() for row in np.asarray(matrix) + 0.0)
-    for k, (key, label) in enumerate(zip(keys, patterns.labels.tolist(), strict=True)):
-        first = seen.setdefault(key, k)
-        if patterns.labels[first] != label:
-            return first, k
-    return None
 
 
 def _in_features(patterns: KernelPatterns) -> Patterns:

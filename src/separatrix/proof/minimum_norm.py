@@ -16,13 +16,13 @@ import numpy as np
 
 from separatrix.optimum import active_set
 from separatrix.optimum.problem import Problem
+from separatrix.patterns.base import EPS
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.clock import Clock, OutOfTimeError
 from separatrix.proof.exact import BROKEN, dot, without_factor
 from separatrix.proof.integer_systems import PRIMES, Integers, independent, limbs, residues, solve
 from separatrix.space import Space, Vector
 
-EPS = float(np.finfo(np.float64).eps)
 LARGEST_TABLE = 1_000_000  # values that are written out as integers
 SPARE = 0.3  # of the time that is left, for a start in floats
 

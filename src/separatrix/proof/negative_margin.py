@@ -26,7 +26,7 @@ from separatrix.proof.separability import separability
 from separatrix.rows.memory import MemoryRows
 from separatrix.space import Space, Vector
 
-LARGEST = 5_000_000  # numbers that are written out
+MOST_ENTRIES = 5_000_000  # of a table that is written out
 SEPARABLE = "A hyperplane separates the classes: their margin is positive, and MaxMargin finds it."
 FOR_PROOF = 10.0  # seconds that the question of separability may take in any case
 NEARER = 1e-9  # part of the radius by which a facet has to be nearer than the last one
@@ -86,8 +86,9 @@ def negative_margin(
     Every hyperplane has a row on its wrong side, at least 0.459 from it; the best one ...
     """
     X, labels = two_classes(X, y)
-    if X.shape[0] * X.shape[1] > LARGEST:
-        raise DataError(f"X has {X.shape[0] * X.shape[1]:,} entries; the margin is bounded for at most {LARGEST:,}.")
+    entries = X.shape[0] * X.shape[1]
+    if entries > MOST_ENTRIES:
+        raise DataError(f"X has {entries:,} entries; the margin is bounded for at most {MOST_ENTRIES:,}.")
     decided = separability(X, labels, fit_intercept=fit_intercept, max_time=max(max_time, FOR_PROOF), weak=False)
     if decided.separable:
         raise DataError(SEPARABLE)

@@ -17,10 +17,10 @@ from separatrix.proof.certify import certify, upper_bound
 from separatrix.proof.gordan import gordan_of_many, gordan_soon, refuted
 from separatrix.space import Vector
 
-ENOUGH = 1e-2  # gap at which an upper bound is tight enough
+TIGHT_GAP = 1e-2  # gap at which an upper bound is tight enough
 MOST_PASSES = 60
 NO_SLACK = 1e-6  # slacks below are rounding errors
-MANY = 300  # rows and columns from which exchanges of rows cost more than one factorisation
+DEAR_EXCHANGES = 300  # rows and columns from which exchanges of rows cost more than one factorisation
 WIDE = 1000  # columns from which exact solves on a working set cost more than what is to be certified
 
 
@@ -39,7 +39,7 @@ def prove(
     factorisation. Exchanges of rows cost more where there are hundreds of columns: there the slacks of ``a`` are the
     bound, and nothing else is looked for.
     """
-    many = patterns.n >= MANY and MANY <= patterns.d <= WIDE
+    many = patterns.n >= DEAR_EXCHANGES and DEAR_EXCHANGES <= patterns.d <= WIDE
     if brief and many and patterns.here and not patterns.sparse:
         slacks = np.maximum(1.0 - patterns.margins(a), 0.0)
         alpha = slacks if slacks.max() > NO_SLACK else np.ones(patterns.n)
@@ -71,7 +71,7 @@ def prove(
 def polish(patterns: Any, a: Vector) -> Problem:
     """The hard margin problem, solved roughly from ``a``: its multipliers bound the best margin, or prove it absent."""
     weight = np.ones(patterns.n) if patterns.here else None
-    problem = Problem(patterns, np.inf, weight, tol=ENOUGH, max_passes=MOST_PASSES, watch=_heeding)
+    problem = Problem(patterns, np.inf, weight, tol=TIGHT_GAP, max_passes=MOST_PASSES, watch=_heeding)
     if not patterns.here:
         solvers.solve(problem, solvers.choose(problem)[0])
     elif patterns.d > WIDE:

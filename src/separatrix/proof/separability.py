@@ -25,7 +25,7 @@ from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import certify, separates_exactly, upper_bound
 from separatrix.proof.clock import Clock, OutOfTimeError
 from separatrix.proof.exact import BROKEN
-from separatrix.proof.gordan import Gordan, gordan
+from separatrix.proof.gordan import Gordan, gordan, refuting_pair
 from separatrix.rows.base import Rows
 from separatrix.rows.changed_rows import ScaledRows
 from separatrix.rows.elsewhere import home_of
@@ -34,9 +34,9 @@ from separatrix.rows.validate import check_labels, check_numbers, check_structur
 from separatrix.showing import figures_of
 from separatrix.space import Space, Vector
 
-FEW = 3  # answers that are told by their names
-ENOUGH = 0.5  # gap at which a separating hyperplane is good enough
-SMALLEST = float(np.finfo(np.float64).tiny) / float(np.finfo(np.float64).eps)  # R^2 below which squares lose digits
+MOST_NAMED = 3  # answers that are told by their names
+SEPARATING_GAP = 0.5  # gap at which a separating hyperplane is good enough
+SMALLEST_R2 = float(np.finfo(np.float64).tiny) / float(np.finfo(np.float64).eps)  # R^2 below which squares lose digits
 
 Multipliers = tuple[np.ndarray, Vector]
 
@@ -50,7 +50,7 @@ class Separability:
     on its side or on it, and not all on it), "none", or "undecided" (also where it is proved that no hyperplane
     separates, and not decided whether one does weakly). ``hyperplane`` and ``margin`` (geometric) where there is one;
     ``gordan``, the rows and weights whose combination vanishes, where there is none. ``exact``: the answer is a proof
-    in rational arithmetic or by bounds on rounding errors. ``vector``: the (w, b) of a hyperplane as fractions where
+    in integers or fractions, or by bounds on rounding errors. ``vector``: the (w, b) of a hyperplane as fractions where
     no floats were found that hold one (of a machine all its vectors). For more than
     two classes ``separable``, ``certificate`` and ``margin`` speak of one linear machine (``certificate.verify(X, y)``;
     the rows of ``gordan`` are patterns of Kesler's construction), and ``total`` (each class against the rest, DHS
@@ -174,7 +174,7 @@ def _joint(linear: Separability, total: dict, pairwise: dict) -> Separability:
             for n in answers
             if answers[n].separable is verdict
         ]
-        return ", ".join(found) if len(found) <= FEW else f"{len(found)} of {len(answers)}"
+        return ", ".join(found) if len(found) <= MOST_NAMED else f"{len(found)} of {len(answers)}"
 
     def words(answers: dict) -> str:
         told = [
@@ -223,7 +223,7 @@ class _Question:
 
     def decide(self, patterns: Any, near: Multipliers | None = None) -> Separability:
         """Floats first, where their squares neither overflow nor vanish; then integers, where they are few enough."""
-        in_range = SMALLEST <= patterns.radius2 < np.inf
+        in_range = SMALLEST_R2 <= patterns.radius2 < np.inf
         affordable = Alternative.affordable(patterns)
         if not np.isfinite(patterns.radius2) and not affordable:
             row = patterns.shape.bad * patterns.rows_in_all // patterns.n
@@ -233,7 +233,7 @@ class _Question:
         best = _Best(patterns)
         try:
             if in_range and near is not None:
-                found = gordan(patterns, *near, self.clock)
+                found = refuting_pair(patterns) or gordan(patterns, *near, self.clock)
                 if found is not None:
                     return self._no(patterns, found)
             attempts = [self._solve] if affordable else [self._solve, self._solve_scaled]
@@ -242,7 +242,7 @@ class _Question:
                 if certify(patterns, problem.a, None).separable or separates_exactly(patterns, problem.a):
                     return self._yes(patterns, problem.a, problem, patterns.distance(problem.a))
                 best.look(problem)
-                found = gordan(patterns, problem.alpha_index, problem.alpha, self.clock)
+                found = refuting_pair(patterns) or gordan(patterns, problem.alpha_index, problem.alpha, self.clock)
                 if found is not None:
                     return self._no(patterns, found)
             if affordable:
@@ -255,7 +255,7 @@ class _Question:
         return Separability(None, "undecided", False, best.certificate, explanation=text)
 
     def _solve(self, patterns: Any) -> Problem:
-        problem = Problem(patterns, np.inf, None, tol=ENOUGH, max_time=self.clock.left)
+        problem = Problem(patterns, np.inf, None, tol=SEPARATING_GAP, max_time=self.clock.left)
         with suppress(*BROKEN), np.errstate(all="ignore"):
             solvers.solve(problem, solvers.choose(problem)[0])  # where arithmetic breaks down, what was found counts
         return problem
@@ -386,7 +386,7 @@ class _Best:
 def _certificate(patterns: Any, a: Vector, problem: Problem | None, radius: float | None = None) -> Certificate:
     """Of a vector, and of the multipliers that a solver found, perhaps on scaled rows. ``radius``: the vector separates
     by an exact proof, and squares of the data may be out of range."""
-    if radius is not None and not SMALLEST <= patterns.radius2 < np.inf:
+    if radius is not None and not SMALLEST_R2 <= patterns.radius2 < np.inf:
         whole = patterns.in_all_columns(a)
         return Certificate(None, np.inf, True, patterns.space, radius, direction=whole, categories=patterns.categories)
     certificate = certify(patterns, a, None)

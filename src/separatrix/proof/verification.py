@@ -36,7 +36,7 @@ from separatrix.space import Vector, signs
 
 IN_FLOATS = "Claims in a kernel's space are checked in floating point, with bounds on rounding errors, not exactly"
 SEARCH = 20.0  # seconds in which exact multipliers are looked for
-NEAR, FAR = 1e-100, 1e100  # sizes of data between which error bounds of floating point hold: no square is lost
+TOO_SMALL, TOO_LARGE = 1e-100, 1e100  # between them error bounds of floating point hold: no square is lost
 VECTORS = ("direction", "alpha", "sample_weight", "slack_vector")
 FLOAT_MAX = sys.float_info.max
 ELSEWHERE = "Claims about rows that live elsewhere are checked in floating point, with bounds on rounding errors"
@@ -243,8 +243,8 @@ def _verify_kernel(claim: Certificate, X: Any, y: np.ndarray, weight: Vector | N
     values = X.data if hasattr(X, "indptr") else X
     if not np.all(np.isfinite(values)):
         return Verification((), ("refused: X is not finite",), ())
-    if not float(np.abs(values).max(initial=0)) < FAR:
-        return Verification((), (), (f"every claim (X holds numbers above {FAR:g})",), (IN_FLOATS,))
+    if not float(np.abs(values).max(initial=0)) < TOO_LARGE:
+        return Verification((), (), (f"every claim (X holds numbers above {TOO_LARGE:g})",), (IN_FLOATS,))
     if claim.kernel.name == "precomputed" and X.shape[1] <= kept.max():
         raise DataError(f"A precomputed kernel has a column for every row; X has {X.shape[1]}, and row {kept.max()}.")
     price = weight if claim.space.weighted else None
@@ -268,7 +268,8 @@ def _verify_elsewhere(claim: Certificate, home: Rows) -> Verification:
     patterns = passed(home, 1 if claim.categories == 2 else None, claim.space)
     sound = claim.space.hinge == 0
     if sound and claim.space.delta:
-        sound = all(claim.space.weighted and NEAR < low and high < FAR for low, high in _weight_ranges(home))
+        ranges = _weight_ranges(home)
+        sound = all(claim.space.weighted and TOO_SMALL < low and high < TOO_LARGE for low, high in ranges)
     return _in_floats(claim, patterns, None, ELSEWHERE, sound)
 
 
@@ -297,8 +298,9 @@ def _in_floats(
 def _settled(claim: Certificate, patterns: Any, kept: np.ndarray | None, note: str, bounds: bool) -> Verification:
     found: dict[bool | None, list[str]] = {True: [], False: [], None: []}
     sizes = [patterns.radius, *(x for x in (claim.space.rho, claim.space.delta, claim.space.hinge) if x)]
-    if not all(NEAR < x < FAR for x in sizes):
-        return Verification((), (), (f"every claim (data or space are not between {NEAR:g} and {FAR:g})",), (note,))
+    if not all(TOO_SMALL < x < TOO_LARGE for x in sizes):
+        beyond = f"every claim (data or space are not between {TOO_SMALL:g} and {TOO_LARGE:g})"
+        return Verification((), (), (beyond,), (note,))
 
     def settle(name: str, holds: bool | None, why: str) -> None:
         found[None if holds is None else bool(holds)].append(f"{name} ({why})")

@@ -24,8 +24,8 @@ from separatrix.workflows.fitting import Fit
 from separatrix.workflows.out_of_fold import Answers, decisions
 
 MOST_LISTED = 100  # weights of each class in a table
-QUICK = 5.0  # seconds of a fit that is repeated without each fold
-SMALL = 3_000_000  # numbers in the data up to which a second fit shows how the bounds close
+SECONDS_REPEATED = 5.0  # seconds of a fit that is repeated without each fold
+VALUES_REPEATED = 3_000_000  # numbers in the data up to which a second fit shows how the bounds close
 
 
 def report_page(fit: Fit) -> str:
@@ -143,7 +143,7 @@ def views_of(fit: Fit) -> list[View]:
     """The figures of a fit; one that has nothing to show is left out."""
     model, X, y = fit.model, fit.table.X, fit.table.y
     names = list(fit.table.names) if fit.table.named or fit.table.framed else None
-    small = fit.table.n * fit.table.d <= SMALL
+    small = fit.table.n * fit.table.d <= VALUES_REPEATED
     solved, whose = (fit.separator, "The model") if fit.hard is None else (fit.hard, "The hard margin")
     found: list[View] = []
 
@@ -183,7 +183,7 @@ def _on_the_data(fit: Fit) -> Answers:
 def _weights_of_folds(fit: Fit) -> list[np.ndarray] | None:
     """Weights of the same model fitted without each fold, of two classes."""
     fold = None if fit.cv is None else fit.cv.answers.fold
-    if fold is None or fit.seconds > QUICK or np.shape(getattr(fit.separator, "coef_", ()))[:1] != (1,):
+    if fold is None or fit.seconds > SECONDS_REPEATED or np.shape(getattr(fit.separator, "coef_", ()))[:1] != (1,):
         return None
     X, found = prepared(fit.model, fit.table.X), []
     with warnings.catch_warnings(), suppress(SeparatrixError):

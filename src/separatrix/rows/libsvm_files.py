@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from separatrix.errors import DataError
 from separatrix.rows.row_source import Part, RowSource, regrouped
 
-PIECE = 1 << 22  # bytes of text that are parsed at a time
+BYTES_AT_A_TIME = 1 << 22  # bytes of text that are parsed at a time
 NOISE = re.compile(rb"#[^\n]*|\bqid:\S+|\r")
 BLANK = re.compile(rb"(?m)^[ \t]*\n")
 VALUE = re.compile(rb"^\d+:[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$|^\d+:[-+]?(nan|inf(inity)?)$", re.I)
@@ -41,7 +41,7 @@ class LibsvmFile(RowSource):
         opener: Any = gzip.open if self.path.suffix == ".gz" else open
         with opener(self.path, "rb") as file:
             while True:
-                read = file.read(PIECE)
+                read = file.read(BYTES_AT_A_TIME)
                 text = rest + read
                 if read:
                     end = text.rfind(b"\n") + 1

@@ -16,7 +16,7 @@ import numpy as np
 
 from separatrix.errors import DataError
 
-NEAR = 1 << 14  # bytes between two wanted rows that are read rather than skipped
+READ_THROUGH = 1 << 14  # bytes between two wanted rows that are read rather than skipped
 LONGEST_READ = 1 << 22  # bytes of a run of neighbouring rows
 READERS = 8  # reads that wait for the disk at once
 _ONE_AT_A_TIME = Lock()
@@ -119,7 +119,7 @@ class NpyArray(NamedTuple):
 
     def _runs(self, numbers: np.ndarray) -> Iterator[tuple[int, int]]:
         """Places in ``numbers``, sorted, between which rows lie so near that one read brings them all."""
-        gap, most = NEAR // max(self.row_bytes, 1) + 1, max(LONGEST_READ // max(self.row_bytes, 1), 1)
+        gap, most = READ_THROUGH // max(self.row_bytes, 1) + 1, max(LONGEST_READ // max(self.row_bytes, 1), 1)
         for a, b in neighbours(numbers, gap):
             while b - a > 0:
                 end = a + int(np.searchsorted(numbers[a:b], numbers[a] + most))

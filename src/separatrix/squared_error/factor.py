@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 
 from separatrix.aside import aside
 from separatrix.errors import DataError
-from separatrix.patterns.plain_patterns import CHUNK, EPS, Patterns
+from separatrix.patterns.base import EPS
+from separatrix.patterns.plain_patterns import Patterns
 from separatrix.space import Vector
 
-LARGEST = 5000  # shorter side up to which a matrix is factorised
-CHEAP = 2e9  # multiplications up to which sparse rows are worth a QR factorisation
+LARGEST_FACTOR = 5000  # shorter side up to which a matrix is factorised
+QR_WORK = 2e9  # multiplications up to which sparse rows are worth a QR factorisation
+CHUNK = 1_000_000  # values of rows that are copied and scaled at a time
 Matrix = NDArray[np.float64]
 
 
@@ -29,11 +31,11 @@ def width_of(patterns: Patterns) -> int:
 
 
 def factorable(patterns: Patterns) -> bool:
-    return min(patterns.n, width_of(patterns)) <= LARGEST
+    return min(patterns.n, width_of(patterns)) <= LARGEST_FACTOR
 
 
 def worth_a_triangle(patterns: Patterns) -> bool:
-    return not patterns.sparse or patterns.n * float(width_of(patterns)) ** 2 <= CHEAP
+    return not patterns.sparse or patterns.n * float(width_of(patterns)) ** 2 <= QR_WORK
 
 
 def triangle(patterns: Patterns, weight: Vector, target: Vector | None = None) -> Matrix:
@@ -66,7 +68,7 @@ class PseudoInverse:
         if not factorable(patterns):
             raise DataError(
                 f"A pseudo-inverse needs a factorisation of size {min(patterns.n, width_of(patterns))}; at most "
-                f'{LARGEST} is supported. HoKashyap(variant="descent") needs none.'
+                f'{LARGEST_FACTOR} is supported. HoKashyap(variant="descent") needs none.'
             )
         self.half = self._half_wide() if self.wide else self._half_tall()
 

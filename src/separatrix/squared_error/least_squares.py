@@ -9,12 +9,13 @@ import numpy as np
 import scipy.linalg as la
 from scipy.sparse.linalg import LinearOperator, lsmr
 
-from separatrix.patterns.plain_patterns import EPS, Patterns
+from separatrix.patterns.base import EPS
+from separatrix.patterns.plain_patterns import Patterns
 from separatrix.space import Vector
 from separatrix.squared_error.factor import factorable, triangle, width_of, worth_a_triangle
 from separatrix.squared_error.normal_equations import NormalEquations
 
-PRECISE = 1e-10  # relative residuals at which LSMR stops
+LSMR_TOL = 1e-10  # relative residuals at which LSMR stops
 MOST_STEPS = 10  # times the shorter side: after so many it gives up
 
 
@@ -71,7 +72,7 @@ class LeastSquares:
 
         operator = LinearOperator((n, width), matvec=product, rmatvec=transposed, dtype=np.float64)
         most = MOST_STEPS * min(n, width)
-        found = lsmr(operator, root * self.target, atol=PRECISE, btol=PRECISE, conlim=0.0, maxiter=most)
+        found = lsmr(operator, root * self.target, atol=LSMR_TOL, btol=LSMR_TOL, conlim=0.0, maxiter=most)
         self.a[:width] = found[0]
         self.epochs = int(found[2])
         return "max_epochs" if found[1] == 7 else "converged"

@@ -16,7 +16,7 @@ from separatrix.passes.summaries import Moments
 from separatrix.space import Vector, norm, symmetric
 
 SQUARES = SquaredErrorCriterion(0.0)  # its slope at a is -2 M a, its value a.M a
-NEGLIGIBLE = 1e-12  # relative length of a correction that is worth no other pass
+LAST_CORRECTION = 1e-12  # relative length of a correction that is worth no other pass
 MOST_PASSES = 5
 CUTOFF = 1e-14  # eigenvalues of the scaled M below this part of the largest count as 0
 
@@ -51,7 +51,7 @@ class MomentSquares:
             self.a, left, best = a, v - image, norm(v - image)
             self.updates += 1
             self.values.append(value)
-            if norm(change) <= NEGLIGIBLE * norm(a) or best <= NEGLIGIBLE * norm(v):
+            if norm(change) <= LAST_CORRECTION * norm(a) or best <= LAST_CORRECTION * norm(v):
                 break
         return "converged"
 

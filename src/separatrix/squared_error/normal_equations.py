@@ -15,11 +15,11 @@ from separatrix.patterns.plain_patterns import Patterns
 from separatrix.space import Vector, symmetric
 from separatrix.squared_error.factor import width_of
 
-LARGE, TALL = 20_000, 4  # values of Y, and rows per column, from which it pays
-WIDEST = 2000
+LEAST_VALUES, ROWS_PER_COLUMN = 20_000, 4  # values of Y, and rows per column, from which it pays
+MOST_COLUMNS = 2000
 WELL_CONDITIONED = 1e-9  # reciprocal of the condition of Y^t c Y, its columns scaled to length 1
 STEPS = 4  # of refinement
-SETTLED, GOOD = 1e-15, 1e-11  # a last correction, relative, that ends them; and one that lets the result stand
+LAST_CORRECTION, GOOD_CORRECTION = 1e-15, 1e-11  # relative: one that ends them, and one that lets the result stand
 
 
 class NormalEquations:
@@ -32,7 +32,7 @@ class NormalEquations:
     def factor(self) -> tuple[NDArray[np.float64], Vector] | None:
         """The Cholesky factor of the scaled matrix, and the scales; None where the condition forbids it."""
         n, width = self.patterns.n, width_of(self.patterns)
-        if n * width < LARGE or n < TALL * width or width > WIDEST:
+        if n * width < LEAST_VALUES or n < ROWS_PER_COLUMN * width or width > MOST_COLUMNS:
             return None
         everything, cost = np.arange(n), n * float(width) ** 2
         matrix = aside(lambda: self.patterns.outer_products(everything, self.weight), cost)[:width, :width]
@@ -60,7 +60,7 @@ class NormalEquations:
             step = scale * la.cho_solve((factor, True), scale * right, check_finite=False)
             a[: len(scale)] += step
             relative = float(np.abs(step / scale).max()) / max(float(np.abs(a[: len(scale)] / scale).max()), 1e-300)
-            if relative <= SETTLED:
+            if relative <= LAST_CORRECTION:
                 break
             residual = target - patterns.margins(a)
-        return a if relative <= GOOD else None
+        return a if relative <= GOOD_CORRECTION else None

@@ -18,12 +18,13 @@ from separatrix.estimators.max_margin import MaxMargin
 from separatrix.loops.order import order_of, permutation
 from separatrix.loops.state import UPDATES, VISITS
 from separatrix.plot.boundary import leads
-from separatrix.proof.theory import Setting, Theory, theory_of
+from separatrix.proof.theorems import Setting
+from separatrix.proof.theory import Theory, theory_of
 from separatrix.studio.board import Board, Separator
 from separatrix.workflows.watched import watched
 
 GRID = 70  # points of the grid along each axis
-LONGEST = 5.0  # seconds that a step may take
+MOST_SECONDS = 5.0  # seconds that a step may take
 WHOLE = 20_000  # updates after which a theorem's promise is looked up at the latest
 
 
@@ -101,7 +102,7 @@ def _fitted(board: Board, estimator: Any) -> tuple[Any, int]:
     last = last_of(estimator)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with watched(last, LONGEST):
+        with watched(last, MOST_SECONDS):
             return estimator.fit(board.points, board.labels), len(board.points)
 
 
@@ -175,7 +176,7 @@ def _with_the_best_margin(last: Any, model: Any, board: Board) -> Theory | None:
     record = last._records_[0]
     with suppress(ValueError), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        best = MaxMargin(np.inf, fit_intercept=last.fit_intercept, rho=last.rho, max_time=LONGEST).fit(
+        best = MaxMargin(np.inf, fit_intercept=last.fit_intercept, rho=last.rho, max_time=MOST_SECONDS).fit(
             inner, board.labels
         )
         known = best.certificate_

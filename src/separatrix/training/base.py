@@ -31,12 +31,13 @@ from separatrix.loops.state import (
     Frame,
     State,
 )
-from separatrix.patterns.plain_patterns import EPS, Patterns
+from separatrix.patterns.base import EPS
+from separatrix.patterns.plain_patterns import Patterns
 from separatrix.rows.memory import frozen
 from separatrix.rules.base import attribute
 from separatrix.space import norm
 
-PIECE = 0.2  # seconds a piece is meant to last
+SECONDS_OF_A_PIECE = 0.2  # seconds a piece is meant to last
 FIRST_PIECE = 2e6  # multiplications in the first piece, before the speed is known
 UNLIMITED = 2**62
 WINDOW = 20  # epochs over which corrections are counted, to see whether they still become fewer
@@ -190,10 +191,10 @@ class Training:
             seconds = time.perf_counter() - clock
             visits -= done
             self.settled |= window.closes_without_fall(self.state.counts)
-            if done >= piece and seconds < PIECE:
-                piece = int(piece * min(4.0, PIECE / max(seconds, 1e-6)) + 1)
-            elif seconds > PIECE and done:
-                piece = max(1, int(done * PIECE / seconds))
+            if done >= piece and seconds < SECONDS_OF_A_PIECE:
+                piece = int(piece * min(4.0, SECONDS_OF_A_PIECE / max(seconds, 1e-6)) + 1)
+            elif seconds > SECONDS_OF_A_PIECE and done:
+                piece = max(1, int(done * SECONDS_OF_A_PIECE / seconds))
             stop = pause(self) if pause is not None else None
             if status == CONVERGED:
                 return "converged"

@@ -8,7 +8,7 @@ from typing import Any
 
 from separatrix.errors import MissingExtraError
 from separatrix.io.output import write_atomically
-from separatrix.plot.style import COLOURS
+from separatrix.plot.style import COLOURS, FAINT, INK
 
 # As many shapes as colours: class k + 8 has the colour of class k and another shape, so 64 classes differ.
 SHAPES = ["circle", "triangle", "square", "diamond", "inverted_triangle", "hex", "star", "plus"]
@@ -22,13 +22,12 @@ HATCHES = [
     "ring",
     "vertical_line",
 ]
-INK, FAINT = "#333333", "#DDDDDD"
 RIGHT, WRONG = "#5B6770", "#B2182B"  # of answers: none of them is the colour of a class
 REST = "#888888", "circle"  # the look of all other classes together
 # The background, seen through. Not None: BokehJS strokes the frame without a new path (PlotView._paint_outline), and
 # where nothing was filled before, the last path of the former picture is drawn once more: ghosts of ticks and grids.
 CLEAR = (255, 255, 255, 0.0)
-LONGEST = 28  # characters of a name that stands at an axis or in a legend
+LONGEST_NAME = 28  # characters of a name that stands at an axis or in a legend
 
 # Numbers at an axis as people write them: 0.003 and 2e-5, where Bokeh's own are 3.000e-3 and 2.000e-5.
 SHORT = """
@@ -116,7 +115,7 @@ def look(k: int) -> tuple[str, str]:
     return COLOURS[k % len(COLOURS)], SHAPES[(k + k // len(COLOURS)) % len(SHAPES)]
 
 
-def plain(text: Any, longest: int | None = LONGEST) -> str:
+def plain(text: Any, longest: int | None = LONGEST_NAME) -> str:
     """A name as it is, shortened where there is little room: two dollar signs would begin a formula in Bokeh."""
     words = "".join(c if c.isprintable() else " " for c in str(text))
     words = words.replace("$$", "$\u200b$").replace("\\(", "\\\u200b(").replace("\\[", "\\\u200b[")

@@ -6,10 +6,9 @@ import numpy as np
 from sklearn.metrics import average_precision_score, confusion_matrix, precision_recall_curve, roc_auc_score, roc_curve
 
 from separatrix.errors import DataError
-from separatrix.plot.style import COLOURS
+from separatrix.plot.style import COLOURS, MOST_WRITTEN
 from separatrix.view.canvas import INK, RIGHT, WRONG, View, distinct, hover, legend_below, look, new_figure, plain
 
-MOST_WRITTEN = 12  # classes up to which a count stands in its square
 MOST_CURVES = 8  # classes that have a line of their own
 MOST_STEPS = 400  # points of a curve
 

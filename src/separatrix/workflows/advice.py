@@ -11,7 +11,7 @@ from separatrix.io.data.prepare import kinds
 from separatrix.io.data.table import Table
 from separatrix.workflows.out_of_fold import Answers
 
-ENOUGH = 20  # rows from which the content of a column says something
+ENOUGH_ROWS = 20  # rows from which the content of a column says something
 UNIQUE = 0.5  # share of different texts from which a column tells rows apart, not classes
 RARE = 0.05  # share of a class from which on accuracy hides it
 UNEVEN = 1e3  # ratio of spreads of columns from which --scale is worth a word
@@ -21,7 +21,7 @@ NUMBERED = ("id", "index", "nr", "no", "number", "row", "key")  # names of colum
 def advise(table: Table, raw: Any, X: Any, *, folds: int, scaled: bool, weighted: bool = False) -> list[str]:
     """Sentences about the data, before a fit; ``raw`` and ``X``: the rows before and after their preparation."""
     told = []
-    if table.n >= ENOUGH:
+    if table.n >= ENOUGH_ROWS:
         told += _identifiers(table) + _giveaways(table, raw) + _time(table)
     told += _constant(table) + _contradictions(table)
     if X.shape[1] >= table.n:

@@ -16,7 +16,7 @@ from separatrix.workflows.out_of_fold import SCORES, Answers, decisions, shown
 from separatrix.workflows.watched import watched
 
 POWERS = np.arange(-3.0, 5.0)  # of ten: the values of C that are tried, in units of 1/mean |x|^2
-ROUGH = 1e-3  # gap that is good enough to compare values of C
+COMPARING_GAP = 1e-3  # gap that is good enough to compare values of C
 WAYS = {  # of telling several classes apart
     "ovr": "each class against the rest",
     "kesler": "one linear machine for all classes",
@@ -141,7 +141,7 @@ def choose(
     candidates = [Candidate(way, C) for way, path in paths.items() for C in path]
 
     def fit(X: Any, y: np.ndarray) -> list[Any]:
-        settings = {"tol": ROUGH, "max_time": options.max_time, "class_weight": options.class_weight}
+        settings = {"tol": COMPARING_GAP, "max_time": options.max_time, "class_weight": options.class_weight}
         return [model for way, path in paths.items() for model in _path(X, y, way, path, settings)]
 
     answers = _answers(folds, fit, len(candidates), tell, stage)

@@ -12,7 +12,7 @@ from separatrix.estimators._fit.watch import threads_for
 from separatrix.estimators.sklearn_api import NOT_NEGATIVE, POSITIVE, between, one_of
 from separatrix.patterns.binary_problems import binary_labels, pairs
 from separatrix.patterns.kernel_functions import FORMS, Kernel
-from separatrix.patterns.kernel_patterns import BLOCK, KernelPatterns, as_matrix
+from separatrix.patterns.kernel_patterns import GRAM_VALUES_AT_A_TIME, KernelPatterns, as_matrix
 from separatrix.rows.memory import as_rows
 from separatrix.space import Vector
 
@@ -104,7 +104,7 @@ class KernelMixin(LinearSeparator):
         if self.kernel == "precomputed":
             out += np.asarray(X[:, self.support_] @ self.dual_coef_.T)
         else:
-            step = max(1, BLOCK // max(len(self.support_), 1))
+            step = max(1, GRAM_VALUES_AT_A_TIME // max(len(self.support_), 1))
             for first in range(0, X.shape[0], step):
                 part = as_matrix(as_rows(X[first : first + step]))
                 out[first : first + step] = self._kernel_.values(part, self.support_vectors_) @ self.dual_coef_.T

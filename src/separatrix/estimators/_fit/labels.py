@@ -7,10 +7,10 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from separatrix.errors import DataError
 
-FEW = 1 << 16  # integers between the smallest and the largest label up to which a table finds their numbers
-EXACT = 2.0**24  # integers up to which floats of either type are exact
+TABLE_SPAN = 1 << 16  # integers between the smallest and the largest label up to which a table finds their numbers
+EXACT_IN_FLOAT32 = 2.0**24  # integers up to which floats of either type are exact
 SUSPICIOUS = 20  # integers that are as many may be numbers to predict: scikit-learn looks at them
-PIECE = 1 << 16  # labels that are looked up at a time
+LABELS_AT_A_TIME = 1 << 16  # labels that are looked up at a time
 
 
 def is_plain_vector(y: Any, n: int) -> bool:
@@ -23,14 +23,14 @@ def _are_whole(y: np.ndarray) -> bool:
     if y.dtype.char not in "fd" or not len(y):
         return False
     low, high = float(y.min()), float(y.max())
-    return high - low < FEW and abs(low) < EXACT and bool((np.trunc(y) == y).all())
+    return high - low < TABLE_SPAN and abs(low) < EXACT_IN_FLOAT32 and bool((np.trunc(y) == y).all())
 
 
 def classes_and_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The classes in order, and the number of the class of each row. What holds no classes is refused."""
     if len(y) and (y.dtype.kind in "iub" or _are_whole(y)):
         low, high = int(y.min()), int(y.max())
-        if high - low < FEW and high < 2**63:
+        if high - low < TABLE_SPAN and high < 2**63:
             classes, codes = _by_table(y.view(np.uint8) if y.dtype.kind == "b" else y, low, high, y.dtype)
             if len(classes) > SUSPICIOUS:
                 check_classification_targets(y)
@@ -43,7 +43,7 @@ def classes_and_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _by_table(y: np.ndarray, low: int, high: int, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
     """The same for integers between two that are near each other, a piece at a time."""
     occurs, codes = np.zeros(high - low + 1, dtype=bool), np.empty(len(y), dtype=np.int64)
-    pieces = [slice(first, first + PIECE) for first in range(0, len(y), PIECE)]
+    pieces = [slice(first, first + LABELS_AT_A_TIME) for first in range(0, len(y), LABELS_AT_A_TIME)]
     for piece in pieces:
         codes[piece] = place = y[piece].astype(np.int64) - low
         occurs[place] = True

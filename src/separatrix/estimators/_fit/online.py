@@ -27,7 +27,8 @@ from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import certify, lower_bound
-from separatrix.proof.theory import Setting, Theory, theory_of, theory_of_budget, theory_of_one_pass, weighted_theory
+from separatrix.proof.theorems import Setting
+from separatrix.proof.theory import Theory, theory_of, theory_of_budget, theory_of_one_pass, weighted_theory
 from separatrix.rows.memory import rows_together
 from separatrix.rules.fuzzy import FuzzyRule
 from separatrix.space import Vector

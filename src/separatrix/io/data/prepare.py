@@ -11,7 +11,7 @@ from separatrix.errors import DataError
 from separatrix.io.data.spellings import ORIGIN, as_number, days
 from separatrix.io.data.table import Table
 
-EXACT = 2**53  # integers up to here are float64 numbers
+EXACT_IN_FLOAT64 = 2**53  # integers up to here are float64 numbers
 MOSTLY = 0.9  # a text column with this share of numbers is a column of numbers with mistakes
 MOST_VALUES = 200  # columns that a text column is encoded by; the rarest texts share one
 OFTEN = 2  # rows that a text needs to get a column of its own
@@ -42,7 +42,7 @@ def normalised(table: Table, text: Collection[str] = ()) -> Table:
         elif kind == pl.Float32 or kind == pl.Float64:
             column = column.fill_null(float("nan")) if column.null_count() else column
         elif kind.is_numeric() or kind == pl.Boolean:
-            if kind.is_integer() and max(-column.min(), column.max()) > EXACT:
+            if kind.is_integer() and max(-column.min(), column.max()) > EXACT_IN_FLOAT64:
                 warnings.warn(
                     f"{table.source}: the column {column.name!r} holds integers beyond 2^53, which are rounded to "
                     "float64.",

@@ -27,8 +27,8 @@ NOT_UTF8 = (
 )
 HEAD = 1 << 16  # bytes that tell the format, and more where lines are longer
 TELLING = 2  # lines that are read whole, however long: names, and a row
-LONGEST = 1 << 28  # bytes in which they have to end
-PIECE = 1 << 22  # bytes that are unpacked at a time
+LONGEST_LINES = 1 << 28  # bytes in which they have to end
+BYTES_AT_A_TIME = 1 << 22  # bytes that are unpacked at a time
 FOREIGN = {
     b"%PDF": "a PDF document",
     b"\x89PNG": "a picture",
@@ -89,7 +89,7 @@ class Source:
             )
         with self.open() as file:
             start = file.read(HEAD)
-            while _whole_lines(start) < TELLING and len(start) < LONGEST and (more := file.read(len(start))):
+            while _whole_lines(start) < TELLING and len(start) < LONGEST_LINES and (more := file.read(len(start))):
                 start += more
             if file.read(1):
                 start = start[: start.rfind(b"\n") + 1] or start
@@ -111,7 +111,7 @@ class Source:
         decoder = codecs.getincrementaldecoder("utf-8")()
         with self.open() as file:
             try:
-                while piece := file.read(PIECE):
+                while piece := file.read(BYTES_AT_A_TIME):
                     decoder.decode(piece)
                 decoder.decode(b"", final=True)
             except UnicodeDecodeError:
@@ -160,7 +160,7 @@ class Source:
         try:
             with self.open() as file, gzip.open(file) as unpacked:
                 content = io.BytesIO()
-                while piece := unpacked.read(PIECE):
+                while piece := unpacked.read(BYTES_AT_A_TIME):
                     content.write(piece)
                     check_unpacked(self.name, content.tell(), self.size)
         except (OSError, EOFError, zlib.error) as error:

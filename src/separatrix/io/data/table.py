@@ -12,8 +12,8 @@ from separatrix.io.data.limits import check_unpacked, most_unpacked
 from separatrix.io.data.native import READERS, rehearse
 from separatrix.io.data.source import Source
 
-FEW = 20  # classes that are never too many
-LONG = 1000  # characters of a label: an array of text is as wide as its longest one
+NEVER_TOO_MANY = 20  # classes that are never too many
+LONGEST_LABEL = 1000  # characters of a label: an array of text is as wide as its longest one
 
 
 class Numbered(Sequence):
@@ -232,7 +232,7 @@ def labels_of(table: Table) -> np.ndarray:
         # numpy has no integers of 128 bits
         if not (y.dtype.is_numeric() or y.dtype in (pl.String, pl.Boolean)) or str(y.dtype).endswith("Int128"):
             y = y.cast(pl.String)
-        if y.dtype == pl.String and y.str.len_chars().max() > LONG:
+        if y.dtype == pl.String and y.str.len_chars().max() > LONGEST_LABEL:
             row = int(np.argmax(y.str.len_chars().to_numpy()))
             raise DataError(f"{where} holds a text of {len(y[row]):,} characters ({table.place(row)}), not classes.")
         y = np.array(y.to_list()) if y.dtype == pl.String else y.to_numpy()
@@ -258,7 +258,7 @@ def check_classes(table: Table) -> None:
     classes = np.unique(y)
     if len(classes) < 2:
         raise DataError(f"{where} holds one class only, {classes[0]!s}: there is nothing to separate.")
-    if len(classes) > max(FEW, len(y) // 2):
+    if len(classes) > max(NEVER_TOO_MANY, len(y) // 2):
         raise DataError(
             f"{where} has {len(classes)} different values in {len(y)} rows: it looks like a quantity or an identifier, "
             "not like classes."
