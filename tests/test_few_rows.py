@@ -166,3 +166,16 @@ def test_sums_of_wide_rows_elsewhere_are_within_their_bound():
     alpha[0] = 1.0
     exact = math.fsum(np.where(codes == 1, 1.0, -1.0) * alpha)
     assert abs(patterns.combine(np.arange(n), alpha)[-1] - exact) <= patterns.combination_error(alpha) < 1e-12
+
+
+@pytest.mark.parametrize("bias", [True, "free"])
+def test_rounding_errors_are_no_reason_to_go_on(bias):
+    """Columns of many sizes: the bounds meet but for rounding errors, at which no more rounds are made."""
+    rng = np.random.default_rng(0)
+    X, w = rng.normal(size=(1000, 30)), rng.normal(size=30)
+    y = np.where(X @ w > 0, 1, -1)
+    X = (X + np.outer(0.05 * y, w / np.linalg.norm(w))) * np.geomspace(1.0, 100.0, 30)
+    model = MaxMargin(np.inf, fit_intercept=bias).fit(X, y)
+    assert model.converged_
+    assert model.n_passes_ <= 20  # 67 with a free bias, if it went on
+    assert model.certificate_.verify(X, y)

@@ -9,6 +9,7 @@ polytope is the difference of the two classes' hulls: its vertices are (x_i - x_
 """
 
 import itertools
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,8 @@ from separatrix.passes.summaries import Sides
 from separatrix.space import Vector
 
 ADD = 400  # patterns that join in a round
-ALL_AT_ONCE, ALL_PER_COLUMN = 3000, 10  # patterns that join at once, at most: to leave some out would cost more rounds
+ALL_AT_ONCE = 3000  # patterns that join at once, at most: to leave some out would cost more rounds
+PER_COLUMN, PER_SPARSE_COLUMN = 20, 10  # and a column
 ADD_OF_CLASS = 20  # patterns of each class that join where vertices are pairs
 VALUES_FROM_MEAN = 100_000  # of a linear machine, up to which exact solves need no better start than the mean
 TRIALS = 2  # rounds from the mean, before the vector of a soft margin shows the way
@@ -47,7 +49,7 @@ def _solve_augmented(problem: Problem, start: Vector | None) -> None:
     width = patterns.d + 1
     if _swept(problem):
         return
-    if all_join(patterns.n, width):
+    if all_join(patterns):
         _solve_at_once(problem)
         return
     if start is None and patterns.categories > 2 and patterns.n * width > VALUES_FROM_MEAN:
@@ -110,9 +112,10 @@ def _vanishes(problem: Problem) -> bool:
     return problem.upper <= NOTHING_LEFT * problem.patterns.radius * float(np.sqrt(problem.patterns.d + 1))
 
 
-def all_join(n: int, width: int) -> bool:
+def all_join(patterns: Any) -> bool:
     """Are so many patterns solved at once?"""
-    return n <= max(min(ALL_PER_COLUMN * width, ALL_AT_ONCE), 2 * ADD)
+    per_column = PER_SPARSE_COLUMN if patterns.sparse else PER_COLUMN
+    return patterns.n <= max(min(per_column * (patterns.d + 1), ALL_AT_ONCE), 2 * ADD)
 
 
 def near_hard(problem: Problem, product: float) -> Vector | None:
@@ -150,7 +153,7 @@ def _solve_free(problem: Problem) -> None:
     patterns = problem.patterns
     w = problem.mean()[:-1]
     working = rows = np.zeros(0, np.int64)
-    add = patterns.n if all_join(patterns.n, patterns.d) else ADD // 2
+    add = patterns.n if all_join(patterns) else ADD // 2
     while not _try_with_bias(problem, w, sides := problem.sides(np.append(w, 0.0), add)):
         size = len(working)
         working = np.unique(np.concatenate([working, sides.positive.numbers, sides.negative.numbers]))

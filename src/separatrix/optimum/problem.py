@@ -22,6 +22,7 @@ from separatrix.space import Space, Vector
 SECONDS_BETWEEN_LOOKS = 0.2  # at whoever watches
 PRECISE_GAP = 1e-13  # of problems that are solved to machine precision
 STALLED = 60  # rounds without progress after which a solver has to stop
+ROUNDING, STALLED_THERE = 1e-10, 3  # a gap that may be rounding errors, and the same there
 
 
 class Problem:
@@ -229,7 +230,7 @@ class Problem:
         progress = gap < 0.999 * self._gap or (gap == 1.0 and self.lower > self._lower + 1e-9 * abs(self._lower))
         self._gap, self._lower = min(self._gap, gap), max(self._lower, self.lower)
         self._stale = 0 if progress else self._stale + 1
-        if self._stale >= STALLED:
+        if self._stalled:
             self.stopped = True
         if self.watch is not None and self.watch(self):
             self.stopped = True
@@ -245,7 +246,11 @@ class Problem:
     @property
     def limited(self) -> bool:
         """Was it stopped by a limit or by whoever watches, rather than by arithmetic?"""
-        return self.stopped and self._stale < STALLED
+        return self.stopped and not self._stalled
+
+    @property
+    def _stalled(self) -> bool:
+        return self._stale >= (STALLED if self.gap > ROUNDING else STALLED_THERE)
 
     def go_on(self) -> None:
         """To be called where another solver takes over from one that made no progress."""

@@ -116,7 +116,7 @@ def _near(problem: Problem) -> Vector | None:
     patterns = problem.patterns
     if patterns.categories > 2 or not patterns.sparse or problem.free or patterns.d >= WIDE:
         return None
-    if active_set.all_join(patterns.n, patterns.d + 1):
+    if active_set.all_join(patterns):
         return None
     # a larger C would cost more than it saves, and exact solves of many columns are dear
     return active_set.near_hard(problem, NEAR_C if patterns.d <= FEW_COLUMNS else NEARER_C)
