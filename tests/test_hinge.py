@@ -262,3 +262,14 @@ def test_fewer_rows_than_columns_go_by_sweeps_and_products(bias, noise):
     assert model.certificate_.verify(X, y)
     exact = MaxMargin(1.0, loss="hinge", fit_intercept=bias, tol=1e-9).fit(X, y)
     assert model.certificate_.value <= exact.certificate_.value * (1 + 1.1e-4)
+
+
+def test_many_rows_that_contradict_each_other_converge():
+    """Rows change sides one by one, and bounds do not move for dozens of steps: that is not the end of progress."""
+    rng = np.random.default_rng(122)
+    X = rng.normal(size=(300, 150))
+    y = np.where(X @ rng.normal(size=150) + 0.1 * rng.normal(size=300) > 0, 1, -1)
+    X, y = np.vstack([X, X[:66]]), np.append(y, -y[:66])
+    model = MaxMargin(1e3, loss="hinge", tol=1e-3, fit_intercept="free").fit(X, y)
+    assert model.converged_
+    assert model.certificate_.gap <= 1e-3

@@ -39,6 +39,7 @@ ROUNDING_GAP = 1e-11  # the gap that rounding errors leave to it, at least
 BEYOND = 16.0  # times the rounding error of a margin: the gap that `HingeProblem.primal` makes of one
 CORRECTIONS = 3  # of its multipliers, the first being none
 NEWTON_STEPS = 50  # of Newton's method on one Lagrangian, at most
+IDLE_STEPS = 400  # to minima of Lagrangians that bring no progress, after which it has to stop
 STAGES = 30  # Lagrangians of a small problem, at most
 
 
@@ -174,7 +175,10 @@ class Lagrangian:
     def follow(self) -> None:
         problem = self.problem
         best, stale = np.inf, 0
-        while np.isfinite(self.sigma):
+        reached, idle, steps = np.inf, 0, 0
+        while np.isfinite(self.sigma) and idle < IDLE_STEPS:
+            reached, idle = (problem.gap, 0) if problem.gap < 0.999 * reached else (reached, idle + steps + 1)
+            problem.go_on()  # bounds need not move while rows change sides one by one: a Lagrangian is minimised first
             steps = 0
             while steps < NEWTON_STEPS:
                 self._enter()

@@ -25,9 +25,11 @@ ROWS_FOR_SAMPLE, ROWS_PER_COLUMN = 200_000, 500  # rows, and for each column, fr
 TALL = 2  # sparse rows per column, from which sweeps over the rows stall sooner than conjugate gradients do
 NARROW, NARROW_SPARSE = 100, 50  # columns up to which a matrix of them costs nothing
 FEW_SWEEPS_C = 4.0  # C |y|^2 up to which coordinate descent needs a few sweeps
+APART = 4  # columns per row from which sparse rows hardly meet: then sweeps arrive at once
 FINEST_BY_SWEEPS = 1e-8  # accuracy beyond which coordinate descent is no match for Newton's steps
 VALUES_WITHOUT_THREADS = 5000  # BLAS makes none of so few: setting their number would take longer than the solution
 NEAR_C, NEARER_C, FEW_COLUMNS = 100.0, 1e3, 200  # C |y|^2 of a soft margin as a start: few columns, and more
+FINE_ENOUGH = 1e-9  # gap that is left as it is where a solver does not reach the one that was asked for
 EXTREME = 1e8  # C R^2 from which a soft margin may be beyond arithmetic
 
 
@@ -76,7 +78,9 @@ def _dual_side(problem: Problem) -> bool:
     if width < (NARROW_SPARSE if patterns.sparse else NARROW) or problem.tol < FINEST_BY_SWEEPS:
         return False
     easy = problem.C * size(problem) <= FEW_SWEEPS_C
-    return patterns.n <= width and not easy if patterns.sparse else patterns.n <= width or easy
+    if not patterns.sparse:
+        return patterns.n <= width or easy
+    return patterns.n <= width and not (easy and patterns.n * APART > width)
 
 
 def check(problem: Problem, name: str) -> None:
@@ -103,8 +107,8 @@ def solve(problem: Problem, name: str, start: Vector | None = None) -> None:
 
 
 def _stalled(problem: Problem) -> bool:
-    """Is it a soft margin whose solver gave up, without having been stopped?"""
-    soft = not problem.hard and not isinstance(problem, HingeProblem) and problem.gap > problem.tol
+    """Is it a soft margin whose solver gave up, without having been stopped, far from what arithmetic can do?"""
+    soft = not problem.hard and not isinstance(problem, HingeProblem) and problem.gap > max(problem.tol, FINE_ENOUGH)
     return soft and problem.patterns.here and problem.patterns.categories == 2 and not problem.limited
 
 

@@ -19,7 +19,7 @@ from separatrix.space import Vector
 LARGEST_HESSIAN = 3000  # columns up to which the Hessian is formed
 FINEST_BY_CG = 1e-8  # accuracy up to which conjugate gradients are as good as a Hessian
 MANY_PRODUCTS = 15.0  # that a Hessian is worth, from which they are tried first
-HESSIANS = 4.0  # that all products at one C may cost before one is formed
+STEP, HESSIANS = 3.0, 10.0  # that the products of a step, and all at one C, may cost before one is formed
 FIRST_C, FACTOR, FIRST_GAP = 10.0, 4.0, 0.1  # C |y|^2 where a path begins, the factor between its C, and their gap
 MOST_PRODUCTS = 500  # of conjugate gradients in a step
 VISITED = 10_000_000  # stored values between two looks at the limits: some hundredths of a second
@@ -75,7 +75,7 @@ def _descend(problem: Problem, descent: Descent, price: Vector, tol: float) -> b
     most, most_in_all = float(MOST_PRODUCTS), math.inf
     if patterns.d < LARGEST_HESSIAN:
         hessian = worth_of_a_hessian(problem)
-        most, most_in_all = min(hessian, most), HESSIANS * hessian
+        most, most_in_all = min(STEP * hessian, most), HESSIANS * hessian
     descent.numbers[ALL_PRODUCTS] = 0.0
     at_once = 1 + n * VISITED // (patterns.home.stored + n)
     while True:
