@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import make_classification
+from sklearn.exceptions import ConvergenceWarning
 
 from separatrix import KernelMaxMargin, MaxMargin
 from separatrix.loops.box_minimum import box_minimum
@@ -179,3 +180,12 @@ def test_rounding_errors_are_no_reason_to_go_on(bias):
     assert model.converged_
     assert model.n_passes_ <= 20  # 67 with a free bias, if it went on
     assert model.certificate_.verify(X, y)
+
+
+def test_a_fit_that_is_stopped_at_once_is_no_worse_than_the_mean():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 400))
+    y = np.where(X @ rng.normal(size=400) > 0, 1, -1)
+    with pytest.warns(ConvergenceWarning):
+        model = MaxMargin(np.inf, max_time=1e-6).fit(X, y)
+    assert model.score(X, y) >= np.mean(y * (X @ (y @ X)) > 0)

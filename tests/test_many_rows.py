@@ -92,6 +92,15 @@ def test_labels_are_looked_up(labels, kind, huge):
     np.testing.assert_array_equal(codes, numbers)
 
 
+@pytest.mark.parametrize("kind", [np.int64, np.float64])
+def test_as_many_classes_as_half_of_the_rows(kind):
+    """scikit-learn's own warning: they may be numbers to predict."""
+    X, y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30).astype(kind)
+    with pytest.warns(UserWarning, match="unique classes"):
+        MaxMargin().fit(X, y % 20)
+    MaxMargin().fit(X, y % 10)
+
+
 @pytest.mark.parametrize("label", [np.nan, np.inf, 0.5, 2.0**40])
 def test_floats_that_are_no_labels(label):
     X, y = np.random.default_rng(0).normal(size=(6, 3)), np.array([0.0, 1.0] * 3)

@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from separatrix import MaxMargin, separability
 from separatrix.errors import NotSeparableError
+from separatrix.proof import gordan
 from separatrix.proof import twins as module
+from separatrix.proof.clock import Clock, OutOfTimeError
 from separatrix.proof.twins import twins
 from separatrix.rows.access import CSR
 from separatrix.rows.memory import as_rows
@@ -71,3 +73,18 @@ def test_they_are_the_proof(layout):
     with pytest.raises(NotSeparableError, match="a combination of 2 patterns") as error:
         MaxMargin(C=np.inf).fit(layout(X), y)
     np.testing.assert_array_equal(error.value.certificate.alpha_index, [57, 211])
+
+
+def test_many_rows_are_not_looked_through_for_a_proof_of_few(monkeypatch):
+    def looked_for(*_):
+        raise AssertionError("this would take longer than the proof that it saves")
+
+    monkeypatch.setattr(gordan, "twins", looked_for)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100_000, 2))
+    assert separability(X, X[:, 0] + rng.normal(size=100_000) > 0).separable is False
+
+
+def test_the_clock_is_looked_at():
+    with pytest.raises(OutOfTimeError):
+        twins(as_rows(np.ones((4, 2))), np.ones(4), Clock(0.0).look)

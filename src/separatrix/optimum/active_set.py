@@ -25,6 +25,7 @@ from separatrix.space import Vector
 ADD = 400  # patterns that join in a round
 ALL_AT_ONCE = 3000  # patterns that join at once, at most: to leave some out would cost more rounds
 PER_COLUMN, PER_SPARSE_COLUMN = 20, 10  # and a column
+VALUES_AT_A_GLANCE = 20_000  # of patterns that are solved before anybody could stop it
 ADD_OF_CLASS = 20  # patterns of each class that join where vertices are pairs
 VALUES_FROM_MEAN = 100_000  # of a linear machine, up to which exact solves need no better start than the mean
 TRIALS = 2  # rounds from the mean, before the vector of a soft margin shows the way
@@ -84,12 +85,18 @@ def _solve_augmented(problem: Problem, start: Vector | None) -> None:
 
 
 def _solve_at_once(problem: Problem) -> None:
-    a, _ = _solve_on(problem, np.arange(problem.patterns.n), np.zeros(0, np.int64))
-    if _vanishes(problem):
-        a = problem.mean()  # nothing separates: some vector that has most of them on their sides
-    problem.reached(a, problem.extremes(a, 1).minimum)
+    patterns = problem.patterns
+    if patterns.n * (patterns.d + 1) > VALUES_AT_A_GLANCE and _try(problem, problem.mean()):
+        return  # stopped: the mean has most of them on their sides, what an unfinished solve has found may not
+    a, _ = _solve_on(problem, np.arange(patterns.n), np.zeros(0, np.int64))
+    _try(problem, problem.mean() if _vanishes(problem) else a)
     problem.tell()
-    problem.done()
+
+
+def _try(problem: Problem, a: Vector) -> bool:
+    """Enter a vector; is the problem done?"""
+    problem.reached(a, problem.extremes(a, 1).minimum)
+    return problem.done()
 
 
 def _solve_on(problem: Problem, working: np.ndarray, rows: np.ndarray) -> tuple[Vector, np.ndarray]:

@@ -183,7 +183,9 @@ def _tight(V: Matrix, right: Vector, rows: np.ndarray) -> _Tight | None:
 
 def _normal_solution(R: Matrix, right: Vector) -> tuple[Vector, Vector]:
     """R^t z = b and R u = z, which solve R^t R u = b. LAPACK itself: scipy's checks take longer in small data."""
-    z = la.lapack.dtrtrs(R, right, trans=1)[0]
+    z, singular = la.lapack.dtrtrs(R, right, trans=1)
+    if singular:
+        raise la.LinAlgError("a row of the triangle has no pivot")
     return z, la.lapack.dtrtrs(R, z)[0]
 
 

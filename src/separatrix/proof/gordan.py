@@ -23,6 +23,7 @@ ROWS_OF_A_FIT, SECONDS_OF_A_FIT = 600, 20.0  # for a proof within a fit
 ENCLOSED = 300  # rows for a proof in floats: exact arithmetic, which `verify` asks, repeats it in time
 VALUES_FOR_MANY = 20_000  # from which many rows are a proof: of less, few that anybody can look at are found as soon
 SAMPLE_ROWS_PER_COLUMN = 32  # of which those are chosen
+VALUES_PER_ROW = 50_000  # of the data, looked through for equal rows, per row of a proof that they save
 VERTEX = 20_000_000  # values of the rows among which a vertex is looked for
 NEARLY_ZERO = 1e-6  # a combination longer than this part of R is no sign that one vanishes
 
@@ -79,11 +80,14 @@ def gordan(
     return None
 
 
-def refuting_pair(patterns: Any) -> Gordan | None:
-    """The shortest proof, which anybody can read: two equal rows of different classes."""
+def refuting_pair(patterns: Any, rows: int, clock: Clock) -> Gordan | None:
+    """The shortest proof, which anybody can read: two equal rows of different classes. Not looked for where it would
+    take longer than a proof with so many rows."""
     if not (patterns.here and patterns.categories == 2):
         return None
-    pair = twins(patterns.rows, patterns.labels)
+    if patterns.rows.data.size + patterns.n > VALUES_PER_ROW * rows:
+        return None
+    pair = twins(patterns.rows, patterns.labels, clock.look)
     return None if pair is None else witness(patterns, np.array(pair), [1, 1])
 
 

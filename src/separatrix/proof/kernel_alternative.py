@@ -32,7 +32,11 @@ def refute(patterns: KernelPatterns, index: np.ndarray, max_time: float = MOST_S
     finite = np.all(np.isfinite([patterns.kernel.gamma, patterns.kernel.coef0]))
     if patterns.precomputed or not (patterns.kernel.mercer and finite):
         return None
-    pair = refuting_pair(patterns)
+    clock = Clock(max_time)
+    try:
+        pair = refuting_pair(patterns, patterns.n, clock)
+    except OutOfTimeError:
+        return None
     if pair is not None:
         return pair
     if patterns.kernel.name == "linear":
@@ -41,7 +45,6 @@ def refute(patterns: KernelPatterns, index: np.ndarray, max_time: float = MOST_S
     known = patterns.kernel.name == "poly" and 1 <= patterns.kernel.degree <= LARGEST_DEGREE
     if not known or not 0 < len(index) <= LARGEST_GRAM:
         return None
-    clock = Clock(max_time)
     try:
         answer = decide(IntegerRows(_inner_products(patterns, index, clock), clock), clock)
     except OutOfTimeError:

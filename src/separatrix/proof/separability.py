@@ -3,6 +3,7 @@
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cache
 from html import escape
 from typing import Any
 
@@ -230,10 +231,10 @@ class _Question:
             raise DataError(
                 f"Row {row} is not finite, or its squared norm overflows float64. Mend it, or scale your features."
             )
-        best = _Best(patterns)
+        best, pair = _Best(patterns), cache(lambda rows: refuting_pair(patterns, rows, self.clock))
         try:
             if in_range and near is not None:
-                found = refuting_pair(patterns) or gordan(patterns, *near, self.clock)
+                found = pair(len(near[0])) or gordan(patterns, *near, self.clock)
                 if found is not None:
                     return self._no(patterns, found)
             attempts = [self._solve] if affordable else [self._solve, self._solve_scaled]
@@ -242,7 +243,8 @@ class _Question:
                 if certify(patterns, problem.a, None).separable or separates_exactly(patterns, problem.a):
                     return self._yes(patterns, problem.a, problem, patterns.distance(problem.a))
                 best.look(problem)
-                found = refuting_pair(patterns) or gordan(patterns, problem.alpha_index, problem.alpha, self.clock)
+                index, alpha = problem.alpha_index, problem.alpha
+                found = pair(len(index)) or gordan(patterns, index, alpha, self.clock)
                 if found is not None:
                     return self._no(patterns, found)
             if affordable:

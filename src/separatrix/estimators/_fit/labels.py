@@ -9,7 +9,9 @@ from separatrix.errors import DataError
 
 TABLE_SPAN = 1 << 16  # integers between the smallest and the largest label up to which a table finds their numbers
 EXACT_IN_FLOAT32 = 2.0**24  # integers up to which floats of either type are exact
-SUSPICIOUS = 20  # integers that are as many may be numbers to predict: scikit-learn looks at them
+SUSPICIOUS = (
+    20  # labels; of more, as many classes as half of them may be numbers to predict: scikit-learn looks at them
+)
 LABELS_AT_A_TIME = 1 << 16  # labels that are looked up at a time
 
 
@@ -32,7 +34,7 @@ def classes_and_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         low, high = int(y.min()), int(y.max())
         if high - low < TABLE_SPAN and high < 2**63:
             classes, codes = _by_table(y.view(np.uint8) if y.dtype.kind == "b" else y, low, high, y.dtype)
-            if len(classes) > SUSPICIOUS:
+            if len(y) > SUSPICIOUS and 2 * len(classes) >= len(y):
                 check_classification_targets(y)
             return classes, codes
     check_classification_targets(y)
