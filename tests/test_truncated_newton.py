@@ -1,5 +1,7 @@
 """Soft margins of sparse rows without a matrix, and those whose C leaves next to no slack."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -103,3 +105,30 @@ def test_nearly_hard_margins_by_a_working_set(free, add, monkeypatch):
     asked = Problem(Patterns(X, y.astype(float), space), C, None, tol=1e-9)
     solvers.solve(asked, "newton")
     assert asked.lower == pytest.approx(problem.lower, rel=1e-8)
+
+
+@pytest.mark.parametrize("bias", [True, "free"])
+@pytest.mark.parametrize("factor", [None, 1.0, 1000.0, 1e200])
+def test_no_matrix_for_a_free_bias_nor_from_a_start(bias, factor, monkeypatch):
+    X, y = rows(n=6000, d=2000, density=0.004)
+    monkeypatch.setattr(newton.Hessian, "at", no_matrix)
+    first, start = MaxMargin(1.0, fit_intercept=bias).fit(X, y), {}
+    if factor is not None:
+        start = {"coef_init": factor * first.coef_, "intercept_init": factor * first.intercept_}
+    model = MaxMargin(2.0, fit_intercept=bias).fit(X, y, **start)
+    assert model.converged_
+    assert model.certificate_.verify(X, y)
+
+
+def test_whoever_watches_sees_how_far_it_is(monkeypatch):
+    X, y = rows(largest=10.0)
+    monkeypatch.setattr(truncated_newton, "VISITED", 1)
+    monkeypatch.setattr("separatrix.optimum.problem.SECONDS_BETWEEN_LOOKS", 0.0)
+    gaps = []
+    patterns = Patterns(X, y.astype(float), Space(1.0, 20.0**-0.5))
+    problem = Problem(patterns, 10.0, np.ones(len(y)), tol=1e-6, watch=lambda p: gaps.append(p.gap) or p.gap < 0.5)
+    newton.follow(problem)
+    assert problem.stopped
+    assert problem.gap == gaps[-1] < 0.5
+    assert np.any(problem.a)
+    assert all(a >= b for a, b in pairwise(gaps))

@@ -69,8 +69,8 @@ def test_the_data_become_numbers_once(iris, monkeypatch, scale):
 @pytest.mark.parametrize("classes", [2, 3])
 def test_what_decided_separability_starts_the_maximum_margin(monkeypatch, classes):
     rng = np.random.default_rng(0)
-    y = np.arange(90) % classes
-    X = rng.normal(size=(90, 5)) + 20 * np.eye(5)[y]
+    y = np.arange(1800) % classes  # more than are solved at once, without a start
+    X = rng.normal(size=(1800, 5)) + 20 * np.eye(5)[y]
     starts, solve = [], MaxMargin._solve
 
     def spy(self, problem, data, start=None):

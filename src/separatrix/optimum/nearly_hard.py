@@ -16,6 +16,11 @@ from separatrix.passes.summaries import k_smallest
 ADD = 800  # rows that join in a round, at most
 MOST = 2000  # rows of a working set whose matrix is not too much
 ROUNDS = 10
+VALUES = 2_000_000  # of the rows that join at first, beyond which exact solves take seconds
+
+
+def is_affordable(problem: Problem) -> bool:
+    return bool(min(problem.patterns.n, ADD) * (problem.patterns.d + 1) <= VALUES)
 
 
 def solve(problem: Problem) -> None:

@@ -27,6 +27,7 @@ from separatrix.space import Vector
 HESSIAN_ERROR = 1e-8  # rounding errors in it, against the 1 of the penalty
 STRIDE, PATH_GAP = 10.0, 0.3  # factor between the C of a path, and the gap to which it is followed
 FEW_STEPS = 20  # without a Hessian: then with one. Large multipliers leave few digits to small ones in a span of rows
+PRODUCT = 3.0  # times as long as in the compiled loop takes a product of conjugate gradients here
 SPAN = 2.0  # times the rows: columns from which a matrix of rows by rows is the smaller one by far
 ROUNDS = 300  # of Newton, which needs about ten: more are steps that rounding errors make tiny
 SWEEPS = 2  # of coordinate descent at its beginning: each costs less than a Newton step, two save half of them
@@ -38,13 +39,16 @@ def follow(problem: Problem, start: Vector | None = None) -> None:
     Few rows or columns are a matter of one compiled loop; what is left is to check its vector. Sparse rows have a loop
     without a matrix, which needs no path.
     """
-    if start is None and _without_a_matrix(problem):
+    if start is not None:
+        solve(problem, start)
+        return
+    if _without_a_matrix(problem):
         if truncated_newton.solve(problem):
             return
-        if problem.patterns.n <= nearly_hard.ADD and not is_small(problem):
+        if problem.patterns.n <= nearly_hard.ADD and not is_small(problem) and nearly_hard.is_affordable(problem):
             nearly_hard.solve(problem)
             return
-    if start is None and is_small(problem):
+    if is_small(problem):
         start = minimiser(problem)
     C = problem.C / STRIDE
     stages = []
@@ -108,6 +112,8 @@ def _with_line_search(problem: Problem, start: Vector | None) -> None:
         if first:
             steps, first = _steps(problem, penalty), False
         step = steps.step(m < 1.0, a, penalty * a - v)
+        if isinstance(steps, ConjugateGradients) and steps.too_many and width <= LARGEST_HESSIAN:
+            steps = Hessian(problem, penalty)
         change = problem.margins(step)
         t = line_search(_slope(problem, a, m, step, change, penalty))
         following, m_following = a + t * step, m + t * change
@@ -209,15 +215,18 @@ def newton_step(H: NDArray[np.float64], gradient: Vector) -> Vector:
 
 
 class ConjugateGradients:
-    """Newton's steps without a matrix."""
+    """Newton's steps without a matrix; ``most``: products in one step that cost as much as the matrix, from which on it
+    is formed."""
 
-    def __init__(self, problem: Problem, penalty: Vector):
-        self.problem, self.penalty = problem, penalty
+    def __init__(self, problem: Problem, penalty: Vector, most: float = MOST_PRODUCTS):
+        self.problem, self.penalty, self.most, self.too_many = problem, penalty, most, False
 
     def step(self, active: NDArray[np.bool_], a: Vector, gradient: Vector) -> Vector:
         index = np.flatnonzero(active)
         curvature = 2.0 * self.problem.C * self.problem.weight[index]
-        return conjugate_gradients(self.problem, index, curvature, self.penalty, gradient)[0]
+        p, reached = conjugate_gradients(self.problem, index, curvature, self.penalty, gradient, self.most)
+        self.too_many = not reached
+        return p
 
 
 def conjugate_gradients(
@@ -260,6 +269,9 @@ def _steps(problem: Problem, penalty: Vector) -> Steps:
         return ConjugateGradients(problem, penalty)
     if _in_span(problem):
         return SpanSteps(problem)
+    if problem.free and truncated_newton.avoids_a_matrix(problem):  # which the compiled loop does not know
+        most = truncated_newton.worth_of_a_hessian(problem) / PRODUCT
+        return ConjugateGradients(problem, penalty, most)
     return Hessian(problem, penalty)
 
 

@@ -17,7 +17,7 @@ from separatrix.optimum.hinge_problem import HingeProblem
 from separatrix.optimum.problem import Problem
 from separatrix.optimum.small_problem import is_small, size
 from separatrix.optimum.thread_limit import calm
-from separatrix.space import Vector
+from separatrix.space import Vector, norm
 
 WIDE = 3000  # columns from which a matrix of columns by columns is too much
 LARGE_BLAS = 1000  # dense columns from which more threads pay; below, they only wait for each other on a busy machine
@@ -29,6 +29,7 @@ APART = 4  # columns per row from which sparse rows hardly meet: then sweeps arr
 FINEST_BY_SWEEPS = 1e-8  # accuracy beyond which coordinate descent is no match for Newton's steps
 VALUES_WITHOUT_THREADS = 5000  # BLAS makes none of so few: setting their number would take longer than the solution
 NEAR_C, NEARER_C, FEW_COLUMNS = 100.0, 1e3, 200  # C |y|^2 of a soft margin as a start: few columns, and more
+LONGEST_START = 1e150
 FINE_ENOUGH = 1e-9  # gap that is left as it is where a solver does not reach the one that was asked for
 EXTREME = 1e8  # C R^2 from which a soft margin may be beyond arithmetic
 
@@ -97,6 +98,8 @@ def solve(problem: Problem, name: str, start: Vector | None = None) -> None:
     patterns, solver = problem.patterns, SOLVERS[name]
     large = patterns.here and not patterns.sparse and patterns.d >= LARGE_BLAS
     tiny = patterns.n * (patterns.d + 1) <= VALUES_WITHOUT_THREADS
+    if start is not None and not norm(start) < LONGEST_START:
+        start = None  # products with it may overflow
     with calm(one_thread=not (large or tiny)):
         solver.run(problem, solver.near(problem) if start is None else start)
         if _stalled(problem):
@@ -109,7 +112,8 @@ def solve(problem: Problem, name: str, start: Vector | None = None) -> None:
 def _stalled(problem: Problem) -> bool:
     """Is it a soft margin whose solver gave up, without having been stopped, far from what arithmetic can do?"""
     soft = not problem.hard and not isinstance(problem, HingeProblem) and problem.gap > max(problem.tol, FINE_ENOUGH)
-    return soft and problem.patterns.here and problem.patterns.categories == 2 and not problem.limited
+    plain = problem.patterns.here and problem.patterns.categories == 2
+    return soft and plain and not problem.limited and nearly_hard.is_affordable(problem)
 
 
 def _near(problem: Problem) -> Vector | None:

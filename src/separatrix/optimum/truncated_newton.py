@@ -26,9 +26,14 @@ VISITED = 10_000_000  # stored values between two looks at the limits: some hund
 
 
 def suits(problem: Problem) -> bool:
+    """Is it one for this loop, which knows no free bias?"""
+    return avoids_a_matrix(problem) and not problem.free
+
+
+def avoids_a_matrix(problem: Problem) -> bool:
     """Are products with the rows cheaper than a matrix of columns by columns?"""
     patterns = problem.patterns
-    if not (patterns.here and patterns.sparse) or patterns.categories > 2 or problem.free or problem.hard:
+    if not (patterns.here and patterns.sparse) or patterns.categories > 2 or problem.hard:
         return False
     return problem.tol >= FINEST_BY_CG and worth_of_a_hessian(problem) > MANY_PRODUCTS
 
@@ -54,11 +59,16 @@ def solve(problem: Problem, start: Vector | None = None) -> bool:
         price = 2.0 * C * problem.weight
         if not _descend(problem, descent, price, problem.tol if C == problem.C else FIRST_GAP):
             break
-    problem.primal(a, descent.m)
-    index = descent.active[: int(descent.numbers[COUNT])]
-    problem.dual(index, price[index] * (1.0 - descent.m[index]), descent.v)
+    _enter(problem, descent, price)
     problem.tell()
     return problem.done()
+
+
+def _enter(problem: Problem, descent: Descent, price: Vector) -> None:
+    """Enter the vector, and its slacks as multipliers: whatever their C, they prove a bound."""
+    problem.primal(descent.a, descent.m)
+    index = descent.active[: int(descent.numbers[COUNT])]
+    problem.dual(index, price[index] * (1.0 - descent.m[index]), descent.v)
 
 
 def _path(problem: Problem) -> list[float]:
@@ -84,5 +94,8 @@ def _descend(problem: Problem, descent: Descent, price: Vector, tol: float) -> b
             patterns.rows, patterns.labels, patterns.space.rho, price, descent, tol, most, most_in_all, visits
         )
         problem.passes += visited / n
-        if why != PAUSED or problem.passes >= problem.max_passes or problem.interrupted():
+        if why != PAUSED or problem.passes >= problem.max_passes:
             return bool(why == REACHED)
+        _enter(problem, descent, price)  # for whoever watches
+        if problem.interrupted():
+            return False
