@@ -23,10 +23,11 @@ HERE = Path(__file__).parent
 GOALS = {
     "epochs": "Perceptron epochs, marginal cost",
     "hard_margin": "Hard margin, dense",
+    # before soft margins: snapml makes this process take subnormal numbers for 0, and there `verify` refuses
+    "separability": "Separability, decided and proved",
     "soft_margin": "Soft margin",
     "hinge": "Soft margin with plain slack (hinge loss), linear and with a kernel",
     "dropin": "The drop-in classes and scikit-learn's",
-    "separability": "Separability, decided and proved",
     "ho_kashyap": "Ho-Kashyap",
     "multiclass": "Many categories",
     "best_rule": "To 99% of the maximum margin",

@@ -26,6 +26,7 @@ TALL = 2  # sparse rows per column, from which sweeps over the rows stall sooner
 NARROW, NARROW_SPARSE = 100, 50  # columns up to which a matrix of them costs nothing
 FEW_SWEEPS_C = 4.0  # C |y|^2 up to which coordinate descent needs a few sweeps
 APART = 4  # columns per row from which sparse rows hardly meet: then sweeps arrive at once
+FEW_VALUES = 10  # of a sparse row, with which a product takes hardly longer than a sweep
 FINEST_BY_SWEEPS = 1e-8  # accuracy beyond which coordinate descent is no match for Newton's steps
 VALUES_WITHOUT_THREADS = 5000  # BLAS makes none of so few: setting their number would take longer than the solution
 NEAR_C, NEARER_C, FEW_COLUMNS = 100.0, 1e3, 200  # C |y|^2 of a soft margin as a start: few columns, and more
@@ -81,7 +82,8 @@ def _dual_side(problem: Problem) -> bool:
     easy = problem.C * size(problem) <= FEW_SWEEPS_C
     if not patterns.sparse:
         return patterns.n <= width or easy
-    return patterns.n <= width and not (easy and patterns.n * APART > width)
+    few = patterns.home.stored <= FEW_VALUES * patterns.n
+    return patterns.n <= width and not (easy and few and patterns.n * APART > width)
 
 
 def check(problem: Problem, name: str) -> None:
