@@ -135,7 +135,7 @@ def test_whoever_watches_sees_how_far_it_is(monkeypatch):
 
 
 @pytest.mark.parametrize(("values", "solver"), [(3, "newton"), (60, "dual-coordinates")])
-def test_rows_of_many_values_are_swept_where_C_is_small(values, solver):
+def test_rows_of_many_values_are_swept_where_slack_is_cheap(values, solver):
     X, y = rows(n=5000, d=8000, density=values / 8000)
     patterns = Patterns(X, y.astype(float), Space(1.0, 0.2**-0.5))
     assert solvers.choose(Problem(patterns, 0.1, np.ones(len(y)), tol=1e-4))[0] == solver
