@@ -20,10 +20,10 @@ from pathlib import Path
 from benchmarks.race import Row, as_json, from_json, machine, table
 
 HERE = Path(__file__).parent
+# Separability comes before soft margins: snapml makes a process take subnormal numbers for 0, and there `verify` refuses.
 GOALS = {
     "epochs": "Perceptron epochs, marginal cost",
     "hard_margin": "Hard margin, dense",
-    # before soft margins: snapml makes this process take subnormal numbers for 0, and there `verify` refuses
     "separability": "Separability, decided and proved",
     "soft_margin": "Soft margin",
     "hinge": "Soft margin with plain slack (hinge loss), linear and with a kernel",
