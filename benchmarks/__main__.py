@@ -20,7 +20,7 @@ from pathlib import Path
 from benchmarks.race import Row, as_json, from_json, machine, table
 
 HERE = Path(__file__).parent
-# Separability comes before soft margins: snapml makes a process take subnormal numbers for 0, and there `verify` refuses.
+# Separability before soft margins: snapml makes a process take subnormal numbers for 0, and there `verify` refuses.
 GOALS = {
     "epochs": "Perceptron epochs, marginal cost",
     "hard_margin": "Hard margin, dense",
