@@ -23,7 +23,7 @@ ROWS_OF_A_FIT, SECONDS_OF_A_FIT = 600, 20.0  # for a proof within a fit
 ENCLOSED = 300  # rows for a proof in floats: exact arithmetic, which `verify` asks, repeats it in time
 VALUES_FOR_MANY = 20_000  # from which many rows are a proof: of less, few that anybody can look at are found as soon
 SAMPLE_ROWS_PER_COLUMN = 32  # of which those are chosen
-VALUES_PER_ROW = 50_000  # of the data, looked through for equal rows, per row of a proof that they save
+VALUES_PER_ROW = 5_000  # of the data, looked through for equal rows, per row of a proof that they save
 VERTEX = 20_000_000  # values of the rows among which a vertex is looked for
 NEARLY_ZERO = 1e-6  # a combination longer than this part of R is no sign that one vanishes
 
