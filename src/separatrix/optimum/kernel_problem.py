@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.optimum.problem import SECONDS_BETWEEN_LOOKS
+from separatrix.optimum.problem import SECONDS_BETWEEN_LOOKS, best_bias
 from separatrix.patterns.kernel_patterns import KernelPatterns
 from separatrix.space import Vector, best_gamma, objective
 
@@ -91,17 +91,7 @@ class KernelProblem:
         labels = self.patterns.labels
         if self.hard:
             return float(f[labels < 0].min() - f[labels > 0].min()) / 2.0
-        b = 0.0
-        for _ in range(100):
-            slack = 1.0 - f - labels * b
-            active = slack > 0
-            if not active.any():
-                break
-            change = float((self.weight * labels)[active] @ slack[active]) / float(self.weight[active].sum())
-            b += change
-            if abs(change) <= 1e-15 * max(abs(b), 1e-300):
-                break
-        return b
+        return best_bias(f, labels, self.weight)
 
 
 class KernelHingeProblem(KernelProblem):

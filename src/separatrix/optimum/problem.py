@@ -276,17 +276,23 @@ class Problem:
     def with_best_bias(self, a: Vector, m: Vector) -> tuple[Vector, Vector]:
         """A soft margin's vector with the bias that minimises P, and its margins: there sum alpha_k l_k = 0, which the
         dual point needs."""
-        labels, weight, rho = self.patterns.labels, self.weight, self.patterns.space.rho
-        b = 0.0
-        for _ in range(100):
-            s = 1.0 - m - labels * b
-            active = s > 0
-            if not active.any():
-                break
-            change = float((weight * labels)[active] @ s[active]) / float(weight[active].sum())
-            b += change
-            if abs(change) <= 1e-15 * max(abs(b), 1e-300):
-                break
+        labels = self.patterns.labels
+        b = best_bias(m, labels, self.weight)
         moved = a.copy()
-        moved[-1] += b / rho
+        moved[-1] += b / self.patterns.space.rho
         return moved, m + labels * b
+
+
+def best_bias(m: Vector, labels: Vector, weight: Vector) -> float:
+    """The b that minimises sum c_k max(0, 1 - m_k - l_k b)^2: Newton's steps on a piecewise quadratic."""
+    b = 0.0
+    for _ in range(100):
+        slack = 1.0 - m - labels * b
+        active = slack > 0
+        if not active.any():
+            break
+        change = float((weight * labels)[active] @ slack[active]) / float(weight[active].sum())
+        b += change
+        if abs(change) <= 1e-15 * max(abs(b), 1e-300):
+            break
+    return b
