@@ -51,6 +51,16 @@ def test_sparse_rows_need_no_matrix(largest, dtype, C, monkeypatch):
     np.testing.assert_allclose(model.coef_, dense.coef_, rtol=0.01, atol=3e-3 * np.abs(dense.coef_).max())
 
 
+@pytest.mark.parametrize("factor", [1.0, 1e150, 1e-150])
+@pytest.mark.parametrize(("largest", "without"), [(1.0, True), (100.0, False)])
+def test_few_columns_need_a_matrix_where_they_differ(largest, without, factor):
+    """Even columns make a Hessian of similar eigenvalues: a few products do."""
+    X, y = rows(9000, 150, largest=largest)
+    problem = Problem(Patterns(factor * X, y.astype(float), Space(1.0)), 1.0, None, tol=1e-4)
+    assert not truncated_newton.avoids_a_matrix(problem)
+    assert truncated_newton.suits(problem) is without
+
+
 def test_pauses_change_nothing(monkeypatch):
     X, y = rows(largest=10.0)
     whole = MaxMargin(10.0, tol=1e-6).fit(X, y)

@@ -1,6 +1,7 @@
 """Soft margins of sparse rows by truncated Newton steps, one compiled loop: what suits it, and how it heeds limits."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -14,11 +15,14 @@ from separatrix.loops.truncated_newton_loop import (
 )
 from separatrix.optimum.problem import Problem
 from separatrix.optimum.small_problem import LITTLE_SLACK, size
+from separatrix.patterns.base import TINY
 from separatrix.space import Vector
 
 LARGEST_HESSIAN = 3000  # columns up to which the Hessian is formed
 FINEST_BY_CG = 1e-8  # accuracy up to which conjugate gradients are as good as a Hessian
 MANY_PRODUCTS = 15.0  # that a Hessian is worth, from which they are tried first
+SOME_PRODUCTS, EVEN = 2.0, 0.7  # the same where columns weigh about as much as each other: 1 where they are equal
+PLACES, TOGETHER = 20, 1000  # where stored values tell how much columns weigh, and how many at each
 STEP, HESSIANS = 3.0, 10.0  # that the products of a step, and all at one C, may cost before one is formed
 FIRST_C, FACTOR, FIRST_GAP = 10.0, 4.0, 0.1  # C |y|^2 where a path begins, the factor between its C, and their gap
 MOST_PRODUCTS = 500  # of conjugate gradients in a step
@@ -27,15 +31,33 @@ VISITED = 10_000_000  # stored values between two looks at the limits: some hund
 
 def suits(problem: Problem) -> bool:
     """Is it one for this loop, which knows no free bias?"""
-    return avoids_a_matrix(problem) and not problem.free
+    if problem.free:
+        return False
+    return avoids_a_matrix(problem) or (avoids_a_matrix(problem, SOME_PRODUCTS) and _even(problem))
 
 
-def avoids_a_matrix(problem: Problem) -> bool:
-    """Are products with the rows cheaper than a matrix of columns by columns?"""
+def avoids_a_matrix(problem: Problem, products: float = MANY_PRODUCTS) -> bool:
+    """Are so many products with the rows cheaper than a matrix of columns by columns?"""
     patterns = problem.patterns
     if not (patterns.here and patterns.sparse) or patterns.categories > 2 or problem.hard:
         return False
-    return problem.tol >= FINEST_BY_CG and worth_of_a_hessian(problem) > MANY_PRODUCTS
+    return problem.tol >= FINEST_BY_CG and worth_of_a_hessian(problem) > products
+
+
+def _even(problem: Problem) -> bool:
+    """Do columns weigh about as much as each other? Then the Hessian's eigenvalues differ little, as a rule.
+
+    By (sum s)^2/(d sum s^2), s the sums of squares of the columns in some of the stored values.
+    """
+    rows, d = problem.patterns.rows, problem.patterns.d
+    some: Any = slice(None)
+    if len(rows.data) > PLACES * TOGETHER:
+        first = np.linspace(0, len(rows.data) - TOGETHER, PLACES).astype(np.int64)
+        some = (first[:, None] + np.arange(TOGETHER)).ravel()
+    values = rows.data[some].astype(np.float64)
+    values /= max(float(np.max(np.abs(values))), TINY)
+    s = np.bincount(rows.indices[some], values * values, d)
+    return bool(np.sum(s) ** 2 >= EVEN * d * np.sum(s * s))
 
 
 def worth_of_a_hessian(problem: Problem) -> float:
