@@ -11,7 +11,7 @@ from separatrix.space import Vector
 def binary_labels(codes: np.ndarray, n_classes: int) -> list[Vector]:
     """One-vs-rest: labels -1 and +1 of each problem, from the numbers of classes. Of two classes the second is +1."""
     positives = [1] if n_classes == 2 else range(n_classes)
-    return [np.where(codes == k, 1.0, -1.0) for k in positives]
+    return [np.where(np.arange(n_classes) == k, 1.0, -1.0)[codes] for k in positives]
 
 
 def pairs(n_classes: int) -> list[tuple[int, int]]:

@@ -194,7 +194,7 @@ class MemoryRows(Rows):
     def values(self, index: np.ndarray) -> Any:
         """Some rows as they are; sparse ones as a float64 matrix, with all columns of the data."""
         if not isinstance(self.storage, CSR):
-            return np.array(self.storage.data[index])
+            return np.asarray(self.storage.data[index])  # a copy, and no memory map
         data, indices, indptr = self._parts(index)
         if self.columns is not None:
             indices = self.columns[indices].astype(indices.dtype if self.data_width < 2**31 else np.int64)

@@ -1,5 +1,7 @@
 """Labels as numbers of classes, without sorting them."""
 
+import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -24,13 +26,25 @@ def _are_whole(y: np.ndarray) -> bool:
     """Are these floats integers near each other? Neither nan nor infinity is."""
     if y.dtype.char not in "fd" or not len(y):
         return False
-    low, high = float(y.min()), float(y.max())
-    return high - low < TABLE_SPAN and abs(low) < EXACT_IN_FLOAT32 and bool((np.trunc(y) == y).all())
+    low, high = math.inf, -math.inf
+    for piece in _pieces(y):
+        low, high = min(low, float(piece.min())), max(high, float(piece.max()))
+        if not (high - low < TABLE_SPAN and abs(low) < EXACT_IN_FLOAT32 and (np.trunc(piece) == piece).all()):
+            return False
+    return True
 
 
-def classes_and_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The classes in order, and the number of the class of each row. What holds no classes is refused."""
-    if len(y) and (y.dtype.kind in "iub" or _are_whole(y)):
+def _pieces(y: np.ndarray) -> Iterator[np.ndarray]:
+    """All labels, as many at a time as fit into the cache."""
+    return (y[first : first + LABELS_AT_A_TIME] for first in range(0, len(y), LABELS_AT_A_TIME))
+
+
+def classes_and_codes(y: np.ndarray, plain: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """The classes in order, and the number of the class of each row. What holds no classes is refused.
+
+    ``plain``: whether `is_plain_vector` has been asked and said so.
+    """
+    if len(y) and (plain or y.dtype.kind in "iub" or _are_whole(y)):
         low, high = int(y.min()), int(y.max())
         if high - low < TABLE_SPAN and high < 2**63:
             classes, codes = _by_table(y.view(np.uint8) if y.dtype.kind == "b" else y, low, high, y.dtype)

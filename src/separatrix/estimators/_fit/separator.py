@@ -172,7 +172,7 @@ class LinearSeparator(LinearPredictor):
         squares = squares_of(rows)
         if not np.isfinite(squares).all():
             assert_all_finite(X, input_name="X", estimator_name=type(self).__name__)
-        found, codes = classes_and_codes(y)
+        found, codes = classes_and_codes(y, plain)
         given = None
         size, weight, kept = len(y), np.ones(len(y)), np.arange(len(y))
         if sample_weight is not None:
@@ -182,7 +182,7 @@ class LinearSeparator(LinearPredictor):
             kept = np.flatnonzero(weight > 0)
             if len(kept) < len(y):
                 rows, squares, y, weight = rows.take(kept), squares[kept], y[kept], weight[kept]
-                found, codes = classes_and_codes(y)
+                found, codes = classes_and_codes(y, plain)
         if classes is None:
             classes = found
             if len(classes) < 2:
