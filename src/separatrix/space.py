@@ -15,7 +15,6 @@ from scipy.linalg.blas import ddot
 from separatrix.errors import DataError
 
 Vector = NDArray[np.float64]
-AT_A_TIME = 1 << 14  # margins whose sums are made within the cache
 
 
 def norm(v: Vector) -> float:
@@ -113,16 +112,15 @@ def best_gamma(margins: Vector, delta: float | Vector, near: float = 0.0) -> flo
     With s = 1/gamma, J = s^2 + sum max(0, 1 - s m_i)^2 / Delta^2 is convex and piecewise quadratic in s; Newton's
     steps on its increasing derivative end on the right piece. s = 0 gives eq. 27, Gamma >= Delta / sqrt(m).
     """
-    price = np.broadcast_to(np.asarray(delta, dtype=np.float64) ** -2.0, margins.shape)
-    pieces = [(margins[i : i + AT_A_TIME], price[i : i + AT_A_TIME]) for i in range(0, len(margins), AT_A_TIME)]
+    linear = margins * np.asarray(delta, dtype=np.float64) ** -2.0
+    square = margins * linear
     s, low, high = near if 0 < near < np.inf else 0.0, 0.0, np.inf
+    slack = np.empty_like(margins)
     for _ in range(200):
-        slope, curvature = s, 1.0
-        for m, c in pieces:
-            linear = c * m
-            slack = np.maximum(1.0 - s * m, 0.0)
-            slope -= float(linear @ slack)
-            curvature += float((m * linear) @ (slack > 0.0))
+        np.multiply(margins, -s, out=slack)
+        slack += 1.0
+        np.maximum(slack, 0.0, out=slack)
+        slope, curvature = s - float(linear @ slack), 1.0 + float(square @ (slack > 0.0))
         low, high = (s, high) if slope < 0 else (low, s)
         following = s - slope / curvature
         if not low <= following <= high:
