@@ -30,6 +30,11 @@ def norm(v: Vector) -> float:
         return float(np.ldexp(np.linalg.norm(np.ldexp(v, -exponent)), exponent))
 
 
+def per_length(value: float, length: float) -> float:
+    """value / length, also for a length of 0: infinite, or nan for 0/0."""
+    return value / length if length else value * math.inf
+
+
 def symmetric(lower: NDArray[np.float64]) -> NDArray[np.float64]:
     """A symmetric matrix from its lower triangle."""
     strict = np.tril(lower, -1)

@@ -20,7 +20,7 @@ from separatrix.passes.summaries import Both, Columns, Combination, Extremes, Mo
 from separatrix.rows.base import Rows
 from separatrix.rows.device import DeviceRows
 from separatrix.rows.memory import MemoryRows
-from separatrix.space import Space, Vector, norm
+from separatrix.space import Space, Vector, norm, per_length
 
 if TYPE_CHECKING:
     from separatrix.patterns.plain_patterns import Patterns
@@ -377,8 +377,7 @@ class PassedPatterns(PatternSet):
         """The geometric margin: the smallest distance from a border, negative for an error."""
         if self.positive is None:
             return self._pass("distance_of_block", a).value
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return float(np.float64(self.smallest(a)) / norm(a[:-1]))
+        return per_length(float(self.smallest(a)), norm(a[:-1]))
 
     def margin_error(self, a: Vector) -> float:
         if self.positive is not None:
