@@ -271,6 +271,33 @@ def test_a_hard_margin_that_is_undecided_says_so():
     assert ("No margin above" in str(at_once)) == np.isfinite(at_once.certificate.upper)
 
 
+@pytest.mark.parametrize("bits", [5, 16, 40, 61])
+def test_systems_of_machine_integers(bits):
+    """As those of Python's integers, in one limb and in several, with right sides of any size."""
+    rng = np.random.default_rng(bits)
+    for k, most in ((1, 3), (7, 2**20), (40, 2**62), (40, 2**70)):
+        A = rng.integers(-(2**bits) + 1, 2**bits, size=(k, k))
+        b = [int(v) * most // 2**62 for v in rng.integers(-(2**62), 2**62, size=k)]
+        expected = integer_systems._by_lifting(A.tolist(), b, Clock())
+        assert expected == integer_systems._by_lifting(A, b, Clock()) == integer_systems._by_flint(A.tolist(), b)
+        assert integer_systems._hadamard(A, b) >= integer_systems._hadamard(A.tolist(), b) - k // 2
+
+
+@pytest.mark.parametrize("bits", [1, 16, 17, 33, 61])
+@pytest.mark.parametrize("size", [1, 16, 300, 9000])
+def test_combinations_to_zero(bits, size):
+    """Rows and their opposites, by weights of so many bits; a wrong bit anywhere is seen."""
+    rng = np.random.default_rng(bits + size)
+    weight = [int.from_bytes(rng.bytes(-(-size // 8)), "little") >> (-size % 8) for _ in range(5)]
+    table = rng.integers(-(2**bits) + 1, 2**bits, size=(5, 3))
+    table[2, 1] = 2**bits - 1
+    both = np.concatenate([table, -table])
+    assert integer_systems.combine_to_zero(both, [*weight, *weight], Clock())
+    for place in (0, size // 2, size - 1, size + 100):
+        wrong = [*weight[:2], weight[2] ^ 1 << place, *weight[3:]]
+        assert not integer_systems.combine_to_zero(both, [*weight, *wrong], Clock())
+
+
 def test_large_integer_systems(rng):
     """What is lifted p-adically is what FLINT finds, and an interrupted one stops at once."""
     A = [[int(x) for x in row] for row in rng.integers(-(2**40), 2**40, (60, 60))]

@@ -29,6 +29,7 @@ VALUES_AT_A_GLANCE = 20_000  # of patterns that are solved before anybody could 
 ADD_OF_CLASS = 20  # patterns of each class that join where vertices are pairs
 VALUES_FROM_MEAN = 100_000  # of a linear machine, up to which exact solves need no better start than the mean
 TRIALS = 2  # rounds from the mean, before the vector of a soft margin shows the way
+MANY_ERRORS = 0.02  # of the mean, from which it shows the way at once
 MODERATE_C, START_GAP = 100.0, 1e-2  # its C |y|^2 and its gap: a larger C costs more than it saves
 WORST, LIKELY, FEW_ERRORS = 3, 0.6, 10  # patterns a column that join then, and that are taken for tight; its errors
 MANY_COLUMNS = 150  # from which exact solves are so dear that it pays
@@ -65,7 +66,9 @@ def _solve_augmented(problem: Problem, start: Vector | None) -> None:
         if problem.done():
             return
         joining = worst.numbers
-        if round_ == TRIALS and worst.errors >= ADD and helped and (near := near_hard(problem, MODERATE_C)) is not None:
+        lost = worst.errors >= (ADD if round_ else MANY_ERRORS * patterns.n)
+        if helped and lost and round_ in (0, TRIALS) and (near := near_hard(problem, MODERATE_C)) is not None:
+            helped = False
             worst = problem.extremes(near, max(add, min(WORST * width, ALL_AT_ONCE)))
             problem.reached(near, worst.minimum)
             if problem.done():

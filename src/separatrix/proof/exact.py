@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 
 from separatrix.proof.clock import Clock
 from separatrix.proof.enclosure import scaled_columns
-from separatrix.proof.integer_systems import MOST_UNKNOWNS, PRIMES, Integers, basis_columns, solve
+from separatrix.proof.integer_systems import (
+    MOST_UNKNOWNS,
+    PRIMES,
+    WORD,
+    Integers,
+    Table,
+    basis_columns,
+    combine_to_zero,
+    solve,
+)
 
 LARGEST_SYSTEM = MOST_UNKNOWNS  # rows of a combination that is solved exactly
 BROKEN = (FloatingPointError, RuntimeError, ValueError, np.linalg.LinAlgError)  # what float arithmetic may end with
@@ -23,16 +32,28 @@ COLUMNS_AT_A_TIME = 64  # columns that are checked at a time
 
 def integer_table(V: NDArray[np.float64]) -> tuple[list[Integers], list[int]]:
     """V with every column in units of a power of two in which it consists of integers; and the exponents of these."""
+    odd, shift, unit = _odd_parts(V)
+    lines = zip(odd.tolist(), shift.tolist(), strict=True)
+    return [[x << s for x, s in zip(*row, strict=True)] for row in lines], unit.tolist()
+
+
+def machine_integers(V: NDArray[np.float64]) -> NDArray[np.int64] | None:
+    """The same table, where its numbers are machine integers."""
+    odd, shift, _ = _odd_parts(V)
+    bits = np.frexp(odd.astype(np.float64))[1] + shift
+    return odd << shift if bits.max(initial=0) < WORD else None
+
+
+def _odd_parts(V: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Odd integers, or 0, and exponents that are at least 0 in units of 2^unit, one unit for each column."""
     mantissa, exponent = np.frexp(V)
     whole = np.ldexp(mantissa, 53).astype(np.int64)
     low = whole & -whole  # the lowest bit of each: a power of two, and exact as a float
     trailing = np.where(whole != 0, np.frexp(low.astype(np.float64))[1] - 1, 0)
     exponent = np.where(whole != 0, exponent.astype(np.int64) - 53 + trailing, np.iinfo(np.int64).max)
     unit = exponent.min(axis=0, initial=np.iinfo(np.int64).max)
-    shift = np.where(whole != 0, exponent - unit, 0).tolist()
-    odd = (whole >> trailing).tolist()
-    table = [[x << s for x, s in zip(*row, strict=True)] for row in zip(odd, shift, strict=True)]
-    return table, np.where(unit == np.iinfo(np.int64).max, 0, unit).tolist()
+    shift = np.where(whole != 0, exponent - unit, 0)
+    return whole >> trailing, shift, np.where(unit == np.iinfo(np.int64).max, 0, unit)
 
 
 def dot(x: Integers, y: Integers) -> int:
@@ -58,11 +79,18 @@ def vanishing_weights(V: NDArray[np.float64], clock: Clock) -> Integers | None:
     columns = basis_columns(residues_of_floats(V, PRIMES[0]), PRIMES[0], clock)
     if len(columns) != k - 1:
         return None
-    system = [list(equation) for equation in zip(*integer_table(V[:, columns])[0], strict=True)]
-    found = solve([*system, [1] * k], [0] * (k - 1) + [1], clock)
+    whole = machine_integers(V)
+    system: Table
+    if whole is None:
+        system = [list(equation) for equation in zip(*integer_table(V[:, columns])[0], strict=True)] + [[1] * k]
+    else:
+        system = np.concatenate([whole[:, columns].T, np.ones((1, k), dtype=np.int64)])
+    found = solve(system, [0] * (k - 1) + [1], clock)
     if found is None or min(found[0]) < 0:
         return None
     weight = without_factor(found[0])
+    if whole is not None:
+        return weight if combine_to_zero(whole, weight, clock) else None
     for first in range(0, V.shape[1], COLUMNS_AT_A_TIME):
         clock.look()
         table, _ = integer_table(V[:, first : first + COLUMNS_AT_A_TIME])

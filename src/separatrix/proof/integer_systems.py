@@ -26,10 +26,14 @@ FIRST_DIGITS, MORE_DIGITS = 32, 1.2  # at which fractions are looked for: at fir
 SURE_BITS = 40  # by which a fraction is smaller than the modulus, from which it is no accident
 FEW_PRODUCTS = 2e7  # modulo p, which it makes in one
 
+LIMB, LIMBS_AT_A_TIME = 16, 512  # bits of a piece of a large number, and pieces of all of them that are combined
+WORD = 62  # bits of integers whose sums of two are machine integers
+
 Integers = list[int]
+Table = list[Integers] | NDArray[np.int64]  # the latter where the numbers are machine integers
 
 
-def solve(A: list[Integers], b: Integers, clock: Clock) -> tuple[Integers, int] | None:
+def solve(A: Table, b: Integers, clock: Clock) -> tuple[Integers, int] | None:
     """x and a denominator > 0 with ``A x = b denominator``, for a square A; None where A is singular.
 
     The caller checks the result, as proofs are checked: what is returned holds unless A is singular modulo three
@@ -38,14 +42,17 @@ def solve(A: list[Integers], b: Integers, clock: Clock) -> tuple[Integers, int] 
     k = len(A)
     if k > MOST_UNKNOWNS:
         return None
-    bits = max(max(max(row), -min(row)).bit_length() for row in A)
+    if isinstance(A, np.ndarray):
+        bits = int(np.abs(A).max()).bit_length()
+    else:
+        bits = max(max(max(row), -min(row)).bit_length() for row in A)
     clock.look()
     if float(k) ** 3 * bits <= SHORT:
-        return _by_flint(A, b)
+        return _by_flint(A.tolist() if isinstance(A, np.ndarray) else A, b)
     return _by_lifting(A, b, clock)
 
 
-def _by_lifting(A: list[Integers], b: Integers, clock: Clock) -> tuple[Integers, int] | None:
+def _by_lifting(A: Table, b: Integers, clock: Clock) -> tuple[Integers, int] | None:
     table = limbs(A)
     for p in PRIMES:
         columns, _, inverse = independent(residues(table, p), p, clock)
@@ -69,13 +76,13 @@ def _by_flint(A: list[Integers], b: Integers) -> tuple[Integers, int] | None:
     return [int(v.p) * (denominator // int(v.q)) for v in values], denominator
 
 
-def limbs(A: list[Integers]) -> list[NDArray[np.float64]]:
-    """A in pieces of `BITS` bits with the sign of the entry: ``A = sum L_i 2^(BITS i)``."""
-    table = np.array(A, dtype=object)
+def limbs(A: Table, bits: int = BITS) -> list[NDArray[np.float64]]:
+    """A in pieces of so many bits with the sign of the entry: ``A = sum L_i 2^(bits i)``."""
+    table: Any = A if isinstance(A, np.ndarray) else np.array(A, dtype=object)
     sign, table, pieces = np.where(table < 0, -1.0, 1.0), abs(table), []
     while True:
-        pieces.append(sign * (table & (1 << BITS) - 1).astype(np.float64))
-        table = table >> BITS
+        pieces.append(sign * (table & (1 << bits) - 1).astype(np.float64))
+        table = table >> bits
         if not np.any(table != 0):
             return pieces
 
@@ -154,9 +161,13 @@ def independent(A: NDArray[np.float64], p: int, clock: Clock) -> tuple[list[int]
     return pivots, order[: len(pivots)].tolist(), T
 
 
-def _hadamard(A: list[Integers], b: Integers) -> int:
+def _hadamard(A: Table, b: Integers) -> int:
     """Bits of a bound on every determinant of Cramer's rule."""
-    rows = sum((sum(x * x for x in row) + v * v).bit_length() for row, v in zip(A, b, strict=True))
+    if isinstance(A, np.ndarray):  # each square rounded by less than a bit
+        squares = np.frexp(np.square(A.astype(np.float64)).sum(axis=1))[1].tolist()
+        rows = sum(max(square, (v * v).bit_length()) + 2 for square, v in zip(squares, b, strict=True))
+    else:
+        rows = sum((sum(x * x for x in row) + v * v).bit_length() for row, v in zip(A, b, strict=True))
     return rows // 2 + len(A) // 2 + 2
 
 
@@ -166,8 +177,12 @@ def _lift(
     from flint import fmpz
 
     enough = 2 * (bits + 1) // (p.bit_length() - 1) + 2
-    # one limb: residuals are below the largest sum of a row, or of b
-    machine = len(table) == 1 and max(map(abs, b)) < 2**53
+    # residuals are below the largest sum of a row, or of b: as machine integers they are divided by the inverse of p
+    # modulo 2^64, where nothing but the quotient has to fit
+    largest = sum(float(np.abs(piece).max()) * 2.0 ** (BITS * i) for i, piece in enumerate(table))
+    machine = max(len(b) * largest, float(max(map(abs, b)))) < 2.0**WORD
+    inverse_of_p = pow(p, -1, 1 << 64)
+    quotient = np.int64(inverse_of_p - (1 << 64) if inverse_of_p >= 1 << 63 else inverse_of_p)
     residual: Any = np.array(b, dtype=np.int64 if machine else object)
     digits: list[NDArray[np.float64]] = []
     attempt, tried = FIRST_DIGITS, [0, len(b) - 1]  # mostly, the denominator of one number is that of all
@@ -178,7 +193,7 @@ def _lift(
         product: Any = 0
         for i, piece in enumerate(table):
             product = product + ((piece @ x).astype(np.int64).astype(residual.dtype) << BITS * i)
-        residual = (residual - product) // p
+        residual = (residual - product) * quotient if machine else (residual - product) // p
         if len(digits) >= min(attempt, enough):
             modulus = fmpz(p) ** len(digits)
             few = _fractions(_joined([x[tried] for x in digits], p, clock), modulus, clock)
@@ -189,6 +204,33 @@ def _lift(
             if found is not None or len(digits) >= enough:
                 return found
             attempt *= 2
+
+
+def combine_to_zero(table: NDArray[np.int64], weight: Integers, clock: Clock) -> bool:
+    """Is ``sum_k weight_k table_k = 0`` in all columns? Exactly, for weights >= 0 of any size.
+
+    All numbers in pieces of `LIMB` bits: products of pieces sum to less than 2^53, the floats' integers, at the speed
+    of BLAS; then what is above a piece is carried to the next.
+    """
+    pieces = [piece.T.copy() for piece in limbs(table, LIMB)]
+    size = -(-max(w.bit_length() for w in weight) // LIMB)
+    before = len(pieces) - 1
+    digits = np.zeros((len(weight), before + size + before), np.dtype("<u2"))
+    for line, w in zip(digits, weight, strict=True):
+        line[before : before + size] = np.frombuffer(w.to_bytes(2 * size, "little"), "<u2")
+    carry = np.zeros(table.shape[1], np.int64)
+    for first in range(before, digits.shape[1], LIMBS_AT_A_TIME):
+        clock.look()
+        last = min(first + LIMBS_AT_A_TIME, digits.shape[1])
+        sums = np.zeros((last - first, table.shape[1]))
+        for i, piece in enumerate(pieces):
+            sums += (piece @ digits[:, first - i : last - i].astype(np.float64)).T
+        for sum_of_pieces in sums.astype(np.int64):
+            carry += sum_of_pieces
+            if np.any(carry & (1 << LIMB) - 1):
+                return False
+            carry >>= LIMB
+    return not np.any(carry)
 
 
 def _settled(found: tuple[Integers, int] | None, modulus: Any) -> bool:
