@@ -10,7 +10,7 @@ from separatrix.optimum.nearest_point import span_coordinates
 from separatrix.optimum.problem import Problem
 from separatrix.rows.access import Storage
 from separatrix.rows.memory import as_rows, frozen
-from separatrix.space import Vector
+from separatrix.space import Vector, is_finite
 
 PATH_FROM_C = 100.0  # C |y|^2 above which a path of smaller C leads there
 MOST_MULTIPLICATIONS = 1e7  # of a Hessian and its factor, up to which a loop without Python is the quickest
@@ -47,7 +47,7 @@ def small_minimum(problem: Problem, X: Storage, alpha: Vector, sigma: Vector, a:
     found = small_newton()(
         X, patterns.labels, patterns.space.rho, alpha, sigma, frozen(problem.caps), penalty, a, stages
     )
-    return bool(found) and bool(np.all(np.isfinite(a)))
+    return bool(found) and is_finite(a)
 
 
 def _along_a_path(problem: Problem, X: Storage, d: int) -> Vector | None:

@@ -8,11 +8,10 @@ as it lasts.
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cache
 from typing import Any
 
-import numpy as np
 from scipy.linalg import LinAlgWarning
 from threadpoolctl import ThreadpoolController
 
@@ -69,10 +68,3 @@ def _limit() -> Iterator[None]:
 
 one_blas_thread = _Shared(_limit)
 no_warnings = _Shared(_without_warnings)  # of scipy's linear algebra, where a function of it may warn
-
-
-@contextmanager
-def calm(*, one_thread: bool = True) -> Iterator[None]:
-    """For a solver: the certificate is the judge of its numbers, an overflow on the way says nothing of the result."""
-    with one_blas_thread if one_thread else nullcontext(), np.errstate(all="ignore"):
-        yield
