@@ -25,13 +25,14 @@ def is_small(problem: Problem) -> bool:
     patterns, width = problem.patterns, problem.patterns.d + 1
     if not patterns.here or patterns.categories > 2:
         return False
-    values = patterns.n * patterns.entries_per_row
+    stored = patterns.entries_per_row
+    values = patterns.n * stored
     # Empty rows are visited too.
     if values + patterns.n > MOST_SPARSE_VALUES if patterns.sparse else values > MOST_VALUES:
         return False
     if _few(problem):  # dense rows meet each other in BLAS
         return patterns.n**3 + (values**2 / width if patterns.sparse else 0.0) <= MOST_MULTIPLICATIONS
-    return width**3 / 3 + values * min(patterns.entries_per_row, width) <= MOST_MULTIPLICATIONS
+    return width**3 / 3 + values * min(stored, width) <= MOST_MULTIPLICATIONS
 
 
 def _few(problem: Problem) -> bool:

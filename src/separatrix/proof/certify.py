@@ -229,9 +229,14 @@ def certify(
     upper = np.inf
     if alpha is not None:
         index, multipliers = alpha if isinstance(alpha, tuple) else (np.arange(len(alpha)), alpha)
-        listed = multipliers != 0
-        index, multipliers = index[listed], multipliers[listed]
-        if (multipliers > 0).all():
+        positive = multipliers.min(initial=np.inf) > 0
+        if positive:
+            index, multipliers = index.copy(), multipliers.copy()
+        else:
+            listed = multipliers != 0
+            index, multipliers = index[listed], multipliers[listed]
+            positive = multipliers.min(initial=np.inf) > 0
+        if positive:
             upper = upper_bound(patterns, index, multipliers)
     if slack_vector is not None:
         upper = slack_bound(patterns, slack_vector)
