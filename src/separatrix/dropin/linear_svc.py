@@ -15,7 +15,7 @@ from separatrix.dropin.handover import LARGEST_SEED, BeyondError, HandoverMixin,
 from separatrix.errors import SeparatrixError
 from separatrix.estimators._fit.margin_classifier import REACHED
 from separatrix.estimators.max_margin import MaxMargin
-from separatrix.estimators.sklearn_api import check_sample_weight, validated
+from separatrix.estimators.sklearn_api import check_sample_weight, fit_method
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import certify
@@ -66,7 +66,7 @@ class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
     'scikit-learn: penalty="l1"'
     """
 
-    @validated
+    @fit_method
     def fit(self, X, y, sample_weight=None):
         """Fit the model to data.
 

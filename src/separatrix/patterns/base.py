@@ -20,7 +20,7 @@ from separatrix.passes.summaries import Both, Columns, Combination, Extremes, Mo
 from separatrix.rows.base import Rows
 from separatrix.rows.device import DeviceRows
 from separatrix.rows.memory import MemoryRows
-from separatrix.space import Space, Vector, norm
+from separatrix.space import Space, Vector, norm, per_length
 
 if TYPE_CHECKING:
     from separatrix.patterns.plain_patterns import Patterns
@@ -216,11 +216,13 @@ class PatternSet(ABC):
         here, index = self.few(index)
         return here.labels[index]
 
-    def deltas_of(self, index: np.ndarray) -> Vector:
-        """The extensions of some patterns."""
+    def extension(self, index: np.ndarray, alpha: Vector) -> float:
+        """The length that extensions give to a combination of some patterns, |(Delta_k alpha_k)|."""
+        if self.space.delta == 0:
+            return 0.0
         here, index = self.few(index)
         delta = here.delta
-        return delta[index] if isinstance(delta, np.ndarray) else np.full(len(index), delta)
+        return norm((delta[index] if isinstance(delta, np.ndarray) else delta) * alpha)
 
     @property
     def per_row(self) -> int:
@@ -377,8 +379,7 @@ class PassedPatterns(PatternSet):
         """The geometric margin: the smallest distance from a border, negative for an error."""
         if self.positive is None:
             return self._pass("distance_of_block", a).value
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return float(np.float64(self.smallest(a)) / norm(a[:-1]))
+        return per_length(float(self.smallest(a)), norm(a[:-1]))
 
     def margin_error(self, a: Vector) -> float:
         if self.positive is not None:

@@ -10,8 +10,9 @@ from separatrix.space import Vector
 
 def binary_labels(codes: np.ndarray, n_classes: int) -> list[Vector]:
     """One-vs-rest: labels -1 and +1 of each problem, from the numbers of classes. Of two classes the second is +1."""
-    positives = [1] if n_classes == 2 else range(n_classes)
-    return [np.where(np.arange(n_classes) == k, 1.0, -1.0)[codes] for k in positives]
+    if n_classes == 2:
+        return [2.0 * codes - 1.0]
+    return [np.where(np.arange(n_classes) == k, 1.0, -1.0)[codes] for k in range(n_classes)]
 
 
 def pairs(n_classes: int) -> list[tuple[int, int]]:

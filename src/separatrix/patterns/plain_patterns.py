@@ -25,7 +25,7 @@ from separatrix.patterns.base import PassedPatterns
 from separatrix.patterns.row_products import LONG_SUM, RowProducts
 from separatrix.rows.base import Rows
 from separatrix.rows.memory import MemoryRows, frozen
-from separatrix.space import Space, Vector, norm
+from separatrix.space import Space, Vector, norm, per_length
 
 SHARED = {"squares", "prices"}  # numbers of the rows that do not depend on labels and space
 
@@ -271,8 +271,7 @@ class Patterns(RowProducts):
     def distance(self, a: Vector, margins: Vector | None = None) -> float:
         """The geometric margin: the smallest distance from the hyperplane, negative for an error."""
         margins = self.margins(a) if margins is None else margins
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return float(margins.min() / norm(a[:-1]))
+        return per_length(float(margins.min()), norm(a[:-1]))
 
     def errors(self, a: Vector) -> int:
         """Rows that are not on their side."""
@@ -283,8 +282,12 @@ def squares_of(home: MemoryRows) -> Vector:
     """|x_k|^2, as a sum of squares: exact on integers, where ties at a threshold matter. Not finite where a value
     of the row is not."""
     out = np.empty(home.n)
+    squares = passes.squares()
     with np.errstate(over="ignore", invalid="ignore"):
-        home.each_block(lambda i, j: passes.squares()(home.part(i, j).storage, out[i:j]))
+        if home.threads == 1:
+            squares(home.storage, out)
+        else:
+            home.each_block(lambda i, j: squares(home.part(i, j).storage, out[i:j]))
     return frozen(out)
 
 

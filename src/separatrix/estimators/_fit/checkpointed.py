@@ -20,10 +20,7 @@ FREE = ("checkpoint", "n_jobs", "max_time")  # parameters that change no bit of 
 
 @contextmanager
 def checkpointed(owner: Any, data: "Data", watch: "Watch", start: dict[str, Any]) -> Iterator["Data"]:
-    """The data of a fit, with their passes kept where the estimator has a checkpoint."""
-    if getattr(owner, "checkpoint", None) is None:
-        yield data
-        return
+    """The data of a fit whose estimator has a checkpoint, with their passes kept there."""
     if data.here:
         raise ValueError("checkpoint= is for rows that live elsewhere: open them by separatrix.rows.")
     with JournaledRows(data.rows, owner.checkpoint, guard(owner, start)) as rows:

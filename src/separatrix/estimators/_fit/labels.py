@@ -14,6 +14,7 @@ EXACT_IN_FLOAT32 = 2.0**24  # integers up to which floats of either type are exa
 SUSPICIOUS = (
     20  # labels; of more, as many classes as half of them may be numbers to predict: scikit-learn looks at them
 )
+A_FEW = 1000  # labels, among which a third class shows as a rule
 LABELS_AT_A_TIME = 1 << 16  # labels that are looked up at a time
 
 
@@ -47,13 +48,25 @@ def classes_and_codes(y: np.ndarray, plain: bool = False) -> tuple[np.ndarray, n
     if len(y) and (plain or y.dtype.kind in "iub" or _are_whole(y)):
         low, high = int(y.min()), int(y.max())
         if high - low < TABLE_SPAN and high < 2**63:
-            classes, codes = _by_table(y.view(np.uint8) if y.dtype.kind == "b" else y, low, high, y.dtype)
+            classes, codes = _of_two(y, low, high) or _by_table(
+                y.view(np.uint8) if y.dtype.kind == "b" else y, low, high, y.dtype
+            )
             if len(y) > SUSPICIOUS and 2 * len(classes) >= len(y):
                 check_classification_targets(y)
             return classes, codes
     check_classification_targets(y)
     classes = np.unique(y)
     return classes, np.searchsorted(classes, y)  # return_inverse would sort all labels
+
+
+def _of_two(y: np.ndarray, low: int, high: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """The same where all labels are one of these two, the smallest and the largest, and these differ."""
+    if len(y) > A_FEW and _of_two(y[:A_FEW], low, high) is None:
+        return None
+    upper = y == high
+    if low == high or np.count_nonzero(upper) + np.count_nonzero(y == low) < len(y):
+        return None
+    return np.array([low, high], dtype=y.dtype), upper.astype(np.int64)
 
 
 def _by_table(y: np.ndarray, low: int, high: int, dtype: Any) -> tuple[np.ndarray, np.ndarray]:

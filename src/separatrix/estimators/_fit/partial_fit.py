@@ -11,7 +11,7 @@ from separatrix.errors import DataError, UnavailableError
 from separatrix.estimators._fit.one_vs_one import gather, partial_fit_pairs
 from separatrix.estimators._fit.recipe import Recipe, Record
 from separatrix.estimators._fit.separator import Data, LinearSeparator
-from separatrix.estimators.sklearn_api import validated
+from separatrix.estimators.sklearn_api import fit_method
 from separatrix.patterns.binary_problems import pairs
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import accumulated, certify
@@ -33,7 +33,7 @@ class PartialFitMixin(LinearSeparator):
     _mark_: str | None
 
     @available_if(_offers_partial_fit)
-    @validated
+    @fit_method
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """One pass over a block of data, continuing from the blocks before.
 

@@ -6,7 +6,6 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import assert_all_finite, validate_data
 
@@ -16,7 +15,7 @@ from separatrix.estimators._fit.checkpointed import checkpointed
 from separatrix.estimators._fit.labels import classes_and_codes, codes_among, is_plain_vector
 from separatrix.estimators._fit.one_vs_one import fit_pairs, members_of
 from separatrix.estimators._fit.prediction import DTYPES, LinearPredictor
-from separatrix.estimators._fit.watch import Watch
+from separatrix.estimators._fit.watch import Watch, threads_of_passes
 from separatrix.estimators.sklearn_api import check_sample_weight
 from separatrix.patterns.base import TINY
 from separatrix.patterns.binary_problems import binary_labels
@@ -25,12 +24,13 @@ from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns, squares_of
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import joint_certificate, measured_multiple
+from separatrix.rows.access import CSR, Dense
 from separatrix.rows.base import Rows
 from separatrix.rows.device import DeviceRows, beside, stays_there
 from separatrix.rows.elsewhere import home_of, is_dask
 from separatrix.rows.memory import MemoryRows, as_rows, take_rows
 from separatrix.rows.validate import check_numbers, check_structure, is_plain
-from separatrix.space import Space, Vector, norm
+from separatrix.space import Space, Vector, norm, per_length
 
 
 class Data(NamedTuple):
@@ -50,7 +50,7 @@ class Data(NamedTuple):
     @property
     def here(self) -> bool:
         """Do the rows live in this process?"""
-        return not isinstance(self.rows, Rows)
+        return isinstance(self.rows, (Dense, CSR))
 
     @property
     def planes(self) -> int:
@@ -104,18 +104,24 @@ class LinearSeparator(LinearPredictor):
     def _fit(self, X: Any, y: Any, sample_weight: Any, **start: Any) -> Any:
         with by_itself():
             watch = Watch(self, X, y, sample_weight)
-            whole = self._check_training_data(X, y, sample_weight)
-            with checkpointed(self, whole, watch, start) as data:
-                if self._mode(data.classes) == "ovo":
-                    fit_pairs(self, data, watch, **start)
-                else:
-                    self._fit_data(data, watch, **start)
+            data = self._check_training_data(X, y, sample_weight)
+            if getattr(self, "checkpoint", None) is None:
+                self._fit_checked(data, watch, start)
+            else:
+                with checkpointed(self, data, watch, start) as journaled:
+                    self._fit_checked(journaled, watch, start)
             watch.end()
         if isinstance(data.rows, DeviceRows) and stays_there(X):  # as scikit-learn's estimators do
             self._set({name: beside(getattr(self, name), X) for name in ("coef_", "intercept_", "classes_")})
         if not self.converged_:
             self._warn_not_converged(data.size if data.codes is None else len(data.codes))
         return self
+
+    def _fit_checked(self, data: Data, watch: Watch, start: dict[str, Any]) -> None:
+        if self._mode(data.classes) == "ovo":
+            fit_pairs(self, data, watch, **start)
+        else:
+            self._fit_data(data, watch, **start)
 
     def _fit_data(self, data: Data, watch: Watch) -> None:
         raise NotImplementedError
@@ -139,9 +145,9 @@ class LinearSeparator(LinearPredictor):
     def _warn_not_converged(self, n: int) -> None:
         """``n``: the number of rows that took part."""
         reason, advice = self._doubt(n)
-        if advice:  # the fifth frame from here is the user's line
+        if advice:  # the fourth frame from here is the user's line
             words = f"{type(self).__name__} ended by {reason} before it converged. {advice}"
-            warnings.warn(words, ConvergenceWarning, stacklevel=6)
+            warnings.warn(words, ConvergenceWarning, stacklevel=5)
 
     def _doubt(self, n: int) -> tuple[str, str]:
         """Why a fit has not converged, and advice; none where there is nothing to say."""
@@ -157,9 +163,11 @@ class LinearSeparator(LinearPredictor):
         home = None if stays_there(X) and not self._takes_homes else home_of(X, y, sample_weight)
         if home is not None:
             return self._check_home(home)
-        check_structure(X)  # before anything reads it
-        check_numbers(X)
-        plain = reset and is_plain(X) and is_plain_vector(y, X.shape[0])
+        usual = is_plain(X)
+        if not (usual and type(X) is np.ndarray):  # of which the two would say nothing
+            check_structure(X)  # before anything reads it
+            check_numbers(X)
+        plain = reset and usual and is_plain_vector(y, X.shape[0])
         if plain:
             self.n_features_in_ = X.shape[1]
             self.__dict__.pop("feature_names_in_", None)
@@ -167,10 +175,10 @@ class LinearSeparator(LinearPredictor):
             X, y = validate_data(
                 self, X, y, accept_sparse="csr", dtype=DTYPES, order="C", reset=reset, ensure_all_finite=False
             )
-        threads = effective_n_jobs(getattr(self, "n_jobs", None))
-        rows = MemoryRows(as_rows(X, checked=plain), n_jobs=threads)
+        rows = MemoryRows(as_rows(X, checked=plain))
+        rows.n_jobs = threads = threads_of_passes(getattr(self, "n_jobs", None), rows.stored)
         squares = squares_of(rows)
-        if not np.isfinite(squares).all():
+        if not isfinite(squares.max()):
             assert_all_finite(X, input_name="X", estimator_name=type(self).__name__)
         found, codes = classes_and_codes(y, plain)
         given = None
@@ -189,7 +197,6 @@ class LinearSeparator(LinearPredictor):
                 raise self._one_class(classes)
         else:
             codes = codes_among(classes, y)
-        weight = np.ascontiguousarray(weight)
         return Data(rows.storage, codes, classes, weight, kept, size, X.shape[1], given, squares, threads)
 
     def _check_home(self, home: Rows) -> Data:
@@ -265,7 +272,8 @@ class LinearSeparator(LinearPredictor):
     def _planes(self, vectors: list[Vector], features: int | None = None) -> dict[str, Any]:
         """``coef_`` and ``intercept_``; the vector of a linear machine holds those of its categories."""
         width = (self.n_features_in_ if features is None else features) + 1
-        table = np.concatenate([vector.reshape(-1, width) for vector in vectors])
+        tables = [vector.reshape(-1, width) for vector in vectors]
+        table = tables[0] if len(tables) == 1 else np.concatenate(tables)
         return {"coef_": table[:, :-1].copy(), "intercept_": table[:, -1] * self._space().rho}
 
     def _set_margins(self, certificates: list[Certificate]) -> None:
@@ -284,10 +292,9 @@ class LinearSeparator(LinearPredictor):
             measured = [measured_multiple(p, a) if p.here else (a, None) for p, a in pairs]
         directional, geometric = [], []
         for p, (a, m) in zip(patterns, measured, strict=True):
-            with np.errstate(divide="ignore", invalid="ignore"):
-                directional.append(np.float64(p.smallest(a) if m is None else m.min()) / norm(a))
+            directional.append(per_length(float(p.smallest(a) if m is None else m.min()), norm(a)))
             geometric.append(p.distance(a, m))
-        self.directional_margin_ = float(min(directional))
+        self.directional_margin_ = min(directional)
         self.geometric_margin_ = float(min(geometric))
 
 

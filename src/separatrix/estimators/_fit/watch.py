@@ -17,6 +17,8 @@ from separatrix.optimum.thread_limit import one_blas_thread
 # criterion of a descent, errors.
 MEASURES = ("visits", "epochs", "updates", "upper", "lower", "gap", "criterion", "errors")
 
+VALUES_OF_ONE_THREAD = 1 << 16  # so many are one piece of work in every pass
+
 Attributes = Callable[[], dict[str, Any]]
 
 
@@ -33,9 +35,11 @@ class Watch:
     def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None):
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         self.told = {"estimator": estimator, "X": X, "y": y, "metadata": metadata}
-        self.context = estimator._init_callback_context(max_subtasks=None)
-        self.context.call_on_fit_task_begin(**self.told)
         self.watched = bool(getattr(estimator, "_skl_callbacks", None))
+        self.context: Any = None  # where nobody would hear of it, scikit-learn's would take as long as a small pass
+        if self.watched or hasattr(estimator, "_parent_callback_ctx"):
+            self.context = estimator._init_callback_context(max_subtasks=None)
+            self.context.call_on_fit_task_begin(**self.told)
         self.clock, self.stop = time.perf_counter(), Stop()
         self.problem: int | None = None
         self.whole: Callable[[dict[str, Any]], dict[str, Any]] = dict
@@ -111,7 +115,13 @@ class Watch:
     def end(self) -> None:
         if self.stop.interrupt is not None:
             raise self.stop.interrupt
-        self.context.call_on_fit_task_end(**self.told, reconstruction_attributes={})  # the estimator itself is fitted
+        if self.context is not None:  # the estimator itself is fitted
+            self.context.call_on_fit_task_end(**self.told, reconstruction_attributes={})
+
+
+def threads_of_passes(n_jobs: int | None, values: int) -> int:
+    """How many share a pass over so many values. Where they would not, joblib is not asked what its default is."""
+    return 1 if n_jobs is None and values <= VALUES_OF_ONE_THREAD else effective_n_jobs(n_jobs)
 
 
 def threads_for(n_jobs: int | None, count: int) -> int:
