@@ -28,7 +28,7 @@ LONG_PATIENCE = Patience(25, 10, 160.0)
 
 def solve(problem: Problem, start: Vector | None = None) -> None:
     """``start``: the vector of a smaller C, whose active rows are the first guess of the face."""
-    scale = float(np.mean(problem.patterns.squares)) or 1.0
+    scale = problem.patterns.mean_square or 1.0
     if start is not None:
         alpha = np.maximum(0.0, 1.0 - problem.margins(start))
     elif problem.C <= 2.0 * EASY_C / scale:
@@ -72,7 +72,7 @@ def descend(problem: Problem) -> Vector:
         leaving = slow or spent or sweeps.count == MOST_SWEEPS
         if sweeps.guess <= tol or sweeps.size == 0 or leaving:
             problem.primal(sweeps.a, problem.margins(sweeps.a))
-            index = np.flatnonzero(sweeps.alpha)
+            index = sweeps.alpha.nonzero()[0]
             alpha = sweeps.alpha[index]
             problem.dual(index, alpha, sweeps.a if tol > DRIFT else problem.combine(index, alpha))
             if problem.done() or leaving:

@@ -109,18 +109,20 @@ def solve(problem: Problem, name: str, start: Vector | None = None) -> None:
     # the certificate is the judge of its numbers, an overflow on the way says nothing of the result
     with np.errstate(all="ignore"), AS_MANY_THREADS if large or tiny else one_blas_thread:
         solver.run(problem, solver.near(problem) if start is None else start)
+        if problem.hard or problem.gap <= problem.tol:
+            return
         if _stalled(problem):
             problem.go_on()
             nearly_hard.solve(problem)
-        if not problem.hard and problem.gap > problem.tol and problem.C * patterns.radius2 > EXTREME:
+        if problem.gap > problem.tol and problem.C * patterns.radius2 > EXTREME:
             _as_hard(problem)
 
 
 def _stalled(problem: Problem) -> bool:
-    """Is it a soft margin whose solver gave up, without having been stopped, far from what arithmetic can do?"""
-    soft = not problem.hard and not isinstance(problem, HingeProblem) and problem.gap > max(problem.tol, FINE_ENOUGH)
+    """Did the solver of a soft margin give up, without having been stopped, far from what arithmetic can do?"""
+    squared = not isinstance(problem, HingeProblem) and problem.gap > max(problem.tol, FINE_ENOUGH)
     plain = problem.patterns.here and problem.patterns.categories == 2
-    return soft and plain and not problem.limited and nearly_hard.is_affordable(problem)
+    return squared and plain and not problem.limited and nearly_hard.is_affordable(problem)
 
 
 def _near(problem: Problem) -> Vector | None:
