@@ -30,6 +30,11 @@ def norm(v: Vector) -> float:
         return float(np.ldexp(np.linalg.norm(np.ldexp(v, -exponent)), exponent))
 
 
+def is_finite(v: Vector) -> bool:
+    """Are all of these numbers finite? Their squares tell at once, where these do not overflow."""
+    return not len(v) or math.isfinite(ddot(v, v)) or bool(np.isfinite(v).all())
+
+
 def per_length(value: float, length: float) -> float:
     """value / length, also for a length of 0: infinite, or nan for 0/0."""
     return value / length if length else value * math.inf
@@ -125,7 +130,7 @@ def best_gamma(margins: Vector, delta: float | Vector, near: float = 0.0) -> flo
         np.multiply(margins, -s, out=slack)
         slack += 1.0
         np.maximum(slack, 0.0, out=slack)
-        slope, curvature = s - float(linear @ slack), 1.0 + float(square @ (slack > 0.0))
+        slope, curvature = s - float(linear.dot(slack)), 1.0 + float(square.dot(slack > 0.0))
         low, high = (s, high) if slope < 0 else (low, s)
         following = s - slope / curvature
         if not low <= following <= high:

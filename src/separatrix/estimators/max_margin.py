@@ -22,7 +22,7 @@ from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certify import refutation, separates_exactly
 from separatrix.proof.separability import decide
-from separatrix.space import Space, Vector
+from separatrix.space import Space, Vector, is_finite
 
 VALUES_TO_PRECISION = 200_000  # up to which a problem is solved to machine precision: it costs nothing
 AFTERWARDS = 0.1  # seconds in which a fit that met its limit may still find a proof
@@ -203,7 +203,7 @@ class MaxMargin(MarginClassifier):
         if problem.hard:
             smallest = problem.lower * problem.patterns.space.length(a)  # as the pass over it has told
             scaled = a / smallest if smallest > 0 else a
-            a = scaled if np.all(np.isfinite(scaled)) else a  # a margin so small has no such multiple
+            a = scaled if is_finite(scaled) else a  # a margin so small has no such multiple
             length = problem.patterns.space.length(a)
             if len(alpha) and length < 1e150:  # a = sum alpha_k y_k has sum alpha_k = |a|^2
                 alpha = alpha / alpha.sum() * length**2
@@ -219,7 +219,7 @@ class MaxMargin(MarginClassifier):
         if answer.separable and answer.certificate is not None and answer.certificate.direction is not None:
             # better than what was found, whatever floats say of its margin
             problem.a = patterns.in_these_columns(answer.certificate.direction)
-            problem.reached(problem.a, problem.extremes(problem.a, 1).minimum)
+            problem.reached(problem.a, problem.smallest(problem.a))
             # where only fractions separate, no vector of floats proves it
             return problem.a if separates_exactly(patterns, problem.a) else None
         if answer.separable is not False or answer.gordan is None:

@@ -17,6 +17,7 @@ from separatrix.loops.order import _mix
 from separatrix.rows.access import axpy, dot, prefetch
 
 LOOK_AHEAD = 6
+HALF_WAY = 0.5  # of the gap that a sweep sees is left at its end, at most: so it is where sweeps are slow
 SMALLEST = 1e-300  # curvature whose inverse is a float
 
 
@@ -32,14 +33,19 @@ def shuffle(active, size, seed):
 
 @register_jitable
 def sweep(X, labels, rho, diagonal, cap, inverse, active, size, seed, bound, a, alpha):
-    """One sweep over ``active[:size]``; returns the new size, the largest violation and the price of slack seen.
+    """One sweep over ``active[:size]``; returns the new size, the largest violation and P - D as it was on the way.
 
     A row at a bound whose gradient points outwards by more than ``bound`` is shrunk away. The price of a slack s
-    is max t s - t^2 diagonal/2 over 0 <= t <= cap: C c s^2, or C c s.
+    is max t s - t^2 diagonal/2 over 0 <= t <= cap: C c s^2, or C c s. With the t of each row
+
+        P - D = sum_k (t_k - alpha_k) (1 - m_k - (t_k + alpha_k) diagonal_k/2),   m_k = a.y_k
+
+    and no term is negative. Each is taken when its row is visited, before alpha_k changes. (P from such m_k and D from
+    the sums at the end of the sweep would not do: their difference is mostly that the m_k are not of one vector.)
     """
     d = a.shape[0] - 1
     shuffle(active, size, seed)
-    largest = price = 0.0
+    largest = apart = 0.0
     k = 0
     while k < size:
         i = active[k]
@@ -47,10 +53,12 @@ def sweep(X, labels, rho, diagonal, cap, inverse, active, size, seed, bound, a, 
         l = labels[i]
         m = l * (dot(X, i, a) + rho * a[d])
         gradient = m - 1.0 + alpha[i] * diagonal[i]
+        t = 0.0
         if m < 1.0:
             t = cap[i] if diagonal[i] == 0.0 else min((1.0 - m) / diagonal[i], cap[i])
-            if t < np.inf:
-                price += t * (1.0 - m - 0.5 * t * diagonal[i])
+            if t == np.inf:  # no slack: P counts what is without it
+                t = 0.0
+        apart += (t - alpha[i]) * (1.0 - m - 0.5 * (t + alpha[i]) * diagonal[i])
         if (alpha[i] == 0.0 and gradient >= 0.0) or (alpha[i] == cap[i] and gradient <= 0.0):
             if abs(gradient) > bound:
                 size -= 1
@@ -65,33 +73,41 @@ def sweep(X, labels, rho, diagonal, cap, inverse, active, size, seed, bound, a, 
                 axpy(step * l, X, i, a)
                 a[d] += step * l * rho
         k += 1
-    return size, largest, price
+    return size, largest, apart
 
 
 @register_jitable
-def guess(diagonal, a, alpha, price):
-    """(P - D)/P from what a sweep saw on its way: nearly free, and good enough to know when to look."""
+def relative(diagonal, a, alpha, apart):
+    """(P - D)/P, with the D at the end of a sweep."""
     square = total = 0.0
     for j in range(a.shape[0]):
         square += a[j] * a[j]
     for k in range(alpha.shape[0]):
         total += alpha[k] - 0.5 * alpha[k] * alpha[k] * diagonal[k]
-    primal = 0.5 * square + price
-    return (primal - (total - 0.5 * square)) / primal if primal > 0.0 else 1.0
+    primal = total - 0.5 * square + apart
+    return apart / primal if primal > 0.0 else 1.0
+
+
+@register_jitable
+def at_the_end(now, before):
+    """The gap at the end of a sweep, from what this one and the one before saw on their way: nearly free, and good
+    enough to know when to look. Rows that hardly meet each other have each its share of the way behind them when they
+    are visited; others, half of it."""
+    return now * min(now / before, HALF_WAY) if before > 0.0 else now
 
 
 @on_first_use
 def sweeps(key: str) -> Any:
-    """``most`` sweeps, the first with number ``count``, or fewer: until the guess of the gap is ``<= tol``, or no row
-    is active. Their guesses go to ``guesses``. From the sweep with number ``first`` on they also end where the gap, as
-    it fell in the ``recent`` ones, would take more than ``too_far`` sweeps to ``tol``.
+    """``most`` sweeps, the first with number ``count``, or fewer: until the gap seems to be ``<= tol``, or no row is
+    active. The gaps that they see on their way go to ``seen``. From the sweep with number ``first`` on they also end
+    where the gap, as it fell in the ``recent`` ones, would take more than ``too_far`` sweeps to ``tol``.
 
     Returns the rows that are active, the bound of the next sweep, the number of sweeps so far, the visits of these, and
     whether they were too slow.
     """
 
     def run(
-        X, labels, rho, diagonal, cap, norm2, active, size, count, bound, a, alpha, guesses, tol, most, first, recent,
+        X, labels, rho, diagonal, cap, norm2, active, size, count, bound, a, alpha, seen, tol, most, first, recent,
         too_far,
     ):  # fmt: skip
         key  # noqa: B018  a closure cell, for numba's cache key
@@ -101,16 +117,17 @@ def sweeps(key: str) -> Any:
             curvature = norm2[k] + diagonal[k]
             inverse[k] = 1.0 / curvature if curvature > SMALLEST else 0.0
         while count < end:
-            size, largest, price = sweep(X, labels, rho, diagonal, cap, inverse, active, size, count, bound, a, alpha)
+            size, largest, apart = sweep(X, labels, rho, diagonal, cap, inverse, active, size, count, bound, a, alpha)
             visits += size
             bound = largest if largest > 0.0 else np.inf
-            now = guess(diagonal, a, alpha, price)
-            guesses[count] = now
+            now = relative(diagonal, a, alpha, apart)
+            seen[count] = now
+            reached = at_the_end(now, seen[count - 1] if count else 1.0) <= tol
             count += 1
-            if count >= first and now > tol:
-                before = guesses[count - recent - 1]
+            if count >= first and not reached:
+                before = seen[count - recent - 1]
                 slow = not now < before or recent * np.log(now / tol) > too_far * np.log(before / now)
-            if slow or now <= tol or size == 0:
+            if slow or reached or size == 0:
                 break
         return size, bound, count, visits, slow
 

@@ -9,6 +9,7 @@ polytope is the difference of the two classes' hulls: its vertices are (x_i - x_
 """
 
 import itertools
+import math
 from typing import Any
 
 import numpy as np
@@ -98,7 +99,7 @@ def _solve_at_once(problem: Problem) -> None:
 
 def _try(problem: Problem, a: Vector) -> bool:
     """Enter a vector; is the problem done?"""
-    problem.reached(a, problem.extremes(a, 1).minimum)
+    problem.reached(a, problem.smallest(a))
     return problem.done()
 
 
@@ -110,7 +111,7 @@ def _solve_on(problem: Problem, working: np.ndarray, rows: np.ndarray) -> tuple[
     a, combination = np.zeros(width), np.zeros(width)
     guess = np.searchsorted(working, rows) if len(rows) else None
     a[columns], u = least_distance(V, _scale(problem), problem.interrupted, guess)
-    support = np.flatnonzero(u)
+    support = u.nonzero()[0]
     alpha = u[support]
     combination[columns] = V[support].T @ alpha
     problem.dual(working[support], alpha, combination)
@@ -119,7 +120,7 @@ def _solve_on(problem: Problem, working: np.ndarray, rows: np.ndarray) -> tuple[
 
 def _vanishes(problem: Problem) -> bool:
     """Do the multipliers combine to what is 0 but for rounding errors?"""
-    return problem.upper <= NOTHING_LEFT * problem.patterns.radius * float(np.sqrt(problem.patterns.d + 1))
+    return problem.upper <= NOTHING_LEFT * problem.patterns.radius * math.sqrt(problem.patterns.d + 1)
 
 
 def all_join(patterns: Any) -> bool:
@@ -151,7 +152,7 @@ def _swept(problem: Problem) -> bool:
     while sweeps.count < SWEEPS:
         sweeps.all_active()
         sweeps.sweep(at_once, -np.inf)  # of a hard margin they know no gap
-        problem.reached(sweeps.a, problem.extremes(sweeps.a, 1).minimum)
+        problem.reached(sweeps.a, problem.smallest(sweeps.a))
         index = np.flatnonzero(sweeps.alpha)
         problem.dual(index, sweeps.alpha[index], problem.combine(index, sweeps.alpha[index]))
         if problem.done():
@@ -225,4 +226,4 @@ def _multipliers(pairs: np.ndarray, u: Vector) -> tuple[np.ndarray, Vector]:
 
 
 def _scale(problem: Problem) -> float:
-    return problem.upper if np.isfinite(problem.upper) and problem.upper > 0 else problem.patterns.radius
+    return problem.upper if 0 < problem.upper < np.inf else problem.patterns.radius

@@ -21,7 +21,7 @@ from separatrix.optimum.coordinate_descent import descend
 from separatrix.optimum.dual_sweeps import Sweeps
 from separatrix.optimum.newton import conjugate_gradients, line_search, newton_step
 from separatrix.optimum.problem import Problem
-from separatrix.optimum.small_problem import is_small, on_face, small_minimum
+from separatrix.optimum.small_problem import is_small, on_face, size, small_minimum
 from separatrix.passes import compiled as passes
 from separatrix.space import Vector
 
@@ -34,7 +34,8 @@ LAGRANGIAN_TOL = 0.1  # how well a Lagrangian is minimised, in units of what its
 LARGEST_FACTOR = 3000  # size of the largest matrix that is factored
 PRODUCT, WORTH_IT = 15.0, 10.0  # a matrix costs as much as size / PRODUCT products; so many are worth a try
 FINE_GAP, PATIENCE = 1e-9, 4  # a gap that no longer falls is as good as arithmetic makes it
-COMPILED_ROWS, COMPILED_ROUNDS = 120, 60  # up to which a loop without Python is the quickest, and those it may take
+COMPILED_ROWS, COMPILED_ROUNDS = 120, 60  # up to which a loop over inner products may be the quickest; its rounds
+FEWEST_ROWS, ROWS_PER_COLUMN, SMALL_C = 60, 3, 1.0  # rows, rows per column, C |y|^2 up to which it always is
 ROUNDING_GAP = 1e-11  # the gap that rounding errors leave to it, at least
 BEYOND = 16.0  # times the rounding error of a margin: the gap that `HingeProblem.primal` makes of one
 CORRECTIONS = 3  # of its multipliers, the first being none
@@ -45,7 +46,7 @@ STAGES = 30  # Lagrangians of a small problem, at most
 
 def solve(problem: Problem, start: Vector | None = None) -> None:
     """``start``: a vector near which the solution is expected."""
-    few = start is None and not problem.free and problem.patterns.n <= COMPILED_ROWS
+    few = start is None and not problem.free and _is_of_few_rows(problem)
     begun = _of_few_rows(problem) if few else np.zeros(problem.patterns.n)
     if few and problem.gap <= max(problem.tol, ROUNDING_GAP, BEYOND * problem.patterns.margin_error(problem.a)):
         problem.tell()
@@ -71,6 +72,15 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
         found = _of_few_columns(problem, lagrangian.sigma)
         lagrangian.begin(*(_of_sweeps(problem) if found is None else found))
     lagrangian.follow()
+
+
+def _is_of_few_rows(problem: Problem) -> bool:
+    """Is a loop over the rows' inner products the quickest? Not of many rows a column, unless a small C leaves hardly
+    any multiplier strictly between its bounds."""
+    n, width = problem.patterns.n, problem.patterns.d + 1
+    if n > COMPILED_ROWS:
+        return False
+    return n <= FEWEST_ROWS or n < ROWS_PER_COLUMN * width or problem.C * size(problem) <= SMALL_C
 
 
 def _of_few_rows(problem: Problem) -> Vector:

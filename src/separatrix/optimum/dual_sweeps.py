@@ -6,6 +6,7 @@ import numpy as np
 
 from separatrix.loops import dual_coordinate_loop as dual
 from separatrix.optimum.problem import Problem
+from separatrix.space import Vector
 
 MOST_SWEEPS = 400
 
@@ -31,12 +32,20 @@ class Sweeps:
         self.diagonal, self.cap = problem.diagonal, problem.caps
         self.norm2 = patterns.squares + patterns.space.rho**2
         self.a, self.alpha = np.zeros(patterns.d + 1), np.zeros(patterns.n)
-        self.guesses = np.ones(MOST_SWEEPS)
+        self.seen = np.ones(MOST_SWEEPS)
         self.all_active()
 
     def all_active(self) -> None:
         """Forget what was shrunk away."""
         self.active, self.size, self.bound = np.arange(self.problem.patterns.n), self.problem.patterns.n, np.inf
+
+    def bring_back(self, margins: Vector) -> None:
+        """Rows without a multiplier that were shrunk away, but have slack."""
+        kept, away = self.active[: self.size], self.active[self.size :]
+        back = margins[away] < 1.0
+        if back.any():
+            self.active, self.bound = np.concatenate([kept, away[back], away[~back]]), np.inf
+            self.size += int(np.count_nonzero(back))
 
     def sweep(self, most: int, tol: float = 0.0, patience: Patience = ENDLESS) -> bool:
         """Visit the active rows so many times, each in a fresh random order, or until the gap seems to be ``tol``; or
@@ -46,12 +55,13 @@ class Sweeps:
         with np.errstate(over="ignore"):  # the mixing of order.py, where numba is switched off
             self.size, self.bound, self.count, visits, slow = dual.sweeps()(
                 patterns.rows, patterns.labels, patterns.space.rho, self.diagonal, self.cap, self.norm2, self.active,
-                self.size, self.count, self.bound, self.a, self.alpha, self.guesses, tol, most, *patience,
+                self.size, self.count, self.bound, self.a, self.alpha, self.seen, tol, most, *patience,
             )  # fmt: skip
         self.problem.passes += visits / max(patterns.n, 1)
         return bool(slow)
 
     @property
-    def guess(self) -> float:
-        """(P - D)/P as the last sweep saw it."""
-        return float(self.guesses[self.count - 1])
+    def gap(self) -> float:
+        """(P - D)/P, as the last sweeps saw it."""
+        before = self.seen[self.count - 2] if self.count > 1 else 1.0
+        return float(dual.at_the_end(self.seen[self.count - 1], before))

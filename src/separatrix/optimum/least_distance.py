@@ -27,10 +27,10 @@ def least_distance(
     may not be feasible.
     """
     found = nearest_point(V, np.ones(len(V)), guess, stop)
-    if found is None or not found.u.sum() > 0:
+    total = 0.0 if found is None else found.u.sum()
+    if found is None or not total > 0:
         return _by_least_squares(V, scale, stop)
-    u = found.u / found.u.sum()
-    return found.w, u
+    return found.w, found.u / total
 
 
 def _by_least_squares(V: NDArray[np.float64], scale: float, stop: Callable[[], bool]) -> tuple[Vector, Vector]:

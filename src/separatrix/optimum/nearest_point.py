@@ -218,7 +218,7 @@ def _by_rows(
         return Nearest(v, whole, feasible=False) if np.linalg.norm(v) <= LEFT * norms.max() else None
     # what the steps have added up, once more from the factors
     z, polished = _normal_solution(R[:size, :size], right[active[:size]])
-    if np.all(polished > 0):
+    if (polished > 0.0).all():
         u[:size], w = polished, z @ Q[:size]
     whole[active[:size]] = np.maximum(u[:size], 0.0)
     return Nearest(w, whole, optimal=ended == OPTIMAL)

@@ -9,6 +9,7 @@ so that (P - D)/P = 1 - (lower/upper)^2. A solver may do what it likes: only wha
 counts.
 """
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -45,7 +46,7 @@ class Problem:
         watch: Callable[["Problem"], bool] | None = None,
     ):
         self.patterns = patterns
-        self.C, self.weight = C, weight
+        self.C, self.hard, self.weight = C, math.isinf(C), weight
         if weight is None and patterns.here:
             self.weight = self.patterns.prices
         self.tol, self.max_passes, self.max_time, self.watch = tol, max_passes, max_time, watch
@@ -78,14 +79,10 @@ class Problem:
         """Take over the passes of another problem on the same patterns, and what it found as far as it is good here."""
         self.passes = other.passes
         if self.hard:
-            self.reached(other.a, self.extremes(other.a, 1).minimum)
+            self.reached(other.a, self.smallest(other.a))
         else:
             self.primal(other.a, self.margins(other.a))
         self.dual(other.alpha_index, other.alpha, self.combine(other.alpha_index, other.alpha))
-
-    @property
-    def hard(self) -> bool:
-        return bool(np.isinf(self.C))
 
     @property
     def free(self) -> bool:
@@ -110,6 +107,10 @@ class Problem:
     def extremes(self, a: Vector, k: int) -> Extremes:
         self.passes += 1.0
         return self.patterns.extremes(a, k)
+
+    def smallest(self, a: Vector) -> float:
+        self.passes += 1.0
+        return self.patterns.smallest(a)
 
     def sides(self, a: Vector, k: int) -> Sides:
         self.passes += 1.0
@@ -159,7 +160,7 @@ class Problem:
 
     def _smallest_primal(self, length: float, margins: Vector) -> float:
         """min over s >= 0 of P(s a): Newton's steps on a piecewise quadratic, from s = 1 that a solver aims at."""
-        sums, nothing = passes.slack_sums(), np.zeros_like(margins)
+        sums, nothing = passes.slack_sums(), np.zeros(len(margins))
         s, low, high, best = 1.0, 0.0, np.inf, np.inf
         for _ in range(100):
             squares, products, curvature = sums(nothing, margins, self.weight, s)
@@ -183,8 +184,8 @@ class Problem:
         total = float(alpha.sum())
         if not total > 0:
             return np.inf
-        delta = self.patterns.deltas_of(index) if self.patterns.space.delta else 0.0
-        bound = float(np.hypot(self.patterns.space.length(combination), np.linalg.norm(delta * alpha))) / total
+        extension = self.patterns.extension(index, alpha)
+        bound = float(np.hypot(self.patterns.space.length(combination), extension)) / total
         if self.free:
             bound += abs(float(combination[-1])) / (self.patterns.space.rho * total) * (self.patterns.radius + bound)
         if bound < self.upper:
@@ -217,7 +218,7 @@ class Problem:
 
     @property
     def gap(self) -> float:
-        if not (np.isfinite(self.upper) and self.lower > 0):
+        if not (self.upper < np.inf and self.lower > 0):
             return 1.0
         return max(0.0, 1.0 - (self.lower / self.upper) ** 2)
 
@@ -270,7 +271,7 @@ class Problem:
 
     def slack_multipliers(self, margins: Vector) -> tuple[np.ndarray, Vector]:
         """The dual point of a soft margin's vector: alpha = 2 C c max(0, 1 - m), rows and values."""
-        index = np.flatnonzero(margins < 1.0)
+        index = (margins < 1.0).nonzero()[0]
         return index, 2.0 * self.C * self.patterns.prices[index] * (1.0 - margins[index])
 
     def with_best_bias(self, a: Vector, m: Vector) -> tuple[Vector, Vector]:
@@ -284,15 +285,17 @@ class Problem:
 
 
 def best_bias(m: Vector, labels: Vector, weight: Vector) -> float:
-    """The b that minimises sum c_k max(0, 1 - m_k - l_k b)^2: Newton's steps on a piecewise quadratic."""
-    b = 0.0
+    """The b that minimises sum c_k max(0, 1 - m_k - l_k b)^2: Newton's steps on a piecewise quadratic. The second on
+    the same piece corrects rounding errors, and a third would have no others to correct."""
+    b, before = 0.0, np.zeros(0, dtype=bool)
     for _ in range(100):
         slack = 1.0 - m - labels * b
-        active = slack > 0
+        active = slack > 0.0
         if not active.any():
             break
         change = float((weight * labels)[active] @ slack[active]) / float(weight[active].sum())
         b += change
-        if abs(change) <= 1e-15 * max(abs(b), 1e-300):
+        if abs(change) <= 1e-15 * abs(b) or np.array_equal(active, before):
             break
+        before = active
     return b

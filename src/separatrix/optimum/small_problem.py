@@ -10,7 +10,7 @@ from separatrix.optimum.nearest_point import span_coordinates
 from separatrix.optimum.problem import Problem
 from separatrix.rows.access import Storage
 from separatrix.rows.memory import as_rows, frozen
-from separatrix.space import Vector
+from separatrix.space import Vector, is_finite
 
 PATH_FROM_C = 100.0  # C |y|^2 above which a path of smaller C leads there
 MOST_MULTIPLICATIONS = 1e7  # of a Hessian and its factor, up to which a loop without Python is the quickest
@@ -25,13 +25,14 @@ def is_small(problem: Problem) -> bool:
     patterns, width = problem.patterns, problem.patterns.d + 1
     if not patterns.here or patterns.categories > 2:
         return False
-    values = patterns.n * patterns.entries_per_row
+    stored = patterns.entries_per_row
+    values = patterns.n * stored
     # Empty rows are visited too.
     if values + patterns.n > MOST_SPARSE_VALUES if patterns.sparse else values > MOST_VALUES:
         return False
     if _few(problem):  # dense rows meet each other in BLAS
         return patterns.n**3 + (values**2 / width if patterns.sparse else 0.0) <= MOST_MULTIPLICATIONS
-    return width**3 / 3 + values * min(patterns.entries_per_row, width) <= MOST_MULTIPLICATIONS
+    return width**3 / 3 + values * min(stored, width) <= MOST_MULTIPLICATIONS
 
 
 def _few(problem: Problem) -> bool:
@@ -47,7 +48,7 @@ def small_minimum(problem: Problem, X: Storage, alpha: Vector, sigma: Vector, a:
     found = small_newton()(
         X, patterns.labels, patterns.space.rho, alpha, sigma, frozen(problem.caps), penalty, a, stages
     )
-    return bool(found) and bool(np.all(np.isfinite(a)))
+    return bool(found) and is_finite(a)
 
 
 def _along_a_path(problem: Problem, X: Storage, d: int) -> Vector | None:

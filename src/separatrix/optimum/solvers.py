@@ -1,7 +1,10 @@
 """The solvers: what each needs, which one suits a problem and why, and how it is run."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from contextlib import nullcontext
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from separatrix.optimum import (
     active_set,
@@ -16,7 +19,7 @@ from separatrix.optimum import (
 from separatrix.optimum.hinge_problem import HingeProblem
 from separatrix.optimum.problem import Problem
 from separatrix.optimum.small_problem import is_small, size
-from separatrix.optimum.thread_limit import calm
+from separatrix.optimum.thread_limit import one_blas_thread
 from separatrix.space import Vector, norm
 
 WIDE = 3000  # columns from which a matrix of columns by columns is too much
@@ -32,6 +35,7 @@ VALUES_WITHOUT_THREADS = 5000  # BLAS makes none of so few: setting their number
 NEAR_C, NEARER_C, FEW_COLUMNS = 100.0, 1e3, 200  # C |y|^2 of a soft margin as a start: few columns, and more
 LONGEST_START = 1e150
 FINE_ENOUGH = 1e-9  # gap that is left as it is where a solver does not reach the one that was asked for
+AS_MANY_THREADS: Any = nullcontext()  # as BLAS has
 EXTREME = 1e8  # C R^2 from which a soft margin may be beyond arithmetic
 
 
@@ -102,20 +106,23 @@ def solve(problem: Problem, name: str, start: Vector | None = None) -> None:
     tiny = patterns.n * (patterns.d + 1) <= VALUES_WITHOUT_THREADS
     if start is not None and not norm(start) < LONGEST_START:
         start = None  # products with it may overflow
-    with calm(one_thread=not (large or tiny)):
+    # the certificate is the judge of its numbers, an overflow on the way says nothing of the result
+    with np.errstate(all="ignore"), AS_MANY_THREADS if large or tiny else one_blas_thread:
         solver.run(problem, solver.near(problem) if start is None else start)
+        if problem.hard or problem.gap <= problem.tol:
+            return
         if _stalled(problem):
             problem.go_on()
             nearly_hard.solve(problem)
-        if not problem.hard and problem.gap > problem.tol and problem.C * patterns.radius2 > EXTREME:
+        if problem.gap > problem.tol and problem.C * patterns.radius2 > EXTREME:
             _as_hard(problem)
 
 
 def _stalled(problem: Problem) -> bool:
-    """Is it a soft margin whose solver gave up, without having been stopped, far from what arithmetic can do?"""
-    soft = not problem.hard and not isinstance(problem, HingeProblem) and problem.gap > max(problem.tol, FINE_ENOUGH)
+    """Did the solver of a soft margin give up, without having been stopped, far from what arithmetic can do?"""
+    squared = not isinstance(problem, HingeProblem) and problem.gap > max(problem.tol, FINE_ENOUGH)
     plain = problem.patterns.here and problem.patterns.categories == 2
-    return soft and plain and not problem.limited and nearly_hard.is_affordable(problem)
+    return squared and plain and not problem.limited and nearly_hard.is_affordable(problem)
 
 
 def _near(problem: Problem) -> Vector | None:

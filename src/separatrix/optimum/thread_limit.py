@@ -7,28 +7,30 @@ as it lasts.
 
 import threading
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import ExitStack
 from functools import cache
 from typing import Any
 
-import numpy as np
 from scipy.linalg import LinAlgWarning
 from threadpoolctl import ThreadpoolController
 
 
 class _Shared:
-    """A context of the whole process: the thread that finds it free enters it, all others pass by."""
+    """A context of the whole process: the thread that finds it free enters it, all others pass by.
 
-    def __init__(self, make: Callable[[], AbstractContextManager[Any]]):
-        self.make, self.lock, self.owner, self.depth, self.stack = make, threading.Lock(), 0, 0, ExitStack()
+    ``begin`` makes the setting and returns what takes it back."""
+
+    def __init__(self, begin: Callable[[], Callable[[], Any]]):
+        self.begin, self.lock, self.owner, self.depth = begin, threading.Lock(), 0, 0
+        self.take_back: Callable[[], Any] = lambda: None
 
     def __enter__(self) -> None:
         me = threading.get_ident()
         with self.lock:
             if self.depth == 0:
                 self.owner = me
-                self.stack.enter_context(self.make())
+                self.take_back = self.begin()
             if self.owner == me:
                 self.depth += 1
 
@@ -37,7 +39,7 @@ class _Shared:
             if self.depth > 0 and self.owner == threading.get_ident():
                 self.depth -= 1
                 if self.depth == 0:
-                    self.stack.close()
+                    self.take_back()
 
 
 @cache
@@ -46,33 +48,26 @@ def _blas() -> list[Any]:
     return ThreadpoolController().select(user_api="blas").lib_controllers
 
 
-@contextmanager
-def _without_warnings() -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LinAlgWarning)
-        yield
+def _without_warnings() -> Callable[[], Any]:
+    stack = ExitStack()
+    stack.enter_context(warnings.catch_warnings())
+    warnings.simplefilter("ignore", LinAlgWarning)
+    return stack.close
 
 
-@contextmanager
-def _limit() -> Iterator[None]:
+def _limit() -> Callable[[], Any]:
     """BLAS with one thread. What threadpoolctl's own context does, without the inventory that it makes each time."""
     before = [(library, library.get_num_threads()) for library in _blas()]
     several = [(library, threads) for library, threads in before if threads != 1]
     for library, _ in several:
         library.set_num_threads(1)
-    try:
-        yield
-    finally:
+
+    def take_back() -> None:
         for library, threads in several:
             library.set_num_threads(threads)
+
+    return take_back
 
 
 one_blas_thread = _Shared(_limit)
 no_warnings = _Shared(_without_warnings)  # of scipy's linear algebra, where a function of it may warn
-
-
-@contextmanager
-def calm(*, one_thread: bool = True) -> Iterator[None]:
-    """For a solver: the certificate is the judge of its numbers, an overflow on the way says nothing of the result."""
-    with one_blas_thread if one_thread else nullcontext(), np.errstate(all="ignore"):
-        yield

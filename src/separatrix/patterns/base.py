@@ -172,6 +172,9 @@ class PatternSet(ABC):
 
     def unit(self, a: Vector) -> Vector:
         """a / |a|, whatever the size of a; a itself where it has no direction."""
+        length = self.length(a)
+        if 1e-100 < length < 1e100:
+            return a / length
         peak = float(np.abs(a[:-1] if self.space.free else a).max(initial=0.0))
         if not 0 < peak < np.inf:
             return a
@@ -216,11 +219,13 @@ class PatternSet(ABC):
         here, index = self.few(index)
         return here.labels[index]
 
-    def deltas_of(self, index: np.ndarray) -> Vector:
-        """The extensions of some patterns."""
+    def extension(self, index: np.ndarray, alpha: Vector) -> float:
+        """The length that extensions give to a combination of some patterns, |(Delta_k alpha_k)|."""
+        if self.space.delta == 0:
+            return 0.0
         here, index = self.few(index)
         delta = here.delta
-        return delta[index] if isinstance(delta, np.ndarray) else np.full(len(index), delta)
+        return norm((delta[index] if isinstance(delta, np.ndarray) else delta) * alpha)
 
     @property
     def per_row(self) -> int:

@@ -70,7 +70,8 @@ class RowProducts(PatternSet):
 
     def in_float64(self) -> Storage:
         """The rows themselves; a copy where they are not yet of this type."""
-        return self.rows._replace(data=frozen(self.rows.data.astype(np.float64, copy=False)))
+        rows = self.rows
+        return rows if rows.data.dtype == np.float64 else rows._replace(data=frozen(rows.data.astype(np.float64)))
 
     def sparse_rows(self, index: np.ndarray) -> sp.csr_matrix:
         """Some rows of CSR data as a float64 matrix, without label and bias."""

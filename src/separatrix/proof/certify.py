@@ -14,7 +14,7 @@ outwards by bounds on their rounding errors, so ``lower <= upper`` always and `v
 """
 
 from collections.abc import Sequence
-from math import frexp, fsum
+from math import frexp, fsum, isfinite
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from separatrix.patterns.base import EPS, TINY
 from separatrix.patterns.kernel_patterns import KernelPatterns
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.exact import product_sign
-from separatrix.space import Vector, best_gamma, norm, objective
+from separatrix.space import Vector, best_gamma, is_finite, objective
 
 # A certificate claims its bounds with this many times the rounding error, `verify` asks for once: a proof survives
 # another order of summation.
@@ -53,7 +53,7 @@ def separates(patterns: Any, a: Vector) -> bool:
 def plain_margin(patterns: Any, a: Vector, slack: float = SLACK, margins: Vector | None = None) -> float:
     """A certain lower bound on min_k u.y_k in the unextended space, u = a/|a|."""
     a = _sized(patterns, a) if margins is None else a
-    if not np.isfinite(a).all():
+    if not is_finite(a):
         return -np.inf
     smallest = float(patterns.smallest(a) if margins is None else margins.min()) - slack * patterns.margin_error(a)
     shortest, longest = patterns.length_range(a, slack)
@@ -76,7 +76,7 @@ def lower_bound(
     if patterns.space.hinge:
         return _hinge_reached(patterns, a, slack, margins)
     a = _sized(patterns, a) if margins is None else a
-    if patterns.space.delta == 0 or not np.isfinite(a).all():
+    if patterns.space.delta == 0 or not is_finite(a):
         return plain_margin(patterns, a, slack, margins)
     if not patterns.here:
         return _soft_bound_elsewhere(patterns, a, slack)
@@ -89,7 +89,7 @@ def lower_bound(
     shortest = max(shortest, TINY)
     m = m / longest if shortest == longest else np.where(m > 0, m / longest, m / shortest)
     gamma = best_gamma(m, delta, near)
-    J = objective(m, gamma, delta) if np.isfinite(gamma) else np.sum(np.broadcast_to(delta, patterns.n) ** -2.0)
+    J = objective(m, gamma, delta) if isfinite(gamma) else np.sum(np.broadcast_to(delta, patterns.n) ** -2.0)
     with_slack = 1.0 / np.sqrt(J * (1.0 + slack * (patterns.n + 8) * EPS))
     # without slack gamma = min m and J = gamma^-2
     return _down(max(float(with_slack), float(m.min())), slack, len(a))
@@ -186,7 +186,7 @@ def upper_bound(patterns: Any, index: np.ndarray, alpha: Vector, slack: float = 
     alpha = np.ldexp(alpha, -frexp(largest)[1])  # the bound does not depend on the scale, its squares do
     total = float(alpha.sum())
     a = patterns.combine(index, alpha)
-    extension = norm(patterns.deltas_of(index) * alpha) if patterns.space.delta else 0.0
+    extension = patterns.extension(index, alpha)
     error = slack * patterns.combination_error(alpha)
     longest = patterns.length_range(a, slack)[1]
     length = float(np.hypot(longest * (1.0 + slack * len(a) * EPS) + error, extension))
@@ -229,9 +229,14 @@ def certify(
     upper = np.inf
     if alpha is not None:
         index, multipliers = alpha if isinstance(alpha, tuple) else (np.arange(len(alpha)), alpha)
-        listed = multipliers != 0
-        index, multipliers = index[listed], multipliers[listed]
-        if (multipliers > 0).all():
+        positive = multipliers.min(initial=np.inf) > 0
+        if positive:
+            index, multipliers = index.copy(), multipliers.copy()
+        else:
+            listed = multipliers != 0
+            index, multipliers = index[listed], multipliers[listed]
+            positive = multipliers.min(initial=np.inf) > 0
+        if positive:
             upper = upper_bound(patterns, index, multipliers)
     if slack_vector is not None:
         upper = slack_bound(patterns, slack_vector)
@@ -239,11 +244,13 @@ def certify(
         index = multipliers = slack_vector = None
     elif index is not None:
         index = patterns.renumbered(index, kept)
-    separable = True if plain_margin(patterns, direction, margins=margins) > 0 else None
+    plain = lower = plain_margin(patterns, direction, margins=margins)
+    if predicts and (patterns.space.delta or patterns.space.hinge):
+        lower = lower_bound(patterns, direction, margins=margins, near=near)
     return Certificate(
-        lower=lower_bound(patterns, direction, margins=margins, near=near) if predicts else None,
+        lower=lower if predicts else None,
         upper=upper,
-        separable=separable,
+        separable=True if plain > 0 else None,
         space=patterns.space,
         radius=patterns.radius,
         direction=patterns.in_all_columns(direction if patterns.here else patterns.measured(direction)),

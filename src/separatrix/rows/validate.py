@@ -54,7 +54,7 @@ def is_plain(X: Any) -> bool:
         fits = X.ndim == 2 and X.flags.c_contiguous
     else:
         fits = type(X) is sp.csr_matrix and X.indices.dtype == np.int32
-    return bool(fits) and X.dtype in (np.float64, np.float32) and min(X.shape) > 0
+    return bool(fits) and X.dtype.char in "fd" and X.dtype.isnative and min(X.shape) > 0
 
 
 def check_numbers(X: Any) -> None:

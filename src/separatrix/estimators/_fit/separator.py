@@ -24,6 +24,7 @@ from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns, squares_of
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import joint_certificate, measured_multiple
+from separatrix.rows.access import CSR, Dense
 from separatrix.rows.base import Rows
 from separatrix.rows.device import DeviceRows, beside, stays_there
 from separatrix.rows.elsewhere import home_of, is_dask
@@ -49,7 +50,7 @@ class Data(NamedTuple):
     @property
     def here(self) -> bool:
         """Do the rows live in this process?"""
-        return not isinstance(self.rows, Rows)
+        return isinstance(self.rows, (Dense, CSR))
 
     @property
     def planes(self) -> int:
@@ -162,9 +163,11 @@ class LinearSeparator(LinearPredictor):
         home = None if stays_there(X) and not self._takes_homes else home_of(X, y, sample_weight)
         if home is not None:
             return self._check_home(home)
-        check_structure(X)  # before anything reads it
-        check_numbers(X)
-        plain = reset and is_plain(X) and is_plain_vector(y, X.shape[0])
+        usual = is_plain(X)
+        if not (usual and type(X) is np.ndarray):  # of which the two would say nothing
+            check_structure(X)  # before anything reads it
+            check_numbers(X)
+        plain = reset and usual and is_plain_vector(y, X.shape[0])
         if plain:
             self.n_features_in_ = X.shape[1]
             self.__dict__.pop("feature_names_in_", None)
@@ -194,7 +197,6 @@ class LinearSeparator(LinearPredictor):
                 raise self._one_class(classes)
         else:
             codes = codes_among(classes, y)
-        weight = np.ascontiguousarray(weight)
         return Data(rows.storage, codes, classes, weight, kept, size, X.shape[1], given, squares, threads)
 
     def _check_home(self, home: Rows) -> Data:
