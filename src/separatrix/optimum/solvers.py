@@ -24,7 +24,7 @@ from separatrix.space import Vector, norm
 
 WIDE = 3000  # columns from which a matrix of columns by columns is too much
 LARGE_BLAS = 1000  # dense columns from which more threads pay; below, they only wait for each other on a busy machine
-ROWS_FOR_SAMPLE, ROWS_PER_COLUMN = 200_000, 500  # rows, and for each column, from which a sample is worth solving first
+ROWS_FOR_SAMPLE, ROWS_PER_COLUMN = 80_000, 1000  # rows, and for each column, from which a sample is worth solving first
 TALL = 2  # sparse rows per column, from which sweeps over the rows stall sooner than conjugate gradients do
 NARROW, NARROW_SPARSE = 100, 50  # columns up to which a matrix of them costs nothing
 FEW_SWEEPS_C = 4.0  # C |y|^2 up to which coordinate descent needs a few sweeps
