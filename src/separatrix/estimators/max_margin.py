@@ -251,12 +251,8 @@ class MaxMargin(MarginClassifier):
             support, table = first.multiples(solutions[0].index, solutions[0].alpha)
             self.dual_coef_ = table.T
         else:
-            positive = [s.alpha > 0 for s in solutions]
-            index = [s.index[p] for s, p in zip(solutions, positive, strict=True)]
-            dual = [
-                s.alpha[p] * s.problem.patterns.labels_of(i) for s, p, i in zip(solutions, positive, index, strict=True)
-            ]
-            support, self.dual_coef_ = _joined(index, dual)
+            parts = [_support_of(s) for s in solutions]
+            support, self.dual_coef_ = _joined([index for index, _ in parts], [dual for _, dual in parts])
         self.support_ = data.kept[support]
         self.n_support_ = np.bincount(data.codes[support], minlength=len(data.classes))
         self._set_support_vectors(first.one if isinstance(first, KeslerPatterns) else first, support)
@@ -274,6 +270,15 @@ class MaxMargin(MarginClassifier):
         self.n_iter_ = max(m.n_iter_ for m in members)
         self.solver_ = members[0].solver_
         super()._gather(members)
+
+
+def _support_of(solution: Solution) -> tuple[np.ndarray, Vector]:
+    """The rows with a positive multiplier, and the multipliers times labels."""
+    index, alpha = solution.index, solution.alpha
+    if not alpha.min(initial=np.inf) > 0:
+        positive = alpha > 0
+        index, alpha = index[positive], alpha[positive]
+    return index, alpha * solution.problem.patterns.labels_of(index)
 
 
 def _support_of_classes(members: list[Any], classes: int) -> np.ndarray:

@@ -143,8 +143,9 @@ class Lagrangian:
     def begin(self, a: Vector, alpha: Vector) -> None:
         """``alpha``: any multipliers between 0 and their caps."""
         self.a, self.alpha = a, alpha
-        if alpha.any():
-            self.sigma = max(self.sigma, float(alpha[alpha > 0].mean()))
+        positive = alpha[alpha > 0.0]
+        if len(positive):
+            self.sigma = max(self.sigma, float(positive.sum()) / len(positive))
         self._from_scratch()
 
     def _from_scratch(self) -> None:
@@ -158,15 +159,15 @@ class Lagrangian:
         if self.problem.free:
             self._best_bias()
         self.u = self.alpha + self.sigma * (1.0 - self.m)
-        clipped = np.clip(self.u, 0.0, self.caps)
-        changed = np.flatnonzero(clipped != self.clipped)
+        clipped = np.minimum(np.maximum(self.u, 0.0), self.caps)  # numpy's own function for it takes longer
+        changed = (clipped != self.clipped).nonzero()[0]
         self.v += self.problem.combine(changed, clipped[changed] - self.clipped[changed])
         self.clipped = clipped
 
     def _enter(self) -> None:
         problem = self.problem
         problem.primal(self.a, self.m)
-        index = np.flatnonzero(self.clipped)
+        index = self.clipped.nonzero()[0]
         problem.dual(index, *self._balanced(index))
 
     def _balanced(self, index: np.ndarray) -> tuple[Vector, Vector]:

@@ -29,7 +29,7 @@ LONG_PATIENCE = Patience(25, 10, 160.0)
 
 def solve(problem: Problem, start: Vector | None = None) -> None:
     """``start``: the vector of a smaller C, whose active rows are the first guess of the face."""
-    scale = float(np.mean(problem.patterns.squares)) or 1.0
+    scale = problem.patterns.mean_square or 1.0
     if start is not None:
         alpha = np.maximum(0.0, 1.0 - problem.margins(start))
     elif problem.C <= 2.0 * EASY_C / scale:

@@ -50,7 +50,7 @@ class HingeProblem(Problem):
         total, square = float(alpha.sum()), self.patterns.space.length(combination) ** 2
         if not total > 0:
             return np.inf
-        positive = alpha > 0
+        positive = slice(None) if alpha.min() > 0 else alpha > 0
         most = self.patterns.room(index[positive], alpha[positive])
         multiple = min(total / square if square > 0 else np.inf, most)
         if not 0 < multiple < np.inf:

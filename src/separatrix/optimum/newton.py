@@ -69,6 +69,8 @@ def follow(problem: Problem, start: Vector | None = None) -> None:
 
 def _without_a_matrix(problem: Problem) -> bool:
     """Is it a matter of products with sparse rows? Few rows meet in their span, unless C is small."""
+    if not problem.patterns.sparse:
+        return False
     easy = problem.C * size(problem) <= PATH_FROM_C
     return (easy or not _in_span(problem)) and truncated_newton.suits(problem)
 

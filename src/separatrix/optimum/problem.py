@@ -285,15 +285,17 @@ class Problem:
 
 
 def best_bias(m: Vector, labels: Vector, weight: Vector) -> float:
-    """The b that minimises sum c_k max(0, 1 - m_k - l_k b)^2: Newton's steps on a piecewise quadratic."""
-    b = 0.0
+    """The b that minimises sum c_k max(0, 1 - m_k - l_k b)^2: Newton's steps on a piecewise quadratic. The second on
+    the same piece corrects rounding errors, and a third would have no others to correct."""
+    b, before = 0.0, np.zeros(0, dtype=bool)
     for _ in range(100):
         slack = 1.0 - m - labels * b
-        active = slack > 0
+        active = slack > 0.0
         if not active.any():
             break
         change = float((weight * labels)[active] @ slack[active]) / float(weight[active].sum())
         b += change
-        if abs(change) <= 1e-15 * max(abs(b), 1e-300):
+        if abs(change) <= 1e-15 * abs(b) or np.array_equal(active, before):
             break
+        before = active
     return b

@@ -24,7 +24,7 @@ from separatrix.space import Vector, norm
 
 WIDE = 3000  # columns from which a matrix of columns by columns is too much
 LARGE_BLAS = 1000  # dense columns from which more threads pay; below, they only wait for each other on a busy machine
-ROWS_FOR_SAMPLE, ROWS_PER_COLUMN = 200_000, 500  # rows, and for each column, from which a sample is worth solving first
+ROWS_FOR_SAMPLE, ROWS_PER_COLUMN = 80_000, 1000  # rows, and for each column, from which a sample is worth solving first
 TALL = 2  # sparse rows per column, from which sweeps over the rows stall sooner than conjugate gradients do
 NARROW, NARROW_SPARSE = 100, 50  # columns up to which a matrix of them costs nothing
 FEW_SWEEPS_C = 4.0  # C |y|^2 up to which coordinate descent needs a few sweeps
@@ -127,18 +127,20 @@ def solve(problem: Problem, name: str, start: Vector | None = None) -> None:
     # the certificate is the judge of its numbers, an overflow on the way says nothing of the result
     with np.errstate(all="ignore"), AS_MANY_THREADS if large or tiny else one_blas_thread:
         solver.run(problem, solver.near(problem) if start is None else start)
+        if problem.hard or problem.gap <= problem.tol:
+            return
         if _stalled(problem):
             problem.go_on()
             nearly_hard.solve(problem)
-        if not problem.hard and problem.gap > problem.tol and problem.C * patterns.radius2 > EXTREME:
+        if problem.gap > problem.tol and problem.C * patterns.radius2 > EXTREME:
             _as_hard(problem)
 
 
 def _stalled(problem: Problem) -> bool:
-    """Is it a soft margin whose solver gave up, without having been stopped, far from what arithmetic can do?"""
-    soft = not problem.hard and not isinstance(problem, HingeProblem) and problem.gap > max(problem.tol, FINE_ENOUGH)
+    """Did the solver of a soft margin give up, without having been stopped, far from what arithmetic can do?"""
+    squared = not isinstance(problem, HingeProblem) and problem.gap > max(problem.tol, FINE_ENOUGH)
     plain = problem.patterns.here and problem.patterns.categories == 2
-    return soft and plain and not problem.limited and nearly_hard.is_affordable(problem)
+    return squared and plain and not problem.limited and nearly_hard.is_affordable(problem)
 
 
 def _near(problem: Problem) -> Vector | None:

@@ -172,6 +172,9 @@ class PatternSet(ABC):
 
     def unit(self, a: Vector) -> Vector:
         """a / |a|, whatever the size of a; a itself where it has no direction."""
+        length = self.length(a)
+        if 1e-100 < length < 1e100:
+            return a / length
         peak = float(np.abs(a[:-1] if self.space.free else a).max(initial=0.0))
         if not 0 < peak < np.inf:
             return a

@@ -43,11 +43,14 @@ class Patterns(RowProducts):
         self.space = space
         self.weight = weight
 
-    @cached_property
+    @property
     def delta(self) -> float | Vector:
         """The extension: one number, or one per row where the space is weighted."""
-        if self.weight is None or not self.space.weighted:
-            return self.space.delta
+        return self.space.delta if self.weight is None or not self.space.weighted else self._deltas
+
+    @cached_property
+    def _deltas(self) -> Vector:
+        assert self.weight is not None
         return self.space.delta / np.sqrt(self.weight)
 
     def in_space(self, space: Space) -> "Patterns":
@@ -204,7 +207,7 @@ class Patterns(RowProducts):
     def caps(self) -> Vector:
         """The largest multipliers C c_k in a space with plain slack, rounded down: proofs rest on alpha <= C c."""
         caps = self.space.hinge * self.prices
-        return frozen(np.where(self.prices == 1.0, caps, np.nextafter(caps, 0.0)))
+        return frozen(caps if self.weight is None else np.where(self.prices == 1.0, caps, np.nextafter(caps, 0.0)))
 
     def paid_slack(self, slacks: Vector) -> float:
         """sum c_k xi_k of plain slack, one for each row."""
@@ -212,14 +215,14 @@ class Patterns(RowProducts):
 
     def room(self, index: np.ndarray, alpha: Vector) -> float:
         """The largest multiple of positive multipliers that plain slack allows: alpha_k <= C c_k."""
-        return float(np.min(self.caps[index] / alpha, initial=np.inf))
+        return float((self.caps[index] / alpha).min(initial=np.inf))
 
     def capped(self, index: np.ndarray, alpha: Vector) -> Vector:
         """Multipliers that rounding may have lifted above their caps, put back."""
         return np.minimum(alpha, self.caps[index])
 
     def keeps_caps(self, index: np.ndarray, alpha: Vector) -> bool:
-        return bool(np.all(alpha <= self.caps[index]))
+        return bool((alpha <= self.caps[index]).all())
 
     # Sizes and margins.
 

@@ -28,8 +28,8 @@ class MemoryRows(Rows):
     """``X``: a matrix, or what `as_rows` made of one. ``codes``: numbers of the rows' classes. ``first``: the number of
     the first row where these are a block of others. ``n_jobs``: threads of a pass; results do not depend on them.
 
-    ``columns``: where empty columns of sparse data were left out, the numbers of the others among the ``data_width``
-    columns of the data."""
+    ``stored``: the number of stored values. ``columns``: where empty columns of sparse data were left out, the numbers
+    of the others among the ``data_width`` columns of the data."""
 
     columns: np.ndarray | None = None
 
@@ -43,11 +43,13 @@ class MemoryRows(Rows):
         first: int = 0,
         n_jobs: int = 1,
     ):
-        self.storage: Storage = X if isinstance(X, (Dense, CSR)) else as_rows(X)
+        rows = self.storage = X if isinstance(X, (Dense, CSR)) else as_rows(X)
         self.codes, self.weight, self.first, self.n_jobs = codes, weight, first, n_jobs
-        self.sparse = isinstance(self.storage, CSR)
-        self.n = len(self.storage.indptr) - 1 if isinstance(self.storage, CSR) else len(self.storage.data)
-        self.width = self.storage.width if isinstance(self.storage, CSR) else self.storage.data.shape[1]
+        self.sparse = isinstance(rows, CSR)
+        if isinstance(rows, CSR):
+            self.n, self.width, self.stored = len(rows.indptr) - 1, rows.width, int(rows.indptr[-1] - rows.indptr[0])
+        else:
+            (self.n, self.width), self.stored = rows.data.shape, rows.data.size
         self.data_width = self.width
         if classes is not None:
             self.classes = classes
@@ -79,18 +81,14 @@ class MemoryRows(Rows):
             return table
         return np.hstack([table[:, self.columns], table[:, self.data_width :]])
 
-    @cached_property
-    def stored(self) -> int:
-        """Number of stored values."""
-        if isinstance(self.storage, CSR):
-            return int(self.storage.indptr[-1] - self.storage.indptr[0])
-        return self.storage.data.size
-
-    @cached_property
+    @property
     def longest(self) -> int:
         """The largest number of stored values in a row."""
-        if not isinstance(self.storage, CSR):
-            return self.width
+        return self._longest if self.sparse else self.width
+
+    @cached_property
+    def _longest(self) -> int:
+        assert isinstance(self.storage, CSR)
         indptr = self.storage.indptr
         return int((indptr[1:] - indptr[:-1]).max(initial=0))
 

@@ -186,6 +186,7 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
         self._set_gap()
 
     def _set_gap(self) -> None:
-        gaps = [np.inf if c.value is None else c.value - c.bound for c in self.certificates_]
+        gaps = [np.inf if (value := c.value) is None else value - c.bound for c in self.certificates_]
         self.dual_gap_ = gaps[0] if len(gaps) == 1 else np.array(gaps)
-        self.converged_ = all(c.gap is not None and c.gap <= max(self.tol, REACHED) for c in self.certificates_)
+        enough = max(self.tol, REACHED)
+        self.converged_ = all((gap := c.gap) is not None and gap <= enough for c in self.certificates_)
