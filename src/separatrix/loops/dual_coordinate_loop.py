@@ -17,7 +17,7 @@ from separatrix.loops.order import _mix
 from separatrix.rows.access import axpy, dot, prefetch
 
 LOOK_AHEAD = 6
-HALF_WAY = 0.5  # of the gap that a sweep sees is left at its end, at most: so it is where sweeps are slow
+HALF_WAY = 0.5  # of the gap that a sweep sees is left at its end, at most
 SMALLEST = 1e-300  # curvature whose inverse is a float
 
 
@@ -91,9 +91,16 @@ def relative(diagonal, a, alpha, apart):
 @register_jitable
 def at_the_end(now, before):
     """The gap at the end of a sweep, from what this one and the one before saw on their way: nearly free, and good
-    enough to know when to look. Rows that hardly meet each other have each its share of the way behind them when they
-    are visited; others, half of it."""
-    return now * min(now / before, HALF_WAY) if before > 0.0 else now
+    enough to know when to look.
+
+    What this one saw is about what the one before left. So the factor is that of the gaps, where they are small. At
+    first they are near 1, because P is far above D, and hardly differ while (P - D)/D falls by orders of magnitude:
+    the factor between both comes closest. Where rows meet each other often, half of the gap is left.
+    """
+    if not before < 1.0:
+        return HALF_WAY * now
+    factor = now / before * np.sqrt((1.0 - before) / (1.0 - now)) if 0.0 < now < 1.0 and before > 0.0 else 1.0
+    return now * min(factor, HALF_WAY)
 
 
 @on_first_use
