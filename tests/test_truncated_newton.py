@@ -149,3 +149,17 @@ def test_rows_of_many_values_are_swept_where_slack_is_cheap(values, solver):
     X, y = rows(n=5000, d=8000, density=values / 8000)
     patterns = Patterns(X, y.astype(float), Space(1.0, 0.2**-0.5))
     assert solvers.choose(Problem(patterns, 0.1, np.ones(len(y)), tol=1e-4))[0] == solver
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "values", "C", "solver"),
+    [(1000, 1000, 3, 80.0, "newton"), (1000, 1000, 3, 400.0, "dual-coordinates"),
+     (1000, 3000, 3, 10.0, "newton"), (1000, 5000, 3, 10.0, "dual-coordinates"),
+     (1000, 1000, 8, 20.0, "dual-coordinates"), (5000, 4000, 8, 20.0, "newton")],
+)  # fmt: skip
+def test_rows_of_few_values_are_not_swept_up_to_a_larger_price(n, d, values, C, solver):
+    X, y = rows(n, d, values / d)
+    model = MaxMargin(C, tol=1e-3).fit(X, y)
+    assert model.solver_.startswith(solver)
+    assert model.certificate_.gap <= 1e-3
+    assert model.certificate_.verify(X, y)

@@ -18,7 +18,7 @@ from separatrix.optimum import (
 )
 from separatrix.optimum.hinge_problem import HingeProblem
 from separatrix.optimum.problem import Problem
-from separatrix.optimum.small_problem import is_small, size
+from separatrix.optimum.small_problem import PATH_FROM_C, is_small, size
 from separatrix.optimum.thread_limit import one_blas_thread
 from separatrix.space import Vector, norm
 
@@ -30,6 +30,7 @@ NARROW, NARROW_SPARSE = 100, 50  # columns up to which a matrix of them costs no
 FEW_SWEEPS_C = 4.0  # C |y|^2 up to which coordinate descent needs a few sweeps
 APART = 4  # columns per row from which sparse rows hardly meet: then sweeps arrive at once
 FEW_VALUES = 10  # of a sparse row, with which a product takes hardly longer than a sweep
+FEWEST_VALUES, FEW_PRODUCTS, MANY_ROWS_C, MOST_C = 5, 24_000.0, 100.0, 300.0  # see _easy_for_products
 FINEST_BY_SWEEPS = 1e-8  # accuracy beyond which coordinate descent is no match for Newton's steps
 VALUES_WITHOUT_THREADS = 5000  # BLAS makes none of so few: setting their number would take longer than the solution
 NEAR_C, NEARER_C, FEW_COLUMNS = 100.0, 1e3, 200  # C |y|^2 of a soft margin as a start: few columns, and more
@@ -73,7 +74,7 @@ def choose(problem: Problem) -> tuple[str, str]:
     if small or (width <= WIDE and not sweeps) or problem.free or machine:
         what = "unpenalised bias" if problem.free else f"soft margin{machine} with {width - 1} columns"
         return "newton", f"{what}: few passes with exact Newton steps"
-    if patterns.sparse and not sweeps and (patterns.n >= TALL * width or problem.C * size(problem) <= FEW_SWEEPS_C):
+    if patterns.sparse and not sweeps and (patterns.n >= TALL * width or _easy_for_products(problem)):
         return "newton", f"soft margin of sparse rows with {width - 1} columns: Newton steps without a matrix"
     return "dual-coordinates", f"soft margin with {width - 1} columns: coordinate descent, then Newton steps"
 
@@ -83,11 +84,28 @@ def _dual_side(problem: Problem) -> bool:
     patterns, width = problem.patterns, problem.patterns.d + 1
     if width < (NARROW_SPARSE if patterns.sparse else NARROW) or problem.tol < FINEST_BY_SWEEPS:
         return False
-    easy = problem.C * size(problem) <= FEW_SWEEPS_C
     if not patterns.sparse:
-        return patterns.n <= width or easy
+        return patterns.n <= width or problem.C * size(problem) <= FEW_SWEEPS_C
     few = patterns.home.stored <= FEW_VALUES * patterns.n
-    return patterns.n <= width and not (easy and few and patterns.n * APART > width)
+    return patterns.n <= width and not (few and patterns.n * APART > width and _easy_for_products(problem))
+
+
+def _easy_for_products(problem: Problem) -> bool:
+    """Are Newton's steps by products with sparse rows at home with this C?
+
+    Rows of one to three values are those that sweeps are worst at: a visit takes long by itself and moves little.
+    The border falls with the fourth power of the values and grows with the square of the rows per column: so it was
+    measured, with columns that are equally frequent.
+    Where some are more frequent than others sweeps need more time by far, and products do not.
+    """
+    patterns, width = problem.patterns, problem.patterns.d + 1
+    values, most = max(patterns.entries_per_row, 1.0), FEW_SWEEPS_C
+    if patterns.n > width and values <= FEW_VALUES:
+        most = MANY_ROWS_C
+    elif values <= FEWEST_VALUES:
+        most = max(most, FEW_PRODUCTS / values**4 * (patterns.n / width) ** 2)
+    most = min(most, MOST_C if patterns.n * newton.SPAN > width else PATH_FROM_C)
+    return problem.C * size(problem) <= most
 
 
 def check(problem: Problem, name: str) -> None:
