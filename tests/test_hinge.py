@@ -16,6 +16,7 @@ from sklearn.svm import SVC, LinearSVC
 from test_max_margin import shapes
 
 from separatrix import Certificate, MaxMargin, UnavailableError, max_margin_path, rows
+from separatrix.optimum import augmented_lagrangian
 from separatrix.proof.verification import verify_apart
 
 INF = float("inf")
@@ -273,3 +274,17 @@ def test_many_rows_that_contradict_each_other_converge():
     model = MaxMargin(1e3, loss="hinge", tol=1e-3, fit_intercept="free").fit(X, y)
     assert model.converged_
     assert model.certificate_.gap <= 1e-3
+
+
+@pytest.mark.parametrize("noise", [0.2, 1.0])
+def test_some_hundred_rows_by_their_columns_or_their_inner_products(noise, monkeypatch):
+    """The two compiled loops, of which the number of rows and columns decides, find the same."""
+    rng = np.random.default_rng(0)
+    X, w = rng.normal(size=(100, 10)), rng.normal(size=10)
+    y = X @ w + noise * rng.normal(size=100) * np.linalg.norm(w) > 0
+    by_columns = MaxMargin(1.0, loss="hinge").fit(X, y)
+    monkeypatch.setattr(augmented_lagrangian, "FEWEST_ROWS", 100)
+    by_rows = MaxMargin(1.0, loss="hinge").fit(X, y)
+    assert by_columns.n_passes_ != by_rows.n_passes_  # they were two
+    assert max(by_columns.certificate_.gap, by_rows.certificate_.gap) < 1e-11
+    np.testing.assert_allclose(by_columns.coef_, by_rows.coef_, rtol=1e-9)

@@ -101,6 +101,22 @@ def test_as_many_classes_as_half_of_the_rows(kind):
     MaxMargin().fit(X, y % 10)
 
 
+@pytest.mark.parametrize("kind", [np.int64, np.uint8, np.float32, bool])
+@pytest.mark.parametrize("third", [None, 0, 1500])
+def test_two_labels_are_compared(kind, third):
+    """A third one, wherever it stands, is found all the same."""
+    y = np.random.default_rng(0).integers(0, 2, 2000) * 2
+    if third is not None:
+        y[third] = 1
+    y = y.astype(kind)
+    classes, codes = classes_and_codes(y)
+    expected = np.unique(y, return_inverse=True)
+    assert classes.dtype == y.dtype
+    assert codes.dtype == np.int64
+    np.testing.assert_array_equal(classes, expected[0])
+    np.testing.assert_array_equal(codes, expected[1])
+
+
 @pytest.mark.parametrize("label", [np.nan, np.inf, 0.5, 2.0**40])
 def test_floats_that_are_no_labels(label):
     X, y = np.random.default_rng(0).normal(size=(6, 3)), np.array([0.0, 1.0] * 3)

@@ -10,7 +10,9 @@ from cases import ORDERS, PROBLEMS, blobs_2d, each_dtype, each_order, margin_6d,
 from scipy.optimize import minimize, minimize_scalar
 
 from separatrix import Hyperplane, Space, best_gamma, objective, slacks, soft_measures
+from separatrix.optimum.problem import best_bias
 from separatrix.patterns.plain_patterns import Patterns
+from separatrix.space import is_finite, per_length
 
 each_seed = pytest.mark.parametrize("seed", range(20))
 
@@ -269,3 +271,34 @@ def test_duplicate_entries_add_up():
     np.testing.assert_array_equal(patterns.margins(np.array([1.0, 1.0, 0.0])), [3.0, -5.0])
     np.testing.assert_array_equal(patterns.norms2, [9.0, 25.0])
     assert X.nnz == 3
+
+
+# Small helpers of fits
+
+
+@pytest.mark.parametrize(("value", "length"), [(2.0, 4.0), (-1.0, 0.0), (1.0, 0.0), (0.0, 0.0), (1e300, 1e-300)])
+def test_a_value_per_length_is_what_floats_make_of_it(value, length):
+    with np.errstate(all="ignore"):
+        assert np.float64(value) / length == pytest.approx(per_length(value, length), nan_ok=True, abs=0)
+
+
+@pytest.mark.parametrize("value", [0.0, 1e200, -1e308, np.inf, -np.inf, np.nan])
+def test_what_is_finite(value):
+    v = np.array([1.0, value, -2.0])
+    assert is_finite(v) == bool(np.isfinite(v).all())
+    assert is_finite(v[:0])
+
+
+@each_seed
+def test_the_best_bias_is_a_minimum(seed):
+    """Also where it is 0 already, and only rounding errors are left to correct."""
+    rng = np.random.default_rng(seed)
+    m, labels, weight = rng.normal(size=50), rng.choice([-1.0, 1.0], 50), rng.uniform(0.5, 2.0, 50)
+
+    def slope(b):
+        slack = np.maximum(0.0, 1.0 - m - labels * b)
+        return abs(weight * labels @ slack) / (weight @ slack)
+
+    b = best_bias(m, labels, weight)
+    assert slope(b) < 1e-14
+    assert abs(best_bias(m + labels * b, labels, weight)) < 1e-14
