@@ -71,7 +71,8 @@ class MemoryRows(Rows):
         if self.columns is None:
             return table
         whole = np.zeros((len(table), self.data_width + table.shape[1] - self.width), table.dtype)
-        whole[:, self.columns] = table[:, : self.width]
+        for row, values in zip(whole, table[:, : self.width], strict=True):  # half the time of all rows at once
+            row[self.columns] = values
         whole[:, self.data_width :] = table[:, self.width :]
         return whole
 
@@ -274,11 +275,12 @@ def _numbered(indices: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
     """The columns that occur, in order, and the number of each value's column among them."""
     if width > TABLE * indices.size:
         return np.unique(indices, return_inverse=True)
+    at = indices.astype(np.intp)  # what numpy would make of it each time, slowly
     occurs, number = np.zeros(width, dtype=bool), np.empty(width, dtype=np.uint32)
-    occurs[indices] = True
+    occurs[at] = True
     columns = occurs.nonzero()[0]
     number[columns] = np.arange(len(columns), dtype=np.uint32)
-    return columns, number[indices]
+    return columns, number.take(at)
 
 
 def take_rows(rows: Storage, index: np.ndarray) -> Storage:
