@@ -58,3 +58,9 @@ def test_rows_that_were_left_out_come_back_where_they_have_slack():
     assert (sweeps.size, sweeps.bound) == (5, np.inf)
     assert set(sweeps.active[:5]) == {0, 1, 2, 3, 7}
     assert set(sweeps.active) == set(range(10))
+    sweeps.alpha[9] = 1.0  # at its cap, with a margin that asks for less
+    sweeps.bring_back(np.where(np.arange(10) < 8, 2.0, 0.5))
+    assert set(sweeps.active[: sweeps.size]) == {0, 1, 2, 3, 7, 8}
+    margins[9] = 2.0
+    sweeps.bring_back(margins)
+    assert set(sweeps.active[: sweeps.size]) == {0, 1, 2, 3, 7, 8, 9}

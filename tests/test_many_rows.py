@@ -31,6 +31,7 @@ def rows(n, d, noise=0.0, margin=0.05, seed=0, dtype=np.float64):
 @pytest.fixture
 def few_are_many(monkeypatch):
     monkeypatch.setattr(solvers, "ROWS_FOR_SAMPLE", 3000)
+    monkeypatch.setattr(solvers, "ROWS_FOR_SIFT", 3000)
     monkeypatch.setattr(sift, "SAMPLE_HERE", 300)
     monkeypatch.setattr(sift, "COLLECT_HERE", 100)
     monkeypatch.setattr(sample_newton, "SAMPLE_HERE", 500)
@@ -48,6 +49,15 @@ def test_a_hard_margin_from_a_sample(few_are_many, dtype, bias):
     other = MaxMargin(C=INF, fit_intercept=bias, solver="active-set").fit(X, y)
     np.testing.assert_allclose(model.coef_, other.coef_, rtol=1e-5, atol=1e-7)
     assert (np.where(y, 1, -1) * model.decision_function(X)).min() == pytest.approx(1.0, rel=1e-5)
+
+
+@pytest.mark.parametrize(("positive", "name"), [(2, "newton"), (8000, "sample-newton"), (15_998, "newton")])
+def test_a_sample_has_rows_of_both_classes(few_are_many, positive, name):
+    X, _ = rows(16_000, 6)
+    y = np.arange(16_000) < positive
+    model = MaxMargin(C=1.0, tol=1e-5).fit(X, y)
+    assert model.solver_.split(" ")[0] == name
+    assert model.certificate_.gap <= 1e-5
 
 
 @pytest.mark.parametrize("bias", [True, False, "free"])

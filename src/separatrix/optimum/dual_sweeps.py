@@ -40,9 +40,9 @@ class Sweeps:
         self.active, self.size, self.bound = np.arange(self.problem.patterns.n), self.problem.patterns.n, np.inf
 
     def bring_back(self, margins: Vector) -> None:
-        """Rows without a multiplier that were shrunk away, but have slack."""
+        """Rows that were shrunk away on the wrong side: without a multiplier but with slack, or the other way round."""
         kept, away = self.active[: self.size], self.active[self.size :]
-        back = margins[away] < 1.0
+        back = np.where(self.alpha[away] > 0, margins[away] > 1.0, margins[away] < 1.0)
         if back.any():
             self.active, self.bound = np.concatenate([kept, away[back], away[~back]]), np.inf
             self.size += int(np.count_nonzero(back))

@@ -18,19 +18,23 @@ from separatrix.optimum import (
 )
 from separatrix.optimum.hinge_problem import HingeProblem
 from separatrix.optimum.problem import Problem
+from separatrix.optimum.sift import SAMPLE_HERE
 from separatrix.optimum.small_problem import PATH_FROM_C, is_small, size
 from separatrix.optimum.thread_limit import one_blas_thread
 from separatrix.space import Vector, norm
 
 WIDE = 3000  # columns from which a matrix of columns by columns is too much
 LARGE_BLAS = 1000  # dense columns from which more threads pay; below, they only wait for each other on a busy machine
-ROWS_FOR_SAMPLE, ROWS_PER_COLUMN = 80_000, 1000  # rows, and for each column, from which a sample is worth solving first
+ROWS_FOR_SIFT, SIFT_PER_COLUMN = 200_000, 500  # rows, and for each column, from which a sample is worth solving first
+ROWS_FOR_SAMPLE, ROWS_PER_COLUMN = 80_000, 1000  # the same of soft margins of two classes
 TALL = 2  # sparse rows per column, from which sweeps over the rows stall sooner than conjugate gradients do
 NARROW, NARROW_SPARSE = 100, 50  # columns up to which a matrix of them costs nothing
 FEW_SWEEPS_C = 4.0  # C |y|^2 up to which coordinate descent needs a few sweeps
 APART = 4  # columns per row from which sparse rows hardly meet: then sweeps arrive at once
 FEW_VALUES = 10  # of a sparse row, with which a product takes hardly longer than a sweep
-FEWEST_VALUES, FEW_PRODUCTS, MANY_ROWS_C, MOST_C = 5, 24_000.0, 100.0, 300.0  # see _easy_for_products
+FEWEST_VALUES = 5  # with which sweeps are so slow that products pay for a C that depends on the values
+C_OF_ONE_VALUE = 24_000.0  # C |y|^2 up to which they do with one value and as many rows as columns
+MANY_ROWS_C, MOST_C = 100.0, 300.0  # the same of more rows than columns, and at most
 FINEST_BY_SWEEPS = 1e-8  # accuracy beyond which coordinate descent is no match for Newton's steps
 VALUES_WITHOUT_THREADS = 5000  # BLAS makes none of so few: setting their number would take longer than the solution
 NEAR_C, NEARER_C, FEW_COLUMNS = 100.0, 1e3, 200  # C |y|^2 of a soft margin as a start: few columns, and more
@@ -60,7 +64,7 @@ def choose(problem: Problem) -> tuple[str, str]:
         if problem.hard:
             return "sift", f"hard margin{machine}, rows elsewhere: few passes bring the rows near the boundary"
         return "sample-newton", f"soft margin{machine}, rows elsewhere: few passes from the solution of a sample"
-    if not patterns.sparse and patterns.rows_in_all >= max(ROWS_FOR_SAMPLE, ROWS_PER_COLUMN * width):
+    if _worth_a_sample(problem):
         if problem.hard and not problem.free:
             return "sift", f"hard margin{machine}, many rows: few passes bring those near the boundary"
         if not problem.hard:
@@ -77,6 +81,19 @@ def choose(problem: Problem) -> tuple[str, str]:
     if patterns.sparse and not sweeps and (patterns.n >= TALL * width or _easy_for_products(problem)):
         return "newton", f"soft margin of sparse rows with {width - 1} columns: Newton steps without a matrix"
     return "dual-coordinates", f"soft margin with {width - 1} columns: coordinate descent, then Newton steps"
+
+
+def _worth_a_sample(problem: Problem) -> bool:
+    """Are dense rows so many that the solution of a sample saves passes? One without rows of a rare class does not."""
+    patterns, width = problem.patterns, problem.patterns.d + 1
+    if patterns.sparse:
+        return False
+    if problem.hard or patterns.categories > 2:
+        return bool(patterns.rows_in_all >= max(ROWS_FOR_SIFT, SIFT_PER_COLUMN * width))
+    if patterns.n < max(ROWS_FOR_SAMPLE, ROWS_PER_COLUMN * width):
+        return False
+    positive = int(np.count_nonzero(patterns.labels > 0))
+    return min(positive, patterns.n - positive) * SAMPLE_HERE >= width * patterns.n
 
 
 def _dual_side(problem: Problem) -> bool:
@@ -103,7 +120,7 @@ def _easy_for_products(problem: Problem) -> bool:
     if patterns.n > width and values <= FEW_VALUES:
         most = MANY_ROWS_C
     elif values <= FEWEST_VALUES:
-        most = max(most, FEW_PRODUCTS / values**4 * (patterns.n / width) ** 2)
+        most = max(most, C_OF_ONE_VALUE / values**4 * (patterns.n / width) ** 2)
     most = min(most, MOST_C if patterns.n * newton.SPAN > width else PATH_FROM_C)
     return problem.C * size(problem) <= most
 

@@ -179,8 +179,8 @@ def _lift(
     enough = 2 * (bits + 1) // (p.bit_length() - 1) + 2
     # residuals are below the largest sum of a row, or of b: as machine integers they are divided by the inverse of p
     # modulo 2^64, where nothing but the quotient has to fit
-    largest = sum(float(np.abs(piece).max()) * 2.0 ** (BITS * i) for i, piece in enumerate(table))
-    machine = max(len(b) * largest, float(max(map(abs, b)))) < 2.0**WORD
+    largest = sum(int(np.abs(piece).max()) << BITS * i for i, piece in enumerate(table))
+    machine = max(len(b) * largest, *map(abs, b)) < 1 << WORD
     inverse_of_p = pow(p, -1, 1 << 64)
     quotient = np.int64(inverse_of_p - (1 << 64) if inverse_of_p >= 1 << 63 else inverse_of_p)
     residual: Any = np.array(b, dtype=np.int64 if machine else object)

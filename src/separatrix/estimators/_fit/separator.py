@@ -164,7 +164,7 @@ class LinearSeparator(LinearPredictor):
         if home is not None:
             return self._check_home(home)
         usual = is_plain(X)
-        if not (usual and type(X) is np.ndarray):  # of which the two would say nothing
+        if not (usual and type(X) is np.ndarray):  # in which these two find nothing
             check_structure(X)  # before anything reads it
             check_numbers(X)
         plain = reset and usual and is_plain_vector(y, X.shape[0])
