@@ -303,6 +303,21 @@ def test_combinations_to_zero(bits, size):
         assert not integer_systems.combine_to_zero(both, [w, w + 1, 0], Clock())
 
 
+@pytest.mark.parametrize("k", [2, 7, 40])
+def test_the_inverse_with_the_sum(k):
+    rng, p = np.random.default_rng(k), integer_systems.PRIMES[0]
+    M = rng.integers(0, p, size=(k, k - 1))
+    T = integer_systems.independent(M.astype(float), p, Clock())[2]
+    inverse = integer_systems.with_the_sum(T, p)
+    system = np.vstack([M.T, np.ones((1, k), dtype=np.int64)]).astype(object)
+    assert np.array_equal(system @ inverse.astype(np.int64).astype(object) % p, np.eye(k, dtype=np.int64))
+    b = [0] * (k - 1) + [1]
+    wanted = integer_systems._by_lifting(system.tolist(), b, Clock())
+    assert integer_systems._by_lifting(system.astype(np.int64), b, Clock(), inverse) == wanted
+    orthogonal = np.vstack([np.eye(k)[:-1], np.eye(k)[0] + (p - 1) * np.eye(k)[-1]])
+    assert integer_systems.with_the_sum(orthogonal, p) is None  # a last row that sums to 0
+
+
 def test_integers_beyond_the_range_of_floats():
     """Squares of 1e-90 and 1e90 in one column: lifting asked how large they are in floats."""
     rng = np.random.default_rng(0)

@@ -22,7 +22,10 @@ from separatrix.proof.integer_systems import (
     Table,
     basis_columns,
     combine_to_zero,
+    independent,
+    is_short,
     solve,
+    with_the_sum,
 )
 
 LARGEST_SYSTEM = MOST_UNKNOWNS  # rows of a combination that is solved exactly
@@ -76,16 +79,22 @@ def vanishing_weights(V: NDArray[np.float64], clock: Clock) -> Integers | None:
     k = len(V)
     if not 0 < k <= min(LARGEST_SYSTEM, V.shape[1] + 1):
         return None
-    columns = basis_columns(residues_of_floats(V, PRIMES[0]), PRIMES[0], clock)
+    p, whole = PRIMES[0], machine_integers(V)
+    residues = residues_of_floats(V, p) if whole is None else (whole % p).astype(np.float64)
+    inverse = None
+    if whole is None or is_short(residues):
+        columns = basis_columns(residues, p, clock)
+    else:
+        columns, _, T = independent(residues, p, clock)
+        inverse = with_the_sum(T, p) if len(columns) == k - 1 else None
     if len(columns) != k - 1:
         return None
-    whole = machine_integers(V)
     system: Table
     if whole is None:
         system = [list(equation) for equation in zip(*integer_table(V[:, columns])[0], strict=True)] + [[1] * k]
     else:
         system = np.concatenate([whole[:, columns].T, np.ones((1, k), dtype=np.int64)])
-    found = solve(system, [0] * (k - 1) + [1], clock)
+    found = solve(system, [0] * (k - 1) + [1], clock, inverse)
     if found is None or min(found[0]) < 0:
         return None
     weight = without_factor(found[0])

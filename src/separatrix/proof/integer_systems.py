@@ -33,11 +33,13 @@ Integers = list[int]
 Table = list[Integers] | NDArray[np.int64]  # the latter where the numbers are machine integers
 
 
-def solve(A: Table, b: Integers, clock: Clock) -> tuple[Integers, int] | None:
+def solve(
+    A: Table, b: Integers, clock: Clock, inverse: NDArray[np.float64] | None = None
+) -> tuple[Integers, int] | None:
     """x and a denominator > 0 with ``A x = b denominator``, for a square A; None where A is singular.
 
     The caller checks the result, as proofs are checked: what is returned holds unless A is singular modulo three
-    primes at once.
+    primes at once. ``inverse``: A^-1 modulo the first of them, where it is known.
     """
     k = len(A)
     if k > MOST_UNKNOWNS:
@@ -49,11 +51,15 @@ def solve(A: Table, b: Integers, clock: Clock) -> tuple[Integers, int] | None:
     clock.look()
     if float(k) ** 3 * bits <= SHORT:
         return _by_flint(A.tolist() if isinstance(A, np.ndarray) else A, b)
-    return _by_lifting(A, b, clock)
+    return _by_lifting(A, b, clock, inverse)
 
 
-def _by_lifting(A: Table, b: Integers, clock: Clock) -> tuple[Integers, int] | None:
+def _by_lifting(
+    A: Table, b: Integers, clock: Clock, inverse: NDArray[np.float64] | None = None
+) -> tuple[Integers, int] | None:
     table = limbs(A)
+    if inverse is not None:
+        return _lift(table, b, inverse, PRIMES[0], _hadamard(A, b), clock)
     for p in PRIMES:
         columns, _, inverse = independent(residues(table, p), p, clock)
         if len(columns) == len(A):
@@ -105,16 +111,36 @@ def _mod(x: NDArray[np.float64], p: int) -> NDArray[np.float64]:
     return x
 
 
+def is_short(A: NDArray[np.float64]) -> bool:
+    """Does FLINT reduce it sooner than matrix products do?"""
+    return float(len(A)) * A.size <= FEW_PRODUCTS
+
+
 def basis_columns(A: NDArray[np.float64], p: int, clock: Clock) -> list[int]:
     """The first columns of A that are a basis of all modulo p."""
     k, width = A.shape
-    if float(k) * k * width > FEW_PRODUCTS:
+    if not is_short(A):
         return independent(A, p, clock)[0]
     from flint import nmod_mat
 
     reduced, rank = nmod_mat(k, width, A.astype(np.int64).ravel().tolist(), p).rref()
     rows = reduced.tolist()[:rank]
     return [next(j for j, value in enumerate(row) if int(value)) for row in rows]
+
+
+def with_the_sum(T: NDArray[np.float64], p: int) -> NDArray[np.float64] | None:
+    """The inverse of M^t with a line of ones below, from the T of `independent` for an M of one column less than rows.
+
+    z, the last row of T, is orthogonal to M: T'^t c + z t, T' the other rows, has the products c with M, and t sets the
+    sum. None where z sums to 0.
+    """
+    z = T[-1]
+    total = int(z.sum()) % p
+    if total == 0:
+        return None
+    z = _mod(z * float(pow(total, -1, p)), p)
+    sums = _mod(T[:-1].sum(axis=1), p)
+    return np.column_stack([_mod(T[:-1].T - _mod(z[:, None] * sums, p) + p, p), z])
 
 
 def independent(A: NDArray[np.float64], p: int, clock: Clock) -> tuple[list[int], list[int], NDArray[np.float64]]:
