@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from fits import vectors
 from newcomer import clouds, separatrix, told
 
 import separatrix as package
-from separatrix import BatchPerceptron, LeastSquares, Perceptron, UnavailableError
+from separatrix import BatchPerceptron, LeastSquares, MaxMargin, Perceptron, UnavailableError
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 OFFERED = [cls for cls in EVERYONE if "class_weight" in cls().get_params()]
@@ -36,6 +37,16 @@ def test_they_are_factors_on_sample_weights(cls, classes):
     np.testing.assert_allclose(balanced.decision_function(X), same.decision_function(X), rtol=1e-12)
     for k, certificate in enumerate(balanced.certificates_):
         assert certificate.verify(X, y if classes == 2 else y == balanced.classes_[k])
+
+
+def test_a_certificate_knows_the_product_of_both_weights_and_says_so_when_it_is_given_one_of_them():
+    y, own = Y[2], rng.uniform(0.5, 2.0, 60)
+    certificate = MaxMargin(1.0, class_weight="balanced").fit(X, y, sample_weight=own).certificate_
+    assert certificate.verify(X, y)
+    other = certificate.verify(X, y, own)
+    assert not other
+    assert "verify(X, y) knows its own" in str(other)
+    assert "knows its own" not in str(replace(certificate, upper=certificate.upper / 2).verify(X, y))
 
 
 @pytest.mark.parametrize("cls", [Perceptron, BatchPerceptron])

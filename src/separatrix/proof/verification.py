@@ -35,6 +35,9 @@ from separatrix.rows.validate import check_labels, check_numbers, check_structur
 from separatrix.space import Vector, signs
 
 IN_FLOATS = "Claims in a kernel's space are checked in floating point, with bounds on rounding errors, not exactly"
+OTHER_WEIGHTS = (
+    "the weights given are not those of the fit, which are sample_weight times class_weight: verify(X, y) knows its own"
+)
 SEARCH = 20.0  # seconds in which exact multipliers are looked for
 TOO_SMALL, TOO_LARGE = 1e-100, 1e100  # between them error bounds of floating point hold: no square is lost
 VECTORS = ("direction", "alpha", "sample_weight", "slack_vector")
@@ -59,7 +62,10 @@ def verify(claim: Certificate, X: Any, y: ArrayLike | None, sample_weight: Array
         note = (f"{left} of {len(y)} rows have weight 0 or other labels and take no part",) if left else ()
         return replace(found, notes=found.notes + note)
     given = None if sample_weight is None else _weights(sample_weight, len(y))
-    return _outcome(checker.check(_plain_rows(X), y, {**claim.as_plain(), **_exact(claim, X, y, kept)}, given))
+    found = _outcome(checker.check(_plain_rows(X), y, {**claim.as_plain(), **_exact(claim, X, y, kept)}, given))
+    if not found and given is not None and not np.array_equal(given, claim.sample_weight):
+        return replace(found, notes=(*found.notes, OTHER_WEIGHTS))
+    return found
 
 
 def _outcome(found: dict[str, list[str]]) -> Verification:
