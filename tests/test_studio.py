@@ -2,8 +2,12 @@
 
 import base64
 import builtins
+import functools
 import math
 import queue
+import signal
+import subprocess
+import sys
 import threading
 import zlib
 from contextlib import nullcontext
@@ -278,7 +282,9 @@ def test_the_door_is_open_to_this_machine_alone():
     pytest.importorskip("panel", reason="panel comes with the studio extra")
     from separatrix.studio.serving import server
 
+    before = signal.getsignal(signal.SIGINT)
     made = server()
+    assert signal.getsignal(signal.SIGINT) is before  # Panel would keep Ctrl-C from every fit of this process
     try:
         assert made.address == "127.0.0.1"
         (sockets,) = ([s.getsockname()[0] for s in made._http._sockets.values()],)
@@ -290,6 +296,17 @@ def test_the_door_is_open_to_this_machine_alone():
         server(host="0.0.0.0")
     with pytest.raises(DataError, match="password"):
         server(host="0.0.0.0", password="short")
+
+
+def test_ctrl_c_ends_it():
+    pytest.importorskip("panel", reason="panel comes with the studio extra")
+    command = [sys.executable, "-m", "separatrix", "studio", "--no-show"]
+    heeds = functools.partial(signal.signal, signal.SIGINT, signal.default_int_handler)  # whoever ignores it here
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=heeds) as process:
+        assert "(Ctrl-C ends it)" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0
+        assert process.stderr.read().strip() == "The studio has ended."
 
 
 def test_a_password_guards_what_others_can_reach():

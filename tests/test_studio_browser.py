@@ -14,8 +14,6 @@ from chromium import opened, running_browser
 
 pytest.importorskip("panel", reason="panel comes with the studio extra")
 
-MAIN = "import sys; sys.argv = ['separatrix', *sys.argv[1:]]; from separatrix.cli import main; main()"
-
 
 @pytest.fixture(scope="module")
 def address():
@@ -23,7 +21,7 @@ def address():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-c", MAIN, "studio", "--no-show", "--port", str(port)]
+    command = [sys.executable, "-m", "separatrix", "studio", "--no-show", "--port", str(port)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     said = []
     listener = threading.Thread(target=lambda: said.extend(process.stderr), daemon=True)

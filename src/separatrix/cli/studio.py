@@ -51,10 +51,10 @@ def studio(
     running = server(port, host, password, start, tuple(origin or ()))
     running.start()
     address = f"http://{host or 'localhost'}:{running.port}/"
-    terminal.say(f"The studio is at {address} (Ctrl-C ends it).")
     if show:
         running.io_loop.add_callback(running.show, "/")
     try:
+        terminal.say(f"The studio is at {address} (Ctrl-C ends it).")
         running.io_loop.start()
     except KeyboardInterrupt:
         terminal.say("The studio has ended.")

@@ -53,7 +53,7 @@ def is_plain(X: Any) -> bool:
     if type(X) is np.ndarray:
         fits = X.ndim == 2 and X.flags.c_contiguous
     else:
-        fits = type(X) is sp.csr_matrix and X.indices.dtype == np.int32
+        fits = type(X) in (sp.csr_matrix, sp.csr_array) and X.ndim == 2 and X.indices.dtype == np.int32
     return bool(fits) and X.dtype.char in "fd" and X.dtype.isnative and min(X.shape) > 0
 
 

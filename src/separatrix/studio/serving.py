@@ -1,8 +1,11 @@
 """The server of the studio: for this machine alone, unless a password guards it."""
 
 import secrets
+import signal
 import socket
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -37,17 +40,29 @@ def server(
     if host is not None:
         login = str(Path(__file__).with_name("login.html"))  # Panel's own takes its picture from the network
         guard = {"basic_auth": password, "cookie_secret": secrets.token_hex(32), "login_template": login}
-    return pn.io.server.get_server(
-        {"/": page_maker(start)},
-        port=port,
-        address=address,
-        websocket_origin=sorted(allowed),
-        websocket_max_message_size=LARGEST_MESSAGE,
-        title="separatrix studio",
-        show=False,
-        start=False,
-        **guard,
-    )
+    with _ctrl_c_as_before():
+        return pn.io.server.get_server(
+            {"/": page_maker(start)},
+            port=port,
+            address=address,
+            websocket_origin=sorted(allowed),
+            websocket_max_message_size=LARGEST_MESSAGE,
+            title="separatrix studio",
+            show=False,
+            start=False,
+            **guard,
+        )
+
+
+@contextmanager
+def _ctrl_c_as_before() -> Iterator[None]:
+    """Panel takes Ctrl-C for a server that need not run yet, for as long as the process lives: a fit never sees it."""
+    former = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if former is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, former)
 
 
 def page_maker(start: Loaded | None = None) -> Callable[[], Any]:
