@@ -88,7 +88,7 @@ class Passes:
 def fit(X, y, C, tol):
     """What a fit does: from arrays on the device to a certificate."""
     patterns = passed(DeviceRows.of(X, y), 1, Space(1.0, 0.0 if np.isinf(C) else (2 * C) ** -0.5))
-    problem = Problem(patterns, C, None, tol=tol)
+    problem = Problem(patterns, C, tol=tol)
     solvers.solve(problem, solvers.choose(problem)[0])
     if np.isinf(C):
         certificate = certify(patterns, problem.a, None)
@@ -236,7 +236,7 @@ def in_memory(X, y, C, tol):
         clock = time.perf_counter()
         space = Space(1.0, 0.0 if np.isinf(C) else (2 * C) ** -0.5)
         patterns = Patterns(MemoryRows(X, n_jobs=16), np.where(y == 1, 1.0, -1.0), space)
-        problem = Problem(patterns, C, None, tol=tol)
+        problem = Problem(patterns, C, tol=tol)
         solvers.solve(problem, solvers.choose(problem)[0])
         alpha = np.zeros(patterns.n)
         alpha[problem.alpha_index] = problem.alpha
@@ -275,7 +275,7 @@ def lbfgs(X, y, C, rounds=(5, 10, 20, 40)):
         torch.cuda.synchronize()
         seconds += time.perf_counter() - clock
         if round_ in rounds:
-            problem = Problem(patterns, C, None, tol=1e-12)
+            problem = Problem(patterns, C, tol=1e-12)
             vector = a.detach().double().cpu().numpy()
             problem.enter_piece(vector, problem.piece(vector))
             out.append({"rounds": round_, "evaluations": evaluations, "seconds": seconds, "gap": problem.gap})

@@ -61,7 +61,7 @@ def measure(small):
 
 def solve(X, y):
     """What a fit does besides checks, labels, support vectors and the certificate."""
-    problem = Problem(Patterns(X, y.astype(np.float64), Space(1.0)), np.inf, np.ones(len(y)), tol=1e-6)
+    problem = Problem(Patterns(X, y.astype(np.float64), Space(1.0)), np.inf, tol=1e-6)
     solvers.solve(problem, solvers.choose(problem)[0])
 
 

@@ -42,13 +42,13 @@ def test_sweeps_know_about_how_large_the_gap_is(layout, C, kind):
 
 @pytest.mark.parametrize(("layout", "C"), [("sparse", 100.0), ("dense", 0.01)])
 def test_sweeps_end_soon_after_the_gap_is_reached(layout, C):
-    problem = Problem(patterns(layout, C), C, None, tol=1e-3)
+    problem = Problem(patterns(layout, C), C, tol=1e-3)
     coordinate_descent.solve(problem)
     assert 1e-4 < problem.gap <= 1e-3
 
 
 def test_rows_that_were_left_out_come_back_where_they_have_slack():
-    sweeps = Sweeps(Problem(patterns("dense", 1.0, 10, 4), 1.0, None, tol=1e-3))
+    sweeps = Sweeps(Problem(patterns("dense", 1.0, 10, 4), 1.0, tol=1e-3))
     sweeps.size, sweeps.bound = 4, 0.1
     margins = np.full(10, 2.0)
     sweeps.bring_back(margins)

@@ -72,7 +72,7 @@ def test_a_step_in_the_span_of_the_rows_is_newtons(C, sparse):
     X, l = rows(3, 30, 100)
     space = Space(rho=1.0, delta=(2.0 * C) ** -0.5)
     patterns = Patterns(sp.csr_matrix(X) if sparse else X, l, space, np.linspace(0.5, 2.0, 30))
-    problem = Problem(patterns, C, None, tol=1e-9)
+    problem = Problem(patterns, C, tol=1e-9)
     a = 0.1 * np.random.default_rng(0).standard_normal(101)
     m = problem.margins(a)
     index, alpha = problem.slack_multipliers(m)

@@ -154,7 +154,7 @@ def test_every_format_gives_the_rows(tmp_path, table, name, cached):
 
 
 def solved(patterns, C=np.inf):
-    problem = Problem(patterns, C, None, tol=1e-9)
+    problem = Problem(patterns, C, tol=1e-9)
     solvers.solve(problem, solvers.choose(problem)[0])
     return problem
 

@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -17,7 +18,10 @@ from test_max_margin import shapes
 
 from separatrix import Certificate, MaxMargin, UnavailableError, max_margin_path, rows
 from separatrix.optimum import augmented_lagrangian
+from separatrix.patterns.plain_patterns import Patterns
+from separatrix.proof.certify import upper_bound
 from separatrix.proof.verification import verify_apart
+from separatrix.space import Space
 
 INF = float("inf")
 
@@ -288,3 +292,13 @@ def test_some_hundred_rows_by_their_columns_or_their_inner_products(noise, monke
     assert by_columns.n_passes_ != by_rows.n_passes_  # they were two
     assert max(by_columns.certificate_.gap, by_rows.certificate_.gap) < 1e-11
     np.testing.assert_allclose(by_columns.coef_, by_rows.coef_, rtol=1e-9)
+
+
+def test_multipliers_out_of_balance_prove_no_more_than_they_do():
+    """x^2 + 2 e R x >= D2 with e R far above D2: the root, computed as a difference, would lose all digits."""
+    X, labels = np.array([[0.0], [0.0], [1e8]]), np.array([1.0, -1.0, 1.0])
+    patterns = Patterns(X, labels, Space(1.0, 0.0, True, hinge=10.0))
+    upper = Fraction(upper_bound(patterns, np.arange(2), np.array([2.0, 1.0]), slack=1.0))
+    x, lean, D2 = 1 / upper, 1, 2 * 3 - 2 * 1
+    assert x * x + 2 * lean * Fraction(10) ** 8 * x <= D2
+    assert upper < 6e7

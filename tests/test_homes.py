@@ -108,9 +108,17 @@ def pair(space, classes=2, **options):
 
 
 def solved(patterns, C, tol=1e-9):
-    problem = Problem(patterns, C, None, tol=tol)
+    problem = Problem(patterns, C, tol=tol)
     solvers.solve(problem, solvers.choose(problem)[0])
     return problem
+
+
+def test_an_extreme_price_of_slack_is_the_hard_margin():
+    X, codes, home = generated(gap=0.5)
+    model = MaxMargin(1e12).fit(home)
+    assert model.converged_
+    assert model.certificate_.verify(home)
+    assert model.certificate_.upper == pytest.approx(MaxMargin(np.inf).fit(X, codes).certificate_.upper, rel=1e-6)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

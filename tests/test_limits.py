@@ -29,6 +29,9 @@ from separatrix import (
     Perceptron,
 )
 from separatrix import separability as decide
+from separatrix.optimum.problem import SECONDS_BETWEEN_LOOKS, Problem
+from separatrix.patterns.plain_patterns import Patterns
+from separatrix.space import Space
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
@@ -285,3 +288,32 @@ def test_a_callback_that_stops_the_proof():
         return min(now() - stop.asked)
 
     assert best_of_three(late) <= SOON
+
+
+def test_problems_that_serve_another_one_stop_with_it():
+    X, y = noise(200, 5)
+    patterns = Patterns(X, 2.0 * y - 1.0, Space(1.0, 0.5, weighted=True))
+    said = []
+    problem = Problem(patterns, 2.0, tol=1e-9, watch=lambda p: bool(said))
+    parts = [problem.softer(0.1, 1e-3), problem.harder(1e-9), problem.part(patterns.sample(np.arange(50)), 2.0, 1e-3)]
+    assert not any(part.done() for part in parts)
+    problem.stopped, problem._stale = True, 60  # want of progress is no reason for them to stop
+    assert not problem.limited
+    assert not any(part.done() for part in parts)
+    problem.go_on()
+    said.append("stop")
+    time.sleep(SECONDS_BETWEEN_LOOKS)
+    assert all(part.done() for part in parts)
+    assert problem.limited
+
+
+def test_passes_are_counted_within_a_turn_of_crammer_and_singer():
+    X, y = noise(500, 5, 5)
+    assert MaxMargin(100.0, loss="hinge", multi_class="kesler", max_passes=2).fit(X, y).n_iter_ < 10
+
+
+@pytest.mark.parametrize(("loss", "C"), [("squared_hinge", 1e6), ("hinge", 1.0)])
+def test_a_kernel_fit_that_no_accuracy_satisfies_ends(loss, C):
+    model = KernelMaxMargin(C, loss=loss, tol=0.0).fit(*noise(1600, 5))
+    assert not model.converged_
+    assert model.certificate_.gap < 1e-3

@@ -179,7 +179,7 @@ def test_sweeps_over_rows_and_rivals_find_the_soft_margin(C, layout):
     V, alpha, active = np.zeros((3, 14)), np.zeros((n, 2)), np.arange(n)
     norm2, diagonal = np.sum(scale(load_wine().data) ** 2, axis=1) + 1.0, np.full(n, 1.0 / (2.0 * C))
     for count in range(400):
-        size, largest, _ = machine_sweep()(rows, y, 1.0, diagonal, norm2, active, n, count, np.inf, V, alpha)
+        size, largest = machine_sweep()(rows, y, 1.0, diagonal, norm2, active, n, count, np.inf, V, alpha)
     assert size == n
     assert largest < 1e-3
     assert np.all(alpha >= 0)
@@ -193,7 +193,7 @@ def test_a_row_far_from_all_boundaries_is_left_out():
     V, alpha, active = np.zeros((3, 4)), np.zeros((200, 2)), np.arange(200)
     norm2, diagonal, size, bound = np.sum(X**2, axis=1) + 1.0, np.full(200, 0.5), 200, np.inf
     for count in range(30):
-        size, bound, _ = machine_sweep()(as_rows(X), y, 1.0, diagonal, norm2, active, size, count, bound, V, alpha)
+        size, bound = machine_sweep()(as_rows(X), y, 1.0, diagonal, norm2, active, size, count, bound, V, alpha)
     assert size < 200
     assert sorted(active) == list(range(200))
 

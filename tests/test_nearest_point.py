@@ -144,7 +144,7 @@ def test_far_fewer_rows_than_columns_go_by_sweeps(monkeypatch):
     X, labels = rng.normal(size=(40, 300)), np.where(np.arange(40) % 2, 1.0, -1.0)
 
     def solved(tol):
-        problem = Problem(Patterns(X, labels, Space(1.0)), INF, np.ones(40), tol=tol)
+        problem = Problem(Patterns(X, labels, Space(1.0)), INF, tol=tol)
         active_set.solve(problem)
         return problem
 

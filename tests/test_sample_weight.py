@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from cases import LAYOUTS, ONLINE, ONLINE_VARIANTS, each_layout, online
 from fits import vectors
 from sklearn.base import clone
@@ -19,6 +20,7 @@ from separatrix import (
     GreedyPerceptron,
     MarginFuzzyPerceptron,
     MarginPerceptron,
+    MaxMargin,
     PassiveAggressive,
     Perceptron,
     Pocket,
@@ -298,3 +300,14 @@ def test_certificates_are_about_unweighted_margins(cls, rng):
         certificate.verify(far[:40], y[:40])
     with pytest.raises(ValueError, match="weights"):
         certificate.verify(far, y, weight[:40])
+
+
+@pytest.mark.parametrize("factor", [1e-3, 1e3])
+def test_a_hard_margin_goes_its_way_whatever_weights_are(factor):
+    X = sp.random_array((600, 4000), density=5e-3, format="csr", rng=np.random.default_rng(0))
+    y = (X @ np.random.default_rng(1).normal(size=4000) > 0).astype(int)
+    plain = MaxMargin(np.inf).fit(X, y)
+    weighted = MaxMargin(np.inf).fit(X, y, sample_weight=np.full(600, factor))
+    assert plain.converged_
+    assert weighted.n_iter_ == plain.n_iter_
+    np.testing.assert_array_equal(weighted.coef_, plain.coef_)

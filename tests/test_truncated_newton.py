@@ -56,7 +56,7 @@ def test_sparse_rows_need_no_matrix(largest, dtype, C, monkeypatch):
 def test_few_columns_need_a_matrix_where_they_differ(largest, without, factor):
     """Even columns make a Hessian of similar eigenvalues: a few products do."""
     X, y = rows(9000, 150, largest=largest)
-    problem = Problem(Patterns(factor * X, y.astype(float), Space(1.0)), 1.0, None, tol=1e-4)
+    problem = Problem(Patterns(factor * X, y.astype(float), Space(1.0)), 1.0, tol=1e-4)
     assert not truncated_newton.avoids_a_matrix(problem)
     assert truncated_newton.suits(problem) is without
 
@@ -108,11 +108,11 @@ def test_nearly_hard_margins_by_a_working_set(free, add, monkeypatch):
     X, y = barely_inseparable(200, 60, 0.2, 3)
     C = 1e4
     space = Space(rho=1.0, delta=(2.0 * C) ** -0.5, free=free)
-    problem = Problem(Patterns(X, y.astype(float), space), C, None, tol=1e-9)
+    problem = Problem(Patterns(X, y.astype(float), space), C, tol=1e-9)
     problem.a[0] = 1.0
     nearly_hard.solve(problem)
     assert problem.gap <= 1e-9
-    asked = Problem(Patterns(X, y.astype(float), space), C, None, tol=1e-9)
+    asked = Problem(Patterns(X, y.astype(float), space), C, tol=1e-9)
     solvers.solve(asked, "newton")
     assert asked.lower == pytest.approx(problem.lower, rel=1e-8)
 
@@ -136,7 +136,7 @@ def test_whoever_watches_sees_how_far_it_is(monkeypatch):
     monkeypatch.setattr("separatrix.optimum.problem.SECONDS_BETWEEN_LOOKS", 0.0)
     gaps = []
     patterns = Patterns(X, y.astype(float), Space(1.0, 20.0**-0.5))
-    problem = Problem(patterns, 10.0, np.ones(len(y)), tol=1e-6, watch=lambda p: gaps.append(p.gap) or p.gap < 0.5)
+    problem = Problem(patterns, 10.0, tol=1e-6, watch=lambda p: gaps.append(p.gap) or p.gap < 0.5)
     newton.follow(problem)
     assert problem.stopped
     assert problem.gap == gaps[-1] < 0.5
@@ -148,7 +148,7 @@ def test_whoever_watches_sees_how_far_it_is(monkeypatch):
 def test_rows_of_many_values_are_swept_where_slack_is_cheap(values, solver):
     X, y = rows(n=5000, d=8000, density=values / 8000)
     patterns = Patterns(X, y.astype(float), Space(1.0, 0.2**-0.5))
-    assert solvers.choose(Problem(patterns, 0.1, np.ones(len(y)), tol=1e-4))[0] == solver
+    assert solvers.choose(Problem(patterns, 0.1, tol=1e-4))[0] == solver
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,6 @@ class MaxMargin(MarginClassifier):
         return kind(
             patterns,
             float(self.C),
-            None,
             tol=min(float(self.tol), PRECISE_GAP) if self._costs_nothing(patterns) else float(self.tol),
             max_passes=np.inf if self.max_passes is None else float(self.max_passes),
             max_time=np.inf if self.max_time is None else float(self.max_time),

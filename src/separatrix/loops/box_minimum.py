@@ -41,11 +41,9 @@ def box_minimum(key: str) -> Any:
                 gradient[i], size[i] = total, absolute
             settled = True
             for i in range(n):
-                free = 0.0 < alpha[i] < cap[i]
                 down = gradient[i] > NOTHING * size[i] and alpha[i] > 0.0
                 up = gradient[i] < -NOTHING * size[i] and alpha[i] < cap[i]
                 settled = settled and not (down or up)
-                settled = settled and not (free and abs(gradient[i]) > NOTHING * size[i])
             if settled and refined:
                 return True
             refined = settled

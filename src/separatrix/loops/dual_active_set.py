@@ -22,7 +22,7 @@ LISTED = 12  # violated rows that are looked for at a time
 
 @on_first_use
 def dual_active_set(key: str) -> Any:
-    """Up to ``steps`` rows join; returns how it ended and the size of A.
+    """Up to ``steps`` searches for violated rows, of which up to LISTED join; returns how it ended and the size of A.
 
     ``V``: rows, ``norms``: their lengths, ``right``: b; ``w``, ``Q``, ``R``, ``active``, ``u``, ``size``: where it
     stands. ``slack``: what a product may lack of b, per length of row and vector. Where nothing satisfies all rows,

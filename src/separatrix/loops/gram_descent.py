@@ -92,7 +92,7 @@ def descend_pairs(key: str) -> Any:
             if top - bottom <= enough or top <= -0.5 * FAR or bottom >= 0.5 * FAR:
                 return step, -1
             i = place
-            while slope[i] + grows[i] != top:
+            while i < q - 1 and slope[i] + grows[i] != top:  # it ends also where slopes are no numbers
                 i += 1
             if slot[i] < 0:
                 return step, i

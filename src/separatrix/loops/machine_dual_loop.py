@@ -24,7 +24,7 @@ from separatrix.rows.access import add_row, prefetch, scores
 @on_first_use
 def machine_sweep(key: str) -> Any:
     def run(X, codes, rho, diagonal, norm2, active, size, seed, bound, V, alpha):
-        """One sweep over ``active[:size]``; returns the new size, the largest violation and the price of slack seen.
+        """One sweep over ``active[:size]``; returns the new size and the largest violation.
 
         ``norm2``: s of each row; ``diagonal``: of each row; ``alpha``: (n, c - 1), its columns the rivals in order.
         """
@@ -33,7 +33,7 @@ def machine_sweep(key: str) -> Any:
         rivals = categories - 1
         out, g = np.empty(categories), np.empty(rivals)
         shuffle(active, size, seed)
-        largest = price = 0.0
+        largest = 0.0
         k = 0
         while k < size:
             i = active[k]
@@ -50,8 +50,6 @@ def machine_sweep(key: str) -> Any:
                 far = min(far, gradient)
                 if alpha[i, q] > 0.0 or gradient < 0.0:
                     violation = max(violation, abs(gradient))
-                if m < 1.0:
-                    price += (1.0 - m) * (1.0 - m) / (2.0 * extra)
                 g[q] = 1.0 - m + s * (alpha[i, q] + sigma)
             if idle and far >= 0.0:
                 if far > bound:
@@ -83,6 +81,6 @@ def machine_sweep(key: str) -> Any:
             if change != 0.0:
                 add_row(change, X, i, rho, V[own])
             k += 1
-        return size, largest, price
+        return size, largest
 
     return compiled(run)

@@ -20,6 +20,7 @@ from separatrix.optimum.least_distance import least_distance
 from separatrix.optimum.machine_start import near_hard_machine
 from separatrix.optimum.nearest_with_bias import nearest_with_bias
 from separatrix.optimum.problem import Problem
+from separatrix.optimum.small_problem import size
 from separatrix.passes.summaries import Sides
 from separatrix.space import Vector
 
@@ -31,11 +32,18 @@ ADD_OF_CLASS = 20  # patterns of each class that join where vertices are pairs
 VALUES_FROM_MEAN = 100_000  # of a linear machine, up to which exact solves need no better start than the mean
 TRIALS = 2  # rounds from the mean, before the vector of a soft margin shows the way
 MANY_ERRORS = 0.02  # of the mean, from which it shows the way at once
-MODERATE_C, START_GAP = 100.0, 1e-2  # its C |y|^2 and its gap: a larger C costs more than it saves
-WORST, LIKELY, FEW_ERRORS = 3, 0.6, 10  # patterns a column that join then, and that are taken for tight; its errors
+MODERATE_C = 100.0  # its C |y|^2: a larger one costs more than it saves
+START_GAP = 1e-2  # its gap
+WORST = 3  # patterns a column that join then
+LIKELY = 0.6  # patterns a column that are taken for tight then
+FEW_ERRORS = 10  # of it, up to which so many join
 MANY_COLUMNS = 150  # from which exact solves are so dear that it pays
-FAR_WIDER, VALUES_FOR_SWEEPS, COARSE_GAP = 4, 1_000_000, 1e-5  # columns a row, values, gap: sweeps are tried first
-SWEEPS, SWEEPS_AT_ONCE, VALUES_BETWEEN_LOOKS = 40, 5, 1e8  # at most: in all, between two looks, values they visit there
+FAR_WIDER = 4  # columns a row from which sweeps are tried first,
+VALUES_FOR_SWEEPS = 1_000_000  # with so many values,
+COARSE_GAP = 1e-5  # and up to this accuracy
+SWEEPS = 40  # in all, at most
+SWEEPS_AT_ONCE = 5  # between two looks at the gap, at most
+VALUES_BETWEEN_LOOKS = 1e8  # that they visit, about
 NOTHING_LEFT = 1e-14  # a distance below this, as a fraction of R, is rounding error
 
 
@@ -82,7 +90,7 @@ def _solve_augmented(problem: Problem, start: Vector | None) -> None:
         if len(working) == size:
             return  # nothing new is violated: this is as far as arithmetic goes
         a, rows = _solve_on(problem, working, rows)
-        if _vanishes(problem):
+        if vanishes(problem):
             return
         if len(working) > 1.5 * width + add:  # looking for the worst of them is not free
             working = rows
@@ -93,7 +101,7 @@ def _solve_at_once(problem: Problem) -> None:
     if patterns.n * (patterns.d + 1) > VALUES_AT_A_GLANCE and _try(problem, problem.mean()):
         return  # stopped: the mean has most of them on their sides, what an unfinished solve has found may not
     a, _ = _solve_on(problem, np.arange(patterns.n), np.zeros(0, np.int64))
-    _try(problem, problem.mean() if _vanishes(problem) else a)
+    _try(problem, problem.mean() if vanishes(problem) else a)
     problem.tell()
 
 
@@ -118,7 +126,7 @@ def _solve_on(problem: Problem, working: np.ndarray, rows: np.ndarray) -> tuple[
     return a, working[support]
 
 
-def _vanishes(problem: Problem) -> bool:
+def vanishes(problem: Problem) -> bool:
     """Do the multipliers combine to what is 0 but for rounding errors?"""
     return problem.upper <= NOTHING_LEFT * problem.patterns.radius * math.sqrt(problem.patterns.d + 1)
 
@@ -130,12 +138,11 @@ def all_join(patterns: Any) -> bool:
 
 
 def near_hard(problem: Problem, product: float) -> Vector | None:
-    """The vector of a soft margin with this C |y|^2, on average; None where squares are out of range."""
-    scale = problem.patterns.mean_square + problem.patterns.space.rho**2
+    """The vector of a soft margin with this C c |y|^2, on average; None where squares are out of range."""
+    scale = size(problem) * float(problem.weight.mean())
     if not (scale > 0 and product / scale > 0):
         return None
     soft = problem.softer(product / scale, START_GAP)
-    soft.watch = lambda _: problem.interrupted()
     newton.follow(soft)
     problem.passes = soft.passes
     return soft.a
@@ -182,7 +189,7 @@ def _solve_free(problem: Problem) -> None:
         rows = working[support]
         combination[columns[:-1]] = u[support] @ V[support, :-1]
         problem.dual(rows, u[support], combination)
-        if _vanishes(problem):
+        if vanishes(problem):
             return
         if len(working) > 1.5 * patterns.d + add:
             working = rows
@@ -212,7 +219,7 @@ def _solve_by_pairs(problem: Problem, w: Vector) -> None:
         support = np.flatnonzero(u)
         rows, alpha = _multipliers(pairs[support], u[support])
         problem.dual(rows, alpha, np.append(V[support].T @ u[support], 0.0))
-        if _vanishes(problem):
+        if vanishes(problem):
             return
         if len(pairs) > 2 * (patterns.d + 1) + ADD_OF_CLASS * ADD_OF_CLASS:
             pairs = pairs[support]

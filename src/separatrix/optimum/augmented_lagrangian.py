@@ -4,7 +4,8 @@
 
 has kinks, its augmented Lagrangian has none: for multipliers alpha and a sigma > 0
 
-    L(a) = |a|^2/2 + sum_k (clip(u_k, 0, C c_k)-envelope),   u_k = alpha_k + sigma (1 - a.y_k)
+    L(a) = |a|^2/2 + sum_k (u_k^2 - (u_k - clip(u_k, 0, C c_k))^2 - alpha_k^2)/(2 sigma)
+    u_k = alpha_k + sigma (1 - a.y_k)
     grad L = a - sum clip(u_k, 0, C c_k) y_k,   Hessian = I + sigma sum_J y_k y_k^t,   J = {k: 0 < u_k < C c_k},
 
 the identity without the 1 of a free bias. Newton's method with an exact line search finds its minimum; then
@@ -12,6 +13,8 @@ alpha = clip(u) are better multipliers, and sigma grows. Only the rows of J, who
 their bounds, enter the Hessian: near the solution they are no more than the columns. Every step shows a vector and
 multipliers within their bounds, so the gap is known all the time.
 """
+
+from contextlib import suppress
 
 import numpy as np
 import scipy.linalg as la
@@ -53,7 +56,7 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
         return
     lagrangian = Lagrangian(problem)
     if few:
-        lagrangian.begin(problem.combine(np.flatnonzero(begun), begun[begun > 0]), begun)
+        lagrangian.begin(_combined(problem, begun), begun)
     elif start is not None:
         lagrangian.begin(start, begun)
     elif problem.patterns.d + 1 > min(LARGEST_FACTOR, problem.patterns.n):
@@ -61,17 +64,21 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
         # and then sweeps arrive.
         near = problem
         if problem.free:  # with a bias that is part of |a|: near enough for multipliers to begin with
-            near = problem._with(problem.C, problem.patterns.space._replace(free=False), max(problem.tol, START_GAP))
-            near.watch = lambda _: problem.interrupted()
+            near = problem.unbiased(max(problem.tol, START_GAP))
         alpha = descend(near)
         problem.passes = near.passes
         if problem.done():
             return
-        lagrangian.begin(problem.combine(np.flatnonzero(alpha), alpha[alpha > 0]), alpha)
+        lagrangian.begin(_combined(problem, alpha), alpha)
     else:
         found = _of_few_columns(problem, lagrangian.sigma)
         lagrangian.begin(*(_of_sweeps(problem) if found is None else found))
     lagrangian.follow()
+
+
+def _combined(problem: Problem, alpha: Vector) -> Vector:
+    index = alpha.nonzero()[0]
+    return problem.combine(index, alpha[index])
 
 
 def _is_of_few_rows(problem: Problem) -> bool:
@@ -134,9 +141,7 @@ class Lagrangian:
         self.problem, patterns = problem, problem.patterns
         self.caps, self.space = problem.caps, patterns.space
         self.direct = False  # whether a step has needed more products than a matrix costs
-        self.penalty = np.ones(patterns.d + 1)
-        if problem.free:
-            self.penalty[-1] = 0.0
+        self.penalty = problem.penalty
         scale = patterns.mean_square + (0.0 if problem.free else self.space.rho**2)
         self.sigma = FIRST_SIGMA / scale if scale > 0 else 1.0
 
@@ -239,7 +244,8 @@ class Lagrangian:
             H[np.diag_indices(width)] += self.penalty
             return newton_step(H, gradient)
         if len(rows) <= LARGEST_FACTOR:
-            return self._by_rows(rows, gradient)
+            with suppress(la.LinAlgError):  # rows that depend on each other, and a large sigma
+                return self._by_rows(rows, gradient)
         curvature = np.full(len(rows), self.sigma)
         return conjugate_gradients(self.problem, rows, curvature, self.penalty, gradient)[0]
 

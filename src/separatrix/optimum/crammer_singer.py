@@ -1,6 +1,8 @@
 """A linear machine with one plain slack per row (Crammer & Singer 2001), by dual coordinate descent.
 
-    minimise  sum_m |w_m|^2/2 + C sum_i c_i xi_i,   xi_i = max(0, 1 - min_(m != y_i) (w_y_i - w_m).y_i)
+    minimise  sum_m |w_m|^2/2 + C sum_i c_i xi_i,   xi_i = max(0, 1 - min_(m != k_i) (w_k_i - w_m).y_i)
+
+where k_i is the class of row i.
 
 Sweeps over all rows take turns with sweeps over those whose multiples moved, which most rows do not; after each turn
 the bounds are taken. The order is drawn from a fixed seed, so that a fit can be repeated.
@@ -40,7 +42,8 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
         change = over(rng.permutation(n))
         moving = np.flatnonzero((multiples != before).any(axis=1))
         for _ in range(INNER):
-            if not len(moving) or problem.interrupted() or over(rng.permutation(moving)) < STILL * change:
+            spent = problem.passes >= problem.max_passes or problem.interrupted()
+            if not len(moving) or spent or over(rng.permutation(moving)) < STILL * change:
                 break
         problem.primal(V.ravel(), problem.margins(V.ravel()))
         alpha = np.maximum(-multiples[others], 0.0)  # row by row, the rivals in order: as patterns are numbered

@@ -24,7 +24,7 @@ FINEST_RESIDUAL = 0.03  # of the tolerance: a smaller one does not show in the g
 def solve(problem: Problem, alpha: Vector) -> None:
     """From multipliers, whose support is the first guess of the face."""
     patterns = problem.patterns
-    diagonal = np.zeros(patterns.n) if problem.hard else 1.0 / (2.0 * problem.C * problem.weight)
+    diagonal = problem.diagonal
     on_face = alpha > 0
     if not on_face.any():
         on_face[:] = True
@@ -70,7 +70,7 @@ def _minimum(problem: Problem, rows: np.ndarray, x: Vector, diagonal: Vector, ac
     q, rr = r.copy(), float(np.sum(r * r))
     enough = len(rows) * accuracy**2
     for _ in range(STEPS):
-        if rr <= enough or problem.passes >= problem.max_passes:
+        if rr <= enough or problem.passes >= problem.max_passes or problem.interrupted():
             break
         Gq = product(q)
         curvature = float(np.sum(q * Gq))

@@ -18,9 +18,6 @@ from separatrix.space import Vector
 class HingeProblem(Problem):
     """A `Problem` with plain slack; its patterns live in a space with a hinge."""
 
-    def softer(self, C: float, tol: float) -> Problem:
-        return self._with(C, self.patterns.space._replace(hinge=C), tol)
-
     @property
     def diagonal(self) -> Vector:
         return np.zeros(self.patterns.n)

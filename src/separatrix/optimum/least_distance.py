@@ -40,11 +40,8 @@ def _by_least_squares(V: NDArray[np.float64], scale: float, stop: Callable[[], b
     E = np.vstack([V.T / scale, np.ones(len(V))])
     f = np.zeros(E.shape[0])
     f[-1] = 1.0
-    if E.size * min(E.shape) <= SHORT:
-        with no_warnings:  # older ones solve equations that may be ill-conditioned
-            u, _ = nnls(E, f, maxiter=max(50 * E.shape[1], 1000))
-    else:
-        u = nnls_in_steps(E, f, stop)
+    u = _at_once(E, f) if E.size * min(E.shape) <= SHORT else None
+    u = nnls_in_steps(E, f, stop) if u is None else u
     total = u.sum()
     if not total > 0:
         raise FloatingPointError("no multiplier is positive")
@@ -60,6 +57,14 @@ def _by_least_squares(V: NDArray[np.float64], scale: float, stop: Callable[[], b
             w, u = w_tight, np.zeros(len(V))
             u[support] = u_tight / u_tight.sum()
     return w, u
+
+
+def _at_once(E: NDArray[np.float64], f: Vector) -> Vector | None:
+    try:
+        with no_warnings:  # older ones solve equations that may be ill-conditioned
+            return np.asarray(nnls(E, f, maxiter=max(50 * E.shape[1], 1000))[0])
+    except RuntimeError:  # it went in circles
+        return None
 
 
 def nnls_in_steps(E: NDArray[np.float64], f: Vector, stop: Callable[[], bool] = lambda: False) -> Vector:

@@ -33,7 +33,7 @@ def near_hard_machine(problem: Problem) -> Vector:
         if size == 0 or spent >= SHARE * problem.max_passes or problem.interrupted():
             break
         with np.errstate(over="ignore"):  # the mixing of order.py, where numba is switched off
-            size, largest, _ = machine_sweep()(
+            size, largest = machine_sweep()(
                 part.rows, part.codes, rho, diagonal, norm2, active, size, count, bound, V, alpha
             )
         bound = largest if largest > 0 else np.inf

@@ -95,6 +95,8 @@ def _refined(V: Matrix, right: Vector, S: np.ndarray, u: Vector, gram: Matrix) -
             break
         whole[S] += la.cho_solve(factor, rest, check_finite=False)
         w = whole @ V
+    else:
+        margins = V @ w
     good = np.all(whole >= 0) and np.all(margins >= right - FEASIBLE * np.maximum(np.abs(right), 1.0))
     return Nearest(w, whole) if good else None
 

@@ -47,7 +47,8 @@ def follow(problem: Problem, start: Vector | None = None) -> None:
             return
         if problem.patterns.n <= nearly_hard.ADD and not is_small(problem) and nearly_hard.is_affordable(problem):
             nearly_hard.solve(problem)
-            return
+            if problem.gap <= problem.tol or problem.stopped:
+                return
     if is_small(problem):
         start = minimiser(problem)
     C = problem.C / STRIDE
@@ -61,6 +62,8 @@ def follow(problem: Problem, start: Vector | None = None) -> None:
         sweeps.sweep(SWEEPS)
         start, problem.passes = sweeps.a, first.passes
     for stage in reversed(stages):
+        if problem.limited:
+            break
         stage.passes = problem.passes
         _with_line_search(stage, start)
         start, problem.passes = stage.a, stage.passes
@@ -73,14 +76,6 @@ def _without_a_matrix(problem: Problem) -> bool:
         return False
     easy = problem.C * size(problem) <= PATH_FROM_C
     return (easy or not _in_span(problem)) and truncated_newton.suits(problem)
-
-
-def _penalty(problem: Problem) -> Vector:
-    """The factors on the squares of a in P: none on a free bias."""
-    penalty = np.ones(problem.patterns.d + 1)
-    if problem.free:
-        penalty[-1] = 0.0
-    return penalty
 
 
 def solve(problem: Problem, start: Vector) -> None:
@@ -97,7 +92,7 @@ def _with_line_search(problem: Problem, start: Vector | None) -> None:
     width = patterns.d + 1
     a = np.zeros(width) if start is None else start.copy()
     m = problem.margins(a)
-    penalty = _penalty(problem)
+    penalty = problem.penalty
     steps: Steps
     first = True
     for round_ in range(ROUNDS):

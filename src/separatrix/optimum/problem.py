@@ -27,8 +27,8 @@ ROUNDING, STALLED_THERE = 1e-10, 3  # a gap that may be rounding errors, and the
 
 
 class Problem:
-    """``weight`` are the c_k; None: those of the patterns. ``watch`` is told the state after each pass and may stop the
-    solver by returning True.
+    """The c_k are the prices of the patterns. ``watch`` is told the state after each pass and may stop the solver by
+    returning True.
 
     ``slack_vector``: where it is not None, the multipliers of the upper bound are the slacks of this vector,
     alpha = 2 C c max(0, 1 - a.y), and are not listed.
@@ -38,7 +38,6 @@ class Problem:
         self,
         patterns: Any,  # a PatternSet; solvers that need rows in memory ask for more
         C: float,
-        weight: Any,
         *,
         tol: float,
         max_passes: float = np.inf,
@@ -46,9 +45,7 @@ class Problem:
         watch: Callable[["Problem"], bool] | None = None,
     ):
         self.patterns = patterns
-        self.C, self.hard, self.weight = C, math.isinf(C), weight
-        if weight is None and patterns.here:
-            self.weight = self.patterns.prices
+        self.C, self.hard = C, math.isinf(C)
         self.tol, self.max_passes, self.max_time, self.watch = tol, max_passes, max_time, watch
         self.clock, self.passes, self.stopped = time.perf_counter(), 0.0, False
         self._looked = self.clock
@@ -61,32 +58,59 @@ class Problem:
 
     def softer(self, C: float, tol: float) -> "Problem":
         """The same problem with another C and accuracy, on the same clock and count of passes."""
-        return self._with(C, self.patterns.space._replace(delta=(2.0 * C) ** -0.5), tol)
+        return self._with(C, self.patterns.space._replace(delta=(2.0 * C) ** -0.5, weighted=True), tol)
 
     def harder(self, tol: float) -> "Problem":
         """The hard margin of the same patterns, likewise."""
         return self._with(np.inf, self.patterns.space._replace(delta=0.0, hinge=0.0), tol, Problem)
 
+    def unbiased(self, tol: float) -> "Problem":
+        """The same with a bias that is part of |a|, likewise."""
+        return self._with(self.C, self.patterns.space._replace(free=False), tol)
+
     def _with(self, C: float, space: Space, tol: float, kind: type["Problem"] | None = None) -> "Problem":
-        patterns = self.patterns.in_space(space)
-        other = (kind or type(self))(
-            patterns, C, self.weight, tol=tol, max_passes=self.max_passes, max_time=self.max_time
-        )
-        other.clock, other.passes = self.clock, self.passes
+        other = self.part(self.patterns.in_space(space), C, tol, kind or type(self))
+        other.max_passes, other.passes = self.max_passes, self.passes
         return other
+
+    def part(self, patterns: Any, C: float, tol: float, kind: type["Problem"] | None = None) -> "Problem":
+        """A problem whose solution serves this one, on the same clock; whoever watches this one stops it too."""
+        other = (kind or Problem)(patterns, C, tol=tol, max_time=self.max_time, watch=self._heed)
+        other.clock = self.clock
+        return other
+
+    def _heed(self, _: "Problem") -> bool:
+        """Is this problem stopped, for another reason than want of progress?"""
+        self.interrupted()
+        return self.limited
 
     def adopt(self, other: "Problem") -> None:
         """Take over the passes of another problem on the same patterns, and what it found as far as it is good here."""
         self.passes = other.passes
         if self.hard:
             self.reached(other.a, self.smallest(other.a))
-        else:
+        elif self.patterns.here:
             self.primal(other.a, self.margins(other.a))
+        else:
+            self.enter_piece(other.a, self.piece(other.a, hessian=False))
         self.dual(other.alpha_index, other.alpha, self.combine(other.alpha_index, other.alpha))
 
     @property
     def free(self) -> bool:
         return self.patterns.space.free
+
+    @property
+    def weight(self) -> Vector:
+        """The c_k, of rows that are here."""
+        return self.patterns.prices
+
+    @property
+    def penalty(self) -> Vector:
+        """The factors on the squares of a in P: none on a free bias."""
+        penalty = np.ones(self.patterns.d + 1)
+        if self.free:
+            penalty[-1] = 0.0
+        return penalty
 
     @property
     def diagonal(self) -> Vector:
@@ -179,7 +203,7 @@ class Problem:
     def dual(self, index: np.ndarray, alpha: Vector, combination: Vector) -> float:
         """Enter multipliers with the combination of the patterns that they make; returns the upper bound.
 
-        A free bias needs sum alpha_k l_k = 0: what is left of it meets a bias of at most R + margin per unit of length.
+        A free bias needs sum alpha_k l_k = 0: what is left of it meets a bias of at most R per unit of length.
         """
         total = float(alpha.sum())
         if not total > 0:
@@ -187,7 +211,7 @@ class Problem:
         extension = self.patterns.extension(index, alpha)
         bound = float(np.hypot(self.patterns.space.length(combination), extension)) / total
         if self.free:
-            bound += abs(float(combination[-1])) / (self.patterns.space.rho * total) * (self.patterns.radius + bound)
+            bound += abs(float(combination[-1])) / (self.patterns.space.rho * total) * self.patterns.radius
         if bound < self.upper:
             self.upper, self.alpha_index, self.alpha = bound, index.copy(), alpha.copy()
             self.slack_vector = None
@@ -272,7 +296,7 @@ class Problem:
     def slack_multipliers(self, margins: Vector) -> tuple[np.ndarray, Vector]:
         """The dual point of a soft margin's vector: alpha = 2 C c max(0, 1 - m), rows and values."""
         index = (margins < 1.0).nonzero()[0]
-        return index, 2.0 * self.C * self.patterns.prices[index] * (1.0 - margins[index])
+        return index, 2.0 * self.C * self.weight[index] * (1.0 - margins[index])
 
     def with_best_bias(self, a: Vector, m: Vector) -> tuple[Vector, Vector]:
         """A soft margin's vector with the bias that minimises P, and its margins: there sum alpha_k l_k = 0, which the

@@ -25,10 +25,7 @@ Matrix = NDArray[np.float64]
 
 
 def solve(problem: Problem, start: Vector | None = None) -> None:
-    patterns = problem.patterns
-    penalty = np.ones(patterns.d + 1)
-    if problem.free:
-        penalty[-1] = 0.0
+    penalty = problem.penalty
     known: Matrix | None = None  # a Hessian that stands for that of all rows
     if start is None:
         a, known = _from_sample(problem)
@@ -78,7 +75,7 @@ def _from_sample(problem: Problem) -> tuple[Vector, Matrix | None]:
     rows = evenly(everything, max(min(sample, VALUES // (patterns.features + 1)), 10 * patterns.features))
     C = problem.C * everything / len(rows)
     part = patterns.sample(rows).in_space(patterns.space._replace(delta=(2.0 * C) ** -0.5))
-    small = Problem(part, C, part.prices, tol=max(SAMPLE_GAP, problem.tol), max_time=problem.time_left())
+    small = problem.part(part, C, max(SAMPLE_GAP, problem.tol))
     newton.follow(small)
     problem.passes += small.passes * len(rows) / everything
     if problem.free or not patterns.here:

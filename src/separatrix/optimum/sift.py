@@ -30,10 +30,10 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
     rows = evenly(patterns.rows_in_all, most) if start is None else np.unique(_try(problem, start) // per_row)
     while not problem.done():
         part = patterns.sample(rows)
-        small = Problem(part, np.inf, None, tol=FINER * problem.tol, max_time=problem.time_left())
+        small = problem.part(part, np.inf, FINER * problem.tol)
         active_set.solve(small)
         problem.dual(patterns.renumbered(small.alpha_index, rows), small.alpha, part.combine(*small.multipliers()))
-        if problem.upper <= active_set.NOTHING_LEFT * patterns.radius * np.sqrt(patterns.d + 1):
+        if active_set.vanishes(problem):
             return  # these rows alone have no separator
         brought = _try(problem, small.a)
         joined = _union(rows, brought // per_row)

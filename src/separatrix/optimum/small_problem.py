@@ -42,7 +42,7 @@ def _few(problem: Problem) -> bool:
 
 def small_minimum(problem: Problem, X: Storage, alpha: Vector, sigma: Vector, a: Vector, stages: int = 1) -> bool:
     """`small_newton` from a vector of these rows, which are those of the problem or their coordinates."""
-    patterns, penalty = problem.patterns, np.ones(len(a))
+    patterns, penalty = problem.patterns, np.ones(len(a))  # of which there may be fewer than the problem has
     if problem.free:
         penalty[-1] = 0.0
     found = small_newton()(

@@ -149,7 +149,8 @@ def solve(problem: Problem, name: str, start: Vector | None = None) -> None:
         if _stalled(problem):
             problem.go_on()
             nearly_hard.solve(problem)
-        if problem.gap > problem.tol and problem.C * patterns.radius2 > EXTREME:
+        if problem.gap > problem.tol and problem.C * patterns.radius2 > EXTREME and not problem.limited:
+            problem.go_on()
             _as_hard(problem)
 
 
@@ -179,9 +180,9 @@ def _as_hard(problem: Problem) -> None:
         return
     SOLVERS[name].run(hard, None)
     if hard.lower > 0:
-        margins = problem.margins(hard.a)
-        problem.primal(hard.a / margins.min(), margins / margins.min())
-        problem.dual(hard.alpha_index, hard.alpha, problem.combine(hard.alpha_index, hard.alpha))
+        hard.a = hard.a / (hard.lower * problem.patterns.space.length(hard.a))  # with a smallest margin of 1
+        problem.adopt(hard)
+    problem.passes = max(problem.passes, hard.passes)
 
 
 def _hard_here(problem: Problem) -> str | None:

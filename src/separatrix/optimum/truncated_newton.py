@@ -23,8 +23,11 @@ FINEST_BY_CG = 1e-8  # accuracy up to which conjugate gradients are as good as a
 MANY_PRODUCTS = 15.0  # that a Hessian is worth, from which they are tried first
 SOME_PRODUCTS, EVEN = 0.5, 0.7  # the same where columns weigh about as much as each other: 1 where they are equal
 PLACES, TOGETHER = 20, 1000  # where stored values tell how much columns weigh, and how many at each
-STEP, HESSIANS = 3.0, 10.0  # that the products of a step, and all at one C, may cost before one is formed
-FEW_IN_STEP, FEW = 10.0, 25.0  # products, the same beside one Hessian where columns are even: enough there or never
+STEP, HESSIANS = 3.0, 10.0  # Hessians that the products of a step, and all at one C, may cost before one is formed
+FEW_IN_STEP, FEW = (
+    10.0,
+    25.0,
+)  # products of a step, and all at one C, beside one Hessian where this is worth few of them
 FIRST_C, FACTOR, FIRST_GAP = 10.0, 4.0, 0.1  # C |y|^2 where a path begins, the factor between its C, and their gap
 MOST_PRODUCTS = 500  # of conjugate gradients in a step
 VISITED = 10_000_000  # stored values between two looks at the limits: some hundredths of a second

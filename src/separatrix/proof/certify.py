@@ -126,7 +126,8 @@ def _hinge_bound(patterns: Any, index: np.ndarray, alpha: Vector, slack: float) 
     if not D2 > 0:
         return np.inf
     meets = lean * patterns.radius
-    return float(1.0 / (np.hypot(meets, np.sqrt(D2)) - meets) * (1.0 + slack * 16.0 * EPS))
+    # 1/x of the larger root of x^2 + 2 meets x = D2, without a difference
+    return float((np.hypot(meets, np.sqrt(D2)) + meets) / D2 * (1.0 + slack * 16.0 * EPS))
 
 
 def _soft_bound_elsewhere(patterns: Any, a: Vector, slack: float) -> float:
@@ -172,7 +173,7 @@ def slack_bound(patterns: Any, a: Vector, slack: float = SLACK) -> float:
     length = float(np.hypot(length, patterns.space.delta * np.sqrt(piece.squares * (1.0 + terms))))
     if patterns.space.free:
         left = abs(piece.pull[-1]) / patterns.space.rho + terms * total + moved
-        length += left * (patterns.radius + length / total)
+        length += left * patterns.radius
     return float(length / (total - min(moved, 0.5 * total)) * (1.0 + terms))
 
 
@@ -191,8 +192,9 @@ def upper_bound(patterns: Any, index: np.ndarray, alpha: Vector, slack: float = 
     longest = patterns.length_range(a, slack)[1]
     length = float(np.hypot(longest * (1.0 + slack * len(a) * EPS) + error, extension))
     if patterns.space.free:
-        # sum alpha_k l_k ought to be 0; what is left of it meets a bias of at most R + margin per unit of length.
-        length += slack * abs(fsum(alpha * patterns.labels_of(index))) * (patterns.radius + length / total)
+        # sum alpha_k l_k ought to be 0; what is left of it meets a bias of at most R per unit of length: rows of both
+        # classes are on their sides
+        length += slack * abs(fsum(alpha * patterns.labels_of(index))) * patterns.radius
     rounding = slack * (len(alpha) + 8) * EPS
     return float(length / total * (1.0 + rounding))
 

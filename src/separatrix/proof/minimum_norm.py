@@ -156,7 +156,6 @@ def _start(rows: IntegerRows, clock: Clock) -> tuple[list[int], Integers, Intege
     problem = Problem(
         Patterns(rows.Z, np.ones(rows.n), Space(0.0)),
         np.inf,
-        None,
         tol=0.5,
         max_passes=200,
         max_time=SPARE * clock.left,

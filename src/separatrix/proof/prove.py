@@ -70,8 +70,7 @@ def prove(
 
 def polish(patterns: Any, a: Vector) -> Problem:
     """The hard margin problem, solved roughly from ``a``: its multipliers bound the best margin, or prove it absent."""
-    weight = np.ones(patterns.n) if patterns.here else None
-    problem = Problem(patterns, np.inf, weight, tol=TIGHT_GAP, max_passes=MOST_PASSES, watch=_heeding)
+    problem = Problem(patterns, np.inf, tol=TIGHT_GAP, max_passes=MOST_PASSES, watch=_heeding)
     if not patterns.here:
         solvers.solve(problem, solvers.choose(problem)[0])
     elif patterns.d > WIDE:

@@ -164,7 +164,7 @@ def _wrong_sides(X: Any, labels: np.ndarray, vector: Vector | None, rho: float) 
     vectors = [] if vector is None else [vector]
     for price in PRICES:
         C = price / plain.radius2
-        problem = Problem(plain.in_space(Space(rho, (2.0 * C) ** -0.5)), C, None, tol=1e-3)
+        problem = Problem(plain.in_space(Space(rho, (2.0 * C) ** -0.5)), C, tol=1e-3)
         solvers.solve(problem, solvers.choose(problem)[0])
         vectors.append(problem.a)
     return [np.flatnonzero(~(plain.margins(a) > 0.0)) for a in vectors]

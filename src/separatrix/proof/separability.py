@@ -257,7 +257,7 @@ class _Question:
         return Separability(None, "undecided", False, best.certificate, explanation=text)
 
     def _solve(self, patterns: Any) -> Problem:
-        problem = Problem(patterns, np.inf, None, tol=SEPARATING_GAP, max_time=self.clock.left)
+        problem = Problem(patterns, np.inf, tol=SEPARATING_GAP, max_time=self.clock.left)
         with suppress(*BROKEN), np.errstate(all="ignore"):
             solvers.solve(problem, solvers.choose(problem)[0])  # where arithmetic breaks down, what was found counts
         return problem

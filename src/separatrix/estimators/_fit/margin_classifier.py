@@ -126,7 +126,7 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
 
     def _fit_data(self, data: Data, watch: Watch, coef_init: Any = None, intercept_init: Any = None) -> None:
         self.classes_, self.multi_class_ = data.classes, self._mode(data.classes)
-        patterns = self._problems(data, data.weight)
+        patterns = self._problems(data, data.weight if self._space().weighted else None)
         threads = 1 if watch.watched else threads_for(self.n_jobs, len(patterns))
         problems = [self._problem(p, data, threads) for p in patterns]
 
