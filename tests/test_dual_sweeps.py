@@ -24,7 +24,7 @@ def patterns(layout, C, n=200, d=300, plain=False):
 def test_sweeps_know_about_how_large_the_gap_is(layout, C, kind):
     """Against P(a) - D(alpha) from the margins of all rows, at the end of each sweep over all of them."""
     plain = kind is HingeProblem
-    problem = kind(patterns(layout, C, plain=plain), C, None, tol=1e-9)
+    problem = kind(patterns(layout, C, plain=plain), C, tol=1e-9)
     sweeps, ratios = Sweeps(problem), []
     for _ in range(60):
         sweeps.all_active()

@@ -21,7 +21,7 @@ from separatrix.rows.memory import as_rows
 from separatrix.space import Space, Vector
 
 PAIRS = "pairs of multipliers"
-ROWS_BY_PAIRS = 1000  # rows up to which a linear kernel is tried by pairs of multipliers,
+ROWS_BY_PAIRS, PER_COLUMN = 500, 2  # rows, in all and a column, up to which a linear kernel is tried by pairs,
 FIRST_STEPS, STEPS_OF_ROW = 2000, 15  # with at most so many steps, in all and for each row,
 WORK = 5_000_000  # or as many as look at so many rows
 ZERO_GAP = 1e-9  # a gap that is as good as 0
@@ -51,9 +51,9 @@ class DuelSettings(NamedTuple):
 
 
 def linear_duel(X: Any, labels: Vector, rows: np.ndarray, weight: Vector, given: DuelSettings) -> Duel:
-    """These rows of X with labels -1 and +1; ``weight`` is that of all rows. Few rows are done by pairs of multipliers
-    unless these take too many steps, as with a large C they do."""
-    small = len(rows) <= ROWS_BY_PAIRS and np.isfinite(given.C)
+    """These rows of X with labels -1 and +1; ``weight`` is that of all rows. Few rows, no more than
+    two a column, are done by pairs of multipliers unless these take too many steps, as with a large C they do."""
+    small = len(rows) <= min(ROWS_BY_PAIRS, PER_COLUMN * X.shape[1]) and np.isfinite(given.C)
     found = _small_linear_duel(X[rows], labels, rows, weight, given) if small else None
     return _newton_duel(X, labels, rows, weight, given) if found is None else found
 

@@ -31,7 +31,6 @@ ADD = 300  # rows that join in a round of the exact end
 WORKING = 512  # rows of a working set
 VIOLATION_LEFT = 0.1  # part of the largest violation that is left in it
 MOST_STEPS = 20_000  # in a working set, at most
-NO_RISE, IDLE_ROUNDS = 1e-12, 20  # a relative rise of D that leads nowhere, and rounds of it after which descent ends
 ZERO_GRADIENT = 1e-12  # a gradient that counts as 0, where that of alpha = 0 is 1
 DEPENDENT = 1e-14  # of the largest |y|^2: what is left of a row that others combine to
 STEPS_OF_ROW, SLOPES_APART = 20, (1e-3, 1e-4, 1e-5)  # of pairs of multipliers, and how close their slopes come
@@ -116,13 +115,10 @@ def descend(problem: KernelProblem, tol: float, alpha: Vector) -> Vector:
     add = gram_descent.add_rows()
     size = max(2, min(WORKING, p.n, len(gram.owner) // 2))
     working, chosen = np.zeros(0, np.int64), np.zeros(p.n, dtype=bool)
-    best, idle = 0.0, 0
     while True:
         violators, violation, bias = _violators(problem, alpha, f + problem.diagonal * alpha - 1.0, size)
         problem.enter(alpha, f, bias)
-        value = float(alpha.sum() - 0.5 * alpha @ (f + problem.diagonal * alpha))  # D, which each round raises
-        best, idle = (value, 0) if value > best + NO_RISE * abs(best) else (best, idle + 1)
-        if problem.done() or problem.gap <= tol or violation <= ZERO_GRADIENT or idle >= IDLE_ROUNDS:
+        if problem.done() or problem.gap <= tol or violation <= ZERO_GRADIENT:
             return alpha
         chosen[violators] = True
         working = np.concatenate([violators, working[~chosen[working]]])[:size]
