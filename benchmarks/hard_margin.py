@@ -21,6 +21,7 @@ from separatrix.patterns.plain_patterns import Patterns
 from separatrix.space import Space
 
 TARGET = 1e-3
+AHEAD = 20.0  # times as fast as the best peer, from 100,000 rows on
 SIZES = ((20_000, 20, 1.0), (100_000, 50, 1.0), (100_000, 50, 100.0), (20_000, 500, 1.0), (1_000_000, 50, 1.0))
 LARGEST = (10_000_000, 10, 1.0)
 REAL = ("sonar", "WBC without 11", "MNIST 0-1")
@@ -48,15 +49,15 @@ def measure(small):
             others = {
                 name: first_that_reaches(runs, judge, TARGET, limit) for name, runs in peers.hard_margin(X, y).items()
             }
-            yield Row(case, timing, others, 5.0 if large else None)
+            yield Row(case, timing, others, AHEAD if large else None)
             if case in REAL:
                 yield Row(f"{case}, the solver alone", clock(functools.partial(solve, X, y)), others)
             if len(X) >= 500_000:
-                yield from in_products(case, X, y, timing)
+                yield from in_products(case, X, y, timing, 6.0)
         if not small:
             X, y = separable(*LARGEST[:2])
             timing = clock(functools.partial(MaxMargin(np.inf, tol=1e-6).fit, X, y), 3)
-            yield from in_products(f"{LARGEST[0]:,} x {LARGEST[1]}", X, y, timing)
+            yield from in_products(f"{LARGEST[0]:,} x {LARGEST[1]}", X, y, timing, 9.0)
 
 
 def solve(X, y):
@@ -65,10 +66,10 @@ def solve(X, y):
     solvers.solve(problem, solvers.choose(problem)[0])
 
 
-def in_products(case, X, y, whole: Timing):
+def in_products(case, X, y, whole: Timing, goal):
     """The solver alone and the whole fit, to a gap of 1e-6, in units of one product X @ w."""
     product = clock(functools.partial(operator.matmul, X, np.ones(X.shape[1])), 9)
     solver = clock(functools.partial(solve, X, y))
-    for what, timing, goal in (("the solver", solver, 15.0), ("the whole fit", whole, 25.0)):
-        yield Row(f"{case}: {what} in products X @ w", timing, {"X @ w": product}, goal, True,
+    for what, timing, most in (("the solver", solver, None), ("the whole fit", whole, goal)):
+        yield Row(f"{case}: {what} in products X @ w", timing, {"X @ w": product}, most, True,
                   timing.seconds / product.seconds)  # fmt: skip

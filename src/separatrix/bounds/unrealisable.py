@@ -46,17 +46,19 @@ def best_freund_schapire(margins: ArrayLike, radius: float) -> tuple[float, floa
     m = np.asarray(margins, dtype=np.float64)
     if not radius > 0:
         return float(len(m)), math.inf
-    m = m / radius
+    from separatrix.passes.compiled import slack_sums
+
+    m, sums = np.ascontiguousarray(m / radius), slack_sums()
+    nothing, ones = np.zeros(len(m)), np.ones(len(m))
 
     def look(s: float) -> tuple[float, float, float]:
         """The value, its slope and its bend."""
-        slack = np.maximum(0.0, 1.0 - s * m)
-        size = math.sqrt(float(slack @ slack))
+        squares, products, curvature = sums(nothing, m, ones, s)
+        size = math.sqrt(squares)
         if size == 0.0:
             return s, 1.0, 0.0
-        pull = float(slack @ m) / size
-        curved = float((m * (slack > 0)) @ m) - pull**2
-        return s + size, 1.0 - pull, max(curved, 0.0) / size
+        pull = products / size
+        return s + size, 1.0 - pull, max(curvature - pull**2, 0.0) / size
 
     low, high = 0.0, math.sqrt(len(m))  # beyond it the first term alone exceeds the value at s = 0
     best, s = math.inf, 0.5 * high
