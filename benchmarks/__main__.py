@@ -43,8 +43,8 @@ Ratios are measured side by side in one run, one thread each, on a machine that 
 What a vector is worth (margin, primal value, dual bound) is computed by the benchmark in float64, never by the solver
 that is measured. A peer runs at several tolerances and counts at the first that truly reaches the target; one that does
 not arrive within the time limit has no answer (in brackets: what it reached). Times are medians ± half the distance
-between the quartiles. A value with x is best peer / separatrix: larger is better. A value without x and a goal with ≤ is
-a cost in the unit that the case names: smaller is better."""
+between the quartiles. A value with x is best peer / separatrix: larger is better. A value without x and a goal with ≤
+is a cost in the unit that the case names: smaller is better."""
 
 
 def main() -> None:
