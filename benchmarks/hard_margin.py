@@ -15,8 +15,9 @@ from benchmarks.data import real, separable
 from benchmarks.objective import missing_margin
 from benchmarks.race import Row, Timing, clock, first_that_reaches
 from separatrix import MaxMargin
+from separatrix.estimators.max_margin import VALUES_TO_PRECISION
 from separatrix.optimum import solvers
-from separatrix.optimum.problem import Problem
+from separatrix.optimum.problem import PRECISE_GAP, Problem
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.space import Space
 
@@ -61,8 +62,9 @@ def measure(small):
 
 
 def solve(X, y):
-    """What a fit does besides checks, labels, support vectors and the certificate."""
-    problem = Problem(Patterns(X, y.astype(np.float64), Space(1.0)), np.inf, tol=1e-6)
+    """What a fit does besides checks, labels, support vectors and the certificate, and as precisely."""
+    tol = PRECISE_GAP if X.size <= VALUES_TO_PRECISION else 1e-6
+    problem = Problem(Patterns(X, y.astype(np.float64), Space(1.0)), np.inf, tol=tol)
     solvers.solve(problem, solvers.choose(problem)[0])
 
 

@@ -332,6 +332,16 @@ def run(script, **environment):
     return done.stdout
 
 
+def test_a_matrix_with_room_behind_its_last_row_stays_as_it_is():
+    rng = np.random.default_rng(0)
+    X = sp.random_array((40, 6), density=0.5, format="csr", rng=rng)
+    X.data, X.indices = np.append(X.data, [7.0, 7.0]), np.append(X.indices, [0, 0]).astype(np.int32)
+    stored = len(X.data)
+    model = MaxMargin().fit(X, np.arange(40) % 2)
+    model.certificate_.verify(X, np.arange(40) % 2)
+    assert len(X.data) == stored
+
+
 def test_broken_sparse_matrices_are_refused_before_they_are_read():
     assert run(BROKEN.format(tests=os.path.dirname(__file__))) == "done\n"
 

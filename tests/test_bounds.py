@@ -39,6 +39,7 @@ from separatrix import (
     objective,
     soft_measures,
 )
+from separatrix.bounds import best_freund_schapire
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.theorems import Setting, theorem_of
 from separatrix.rules import BallseptronRule, MargitronRule, WeightShrinkingRule
@@ -444,3 +445,9 @@ def test_leave_one_out_bounds_the_error(separable_wbc):
         for i in range(len(y))
     )
     assert wrong / len(y) <= bounds.leave_one_out(len(model.support_), len(y))
+
+
+def test_one_pass_over_nothing_and_over_what_is_no_number():
+    assert best_freund_schapire([], 1.0)[0] == 0
+    with pytest.raises(ValueError, match="not a number"):
+        best_freund_schapire([np.nan, 1.0], 1.0)

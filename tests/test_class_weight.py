@@ -12,7 +12,7 @@ from fits import vectors
 from newcomer import clouds, separatrix, told
 
 import separatrix as package
-from separatrix import BatchPerceptron, LeastSquares, MaxMargin, Perceptron, UnavailableError
+from separatrix import BatchPerceptron, KernelMaxMargin, LeastSquares, MaxMargin, Perceptron, UnavailableError
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 OFFERED = [cls for cls in EVERYONE if "class_weight" in cls().get_params()]
@@ -47,6 +47,13 @@ def test_a_certificate_knows_the_product_of_both_weights_and_says_so_when_it_is_
     assert not other
     assert "verify(X, y) knows its own" in str(other)
     assert "knows its own" not in str(replace(certificate, upper=certificate.upper / 2).verify(X, y))
+    of_kernel = KernelMaxMargin(1.0, class_weight="balanced").fit(X, y, sample_weight=own).certificate_
+    assert "knows its own" in str(of_kernel.verify(X, y, own))
+    unweighted = MaxMargin(1.0).fit(X, y).certificate_
+    assert "knows its own" in str(unweighted.verify(X, y, own))
+    hard = MaxMargin(float("inf")).fit(X[:6], y[:6] == y[0], sample_weight=own[:6]).certificate_
+    false = replace(hard, upper=hard.upper / 2)
+    assert "knows its own" not in str(false.verify(X[:6], y[:6] == y[0], np.ones(6)))  # where sizes do not matter
 
 
 @pytest.mark.parametrize("cls", [Perceptron, BatchPerceptron])

@@ -300,10 +300,11 @@ def test_problems_that_serve_another_one_stop_with_it():
     problem.stopped, problem._stale = True, 60  # want of progress is no reason for them to stop
     assert not problem.limited
     assert not any(part.done() for part in parts)
-    problem.go_on()
-    said.append("stop")
+    said.append("stop")  # which is heard nevertheless
     time.sleep(SECONDS_BETWEEN_LOOKS)
     assert all(part.done() for part in parts)
+    problem.go_on()
+    assert problem.stopped
     assert problem.limited
 
 

@@ -2,10 +2,12 @@
 
 import gc
 import json
+import math
 import subprocess
 import sys
 import textwrap
 import weakref
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +15,7 @@ import pytest
 from cases import EVERYONE
 from processes import run
 
-from separatrix import Perceptron, PerceptronLike
+from separatrix import KernelMaxMargin, MaxMargin, Perceptron, PerceptronLike
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -139,7 +141,15 @@ def test_fits_in_threads_leave_the_process_as_it_was():
     assert list(warnings.filters) == filters
 
 
-@pytest.mark.parametrize("cls", EVERYONE)
+@pytest.mark.parametrize(
+    "cls",
+    [
+        *EVERYONE,
+        partial(KernelMaxMargin, loss="hinge", fit_intercept=True),
+        partial(MaxMargin, math.inf),
+        partial(MaxMargin, loss="hinge"),
+    ],
+)
 def test_a_fit_lets_go_of_the_rows(cls, rng):
     """A circle of references would keep them until Python looks for circles: too late for who has 100 GB of them."""
     X = rng.normal(size=(40, 3)) ** 2

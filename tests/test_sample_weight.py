@@ -27,6 +27,7 @@ from separatrix import (
     RecursiveLeastSquares,
     Relaxation,
     VotedPerceptron,
+    max_margin_path,
     rows,
 )
 
@@ -311,3 +312,12 @@ def test_a_hard_margin_goes_its_way_whatever_weights_are(factor):
     assert plain.converged_
     assert weighted.n_iter_ == plain.n_iter_
     np.testing.assert_array_equal(weighted.coef_, plain.coef_)
+
+
+@pytest.mark.parametrize("factor", [1e-6, 1 / 400, 1e3])
+def test_the_hard_margin_of_a_path_is_found_whatever_weights_are(factor):
+    rng = np.random.default_rng(2)
+    X = sp.random_array((400, 3200), density=6e-3, format="csr", rng=rng)
+    y = (X @ rng.normal(size=3200) + 0.05 * rng.normal(size=400) > 0).astype(int)
+    (model,) = max_margin_path(X, y, [np.inf], sample_weight=np.full(400, factor))
+    assert model.converged_

@@ -44,7 +44,9 @@ def best_freund_schapire(margins: ArrayLike, radius: float) -> tuple[float, floa
     True
     """
     m = np.asarray(margins, dtype=np.float64)
-    if not radius > 0:
+    if np.isnan(m).any():
+        raise ValueError("A margin is not a number.")
+    if not (radius > 0 and len(m)):
         return float(len(m)), math.inf
     from separatrix.passes.compiled import slack_sums
 

@@ -30,6 +30,8 @@ LONG_PATIENCE = Patience(25, 10, 160.0)
 def solve(problem: Problem, start: Vector | None = None) -> None:
     """``start``: the vector of a smaller C, whose active rows are the first guess of the face."""
     scale = problem.patterns.mean_square or 1.0
+    if problem.hard:
+        scale *= float(problem.weight.mean())  # where weights do not matter, nor should they here
     if start is not None:
         alpha = np.maximum(0.0, 1.0 - problem.margins(start))
     elif problem.C <= 2.0 * EASY_C / scale:

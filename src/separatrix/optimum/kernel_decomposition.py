@@ -89,7 +89,10 @@ def _by_features(problem: KernelHingeProblem) -> None:
         problem.enter(alpha, p.labels * (K @ (alpha * p.labels) + p._rho2 * float(alpha @ p.labels)))
 
     small.watch = None if problem.watch is None else watch
-    augmented_lagrangian.solve(small)
+    try:
+        augmented_lagrangian.solve(small)
+    finally:
+        small.watch = None  # a circle, which would keep rows and matrix in memory after the fit
     problem.steps += int(small.passes)
     problem.stopped = problem.stopped or small.limited
     enter()

@@ -48,6 +48,7 @@ class Problem:
         self.C, self.hard = C, math.isinf(C)
         self.tol, self.max_passes, self.max_time, self.watch = tol, max_passes, max_time, watch
         self.clock, self.passes, self.stopped = time.perf_counter(), 0.0, False
+        self.limited = False  # was it stopped by a limit or by whoever watches, rather than by arithmetic?
         self._looked = self.clock
         self.lower, self.upper = -np.inf, np.inf
         self._gap, self._lower, self._stale = np.inf, -np.inf, 0
@@ -57,7 +58,7 @@ class Problem:
         self.slack_vector: Vector | None = None
 
     def softer(self, C: float, tol: float) -> "Problem":
-        """The same problem with another C and accuracy, on the same clock and count of passes."""
+        """The same problem with another C and accuracy, on the same clock and count of passes; of squared slack."""
         return self._with(C, self.patterns.space._replace(delta=(2.0 * C) ** -0.5, weighted=True), tol)
 
     def harder(self, tol: float) -> "Problem":
@@ -255,23 +256,17 @@ class Problem:
         progress = gap < 0.999 * self._gap or (gap == 1.0 and self.lower > self._lower + 1e-9 * abs(self._lower))
         self._gap, self._lower = min(self._gap, gap), max(self._lower, self.lower)
         self._stale = 0 if progress else self._stale + 1
-        if self._stalled:
-            self.stopped = True
         if self.watch is not None and self.watch(self):
-            self.stopped = True
+            self.limited = True
         if self.passes >= self.max_passes or time.perf_counter() - self.clock >= self.max_time:
-            self.stopped = True
+            self.limited = True
+        self.stopped = self.stopped or self.limited or self._stalled
         return self.stopped
 
     def tell(self) -> None:
         """To be called where a first round may be the last: whoever watches has not heard of it."""
         if self.gap <= self.tol and self.watch is not None and self.watch(self):
-            self.stopped = True
-
-    @property
-    def limited(self) -> bool:
-        """Was it stopped by a limit or by whoever watches, rather than by arithmetic?"""
-        return self.stopped and not self._stalled
+            self.stopped = self.limited = True
 
     @property
     def _stalled(self) -> bool:
@@ -286,8 +281,9 @@ class Problem:
         now = time.perf_counter()
         if now - self._looked >= SECONDS_BETWEEN_LOOKS:
             self._looked = now
-            self.stopped = self.stopped or (self.watch is not None and self.watch(self))
-        self.stopped = self.stopped or now - self.clock >= self.max_time
+            self.limited = self.limited or (self.watch is not None and self.watch(self))
+        self.limited = self.limited or now - self.clock >= self.max_time
+        self.stopped = self.stopped or self.limited
         return self.stopped
 
     def time_left(self) -> float:

@@ -56,17 +56,25 @@ def verify(claim: Certificate, X: Any, y: ArrayLike | None, sample_weight: Array
     if y is None:
         raise DataError("The labels are missing: call verify(X, y).")
     X, y, weight, kept = _data(claim, X, y, sample_weight)
+    given = None if sample_weight is None else _weights(sample_weight, len(y))
     if claim.kernel is not None:
         found = _verify_kernel(claim, X[kept], y[kept], weight, kept)
         left = len(y) - len(kept)
         note = (f"{left} of {len(y)} rows have weight 0 or other labels and take no part",) if left else ()
-        return replace(found, notes=found.notes + note)
-    given = None if sample_weight is None else _weights(sample_weight, len(y))
-    found = _outcome(checker.check(_plain_rows(X), y, {**claim.as_plain(), **_exact(claim, X, y, kept)}, given))
-    own = claim.sample_weight
-    if not found and given is not None and own is not None and not np.array_equal(given, own):
-        return replace(found, notes=(*found.notes, OTHER_WEIGHTS))
-    return found
+        found = replace(found, notes=found.notes + note)
+    else:
+        found = _outcome(checker.check(_plain_rows(X), y, {**claim.as_plain(), **_exact(claim, X, y, kept)}, given))
+    if found or given is None or not _differ(claim, given):
+        return found
+    return replace(found, notes=(*found.notes, OTHER_WEIGHTS))
+
+
+def _differ(claim: Certificate, weight: Vector) -> bool:
+    """Are these other weights than those of the fit? Of most claims it only matters which are 0."""
+    own = np.ones(len(weight)) if claim.sample_weight is None else np.asarray(claim.sample_weight)
+    if claim.space.weighted:
+        return not np.array_equal(own, weight)
+    return not np.array_equal(own > 0, weight > 0)
 
 
 def _outcome(found: dict[str, list[str]]) -> Verification:
