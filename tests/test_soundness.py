@@ -140,7 +140,7 @@ def test_a_rule_that_is_gone_spoils_no_other(tmp_path):
 @pytest.mark.slow
 def test_a_fit_proves_with_several_hundred_rows_that_nothing_separates():
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(1500, 400)), rng.integers(0, 2, 1500)
+    X, y = rng.normal(size=(1500, 250)), rng.integers(0, 2, 1500)
     certificate = LeastSquares().fit(X, y).certificate_
     assert certificate.separable is False
     assert len(certificate.alpha_index) > 350
