@@ -18,6 +18,8 @@ from numpy.testing import assert_array_equal
 import separatrix
 from separatrix import MaxMargin
 from separatrix.errors import DataError, SeparatrixError
+from separatrix.estimators._fit.over_blocks_fit import IN_ORDER
+from separatrix.passes import journal
 from separatrix.rows import memory as memory_module
 
 resource = pytest.importorskip("resource", reason="limits of a process are Unix's")
@@ -94,6 +96,26 @@ def killed(script, folder, news, seed):
     run.stdout.close()
     assert run.returncode in (0, -signal.SIGKILL)
     return run.returncode != 0
+
+
+@quiet
+def test_a_kill_after_the_last_block_costs_no_epoch_more(folder, monkeypatch):
+    monkeypatch.setattr(journal, "EVERY", 0.0)
+    model = separatrix.Perceptron(average=True, max_epochs=2)
+    expected = model.fit(rows(folder)).coef_
+    add = journal.Journal.add
+
+    def kill(self, key, summary):
+        if key == IN_ORDER:
+            raise ZeroDivisionError
+        add(self, key, summary)
+
+    model.set_params(checkpoint=folder / "run.checkpoint")
+    with monkeypatch.context() as patch:
+        patch.setattr(journal.Journal, "add", kill)
+        with pytest.raises(ZeroDivisionError):
+            model.fit(rows(folder))
+    assert_array_equal(model.fit(rows(folder)).coef_, expected)
 
 
 @quiet

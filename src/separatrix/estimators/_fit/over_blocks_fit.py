@@ -97,6 +97,7 @@ class _InOrder:
         course, home = Course(len(self.problems)), self.data.rows
         epochs, last_note = int(self.owner.max_epochs), time.monotonic()
         done = self._resumed(course)
+        self._end(course, epochs)  # a checkpoint may be of the moment after the last block
         while course.running and done is not None:
             for number, block in enumerate(home.blocks_from(done), done):
                 if block.n == 0:
@@ -110,14 +111,18 @@ class _InOrder:
                 stopped = self._look()
                 if stopped or not course.running:
                     break
-            passed = max(int(r.state.counts[EPOCHS]) for r in self.records)
-            if stopped or passed >= epochs:
-                course.reasons = [r or stopped or "max_epochs" for r in course.reasons]
+            self._end(course, epochs, stopped)
         for record, reason in zip(self.records, course.reasons, strict=True):
             record.reason = reason
         if self.journal is not None and not self.watch.stop.reason and done is not None:
             self.journal.add(IN_ORDER, self._standing(course))
         return self.trainings
+
+    def _end(self, course: Course, epochs: int, stopped: str = "") -> None:
+        """Give the reason to all problems that have none, where there is one."""
+        passed = max((int(r.state.counts[EPOCHS]) for r in self.records if r.state is not None), default=0)
+        if stopped or passed >= epochs:
+            course.reasons = [r or stopped or "max_epochs" for r in course.reasons]
 
     def _show(self, block: Any, last: bool, course: Course) -> None:
         self.trainings = []
