@@ -185,6 +185,15 @@ def test_standard_input_and_gzip(tmp_path, line):
     assert len({r.output for r in results}) == 1
 
 
+def test_verify_needs_the_data(line, tmp_path):
+    """Without DATA the command must not check the model against data that the user never named."""
+    model = tmp_path / "model.sx"
+    assert run("fit", line, "-t", "label", "--save", model).exit_code == 0
+    result = run("verify", model)
+    assert result.exit_code == 3
+    assert "Missing argument 'DATA'" in result.stderr
+
+
 def test_show_and_verify(tmp_path, line):
     model, other = tmp_path / "line.sx", tmp_path / "other.csv"
     assert run("fit", line, "-t", "label", "--C", "inf", "--save", model).exit_code == 0

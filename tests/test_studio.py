@@ -337,7 +337,7 @@ def test_without_panel_the_install_line_is_told(monkeypatch):
         return real(name, *arguments, **options)
 
     monkeypatch.setattr(builtins, "__import__", missing)
-    with pytest.raises(MissingExtraError, match=r"pip install 'separatrix\[studio\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install '\.\[studio\]'"):
         panel()
 
 
