@@ -325,6 +325,28 @@ def test_predict_without_names(tmp_path):
     assert run("verify", model, table).exit_code == 0
 
 
+def test_no_output_overwrites_an_input(tmp_path, line):
+    """The table of --test is an input like DATA."""
+    test = tmp_path / "later.json"
+    content = "\n".join(f'{{"x": {x}, "label": "{"high" if x > 4 else "low"}"}}' for x in range(10))
+    test.write_text(content)
+    for output in ("--report", "--save"):
+        result = run("fit", line, "-t", "label", "--test", test, output, test)
+        assert result.exit_code == 3, output
+        assert "later.json" in result.stderr
+        assert test.read_text() == content
+
+
+def test_compare_refuses_before_any_fit(line, tmp_path, monkeypatch):
+    """Ranks over two files need cross-validation: without folds nothing may be fitted first."""
+    other = tmp_path / "other.csv"
+    other.write_text(MIXED_UP)
+    monkeypatch.setattr("separatrix.workflows.comparing.compare", lambda *a, **k: pytest.fail("a fit was started"))
+    result = run("compare", line, other, "-t", "label", "--cv", "0")
+    assert result.exit_code == 3
+    assert "--cv" in result.stderr
+
+
 def test_libsvm_indices_mean_the_same_in_every_file(tmp_path):
     """A file in which the first feature does not occur counts as the file of the fit did."""
     data, other, model = (tmp_path / name for name in ("data.txt", "other.txt", "m.sx"))
