@@ -9,7 +9,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
 os.environ.setdefault("SEPARATRIX_DATA", str(HERE / "no-data"))  # examples need nothing that is not in scikit-learn
-os.environ["COLUMNS"] = "100"  # width of what the command line prints
+os.environ["COLUMNS"] = "72"  # width of what the command line prints
 
 project = "separatrix"
 author = "the separatrix authors"

@@ -13,6 +13,7 @@ from separatrix.errors import DataError, SeparatrixError
 from separatrix.passes import journal, summaries
 from separatrix.passes.journal import Journal, JournaledRows
 from separatrix.rows import memory as memory_module
+from separatrix.rows.changed_rows import ScaledRows, WeightedRows
 
 N, D = 2000, 6
 
@@ -101,6 +102,24 @@ def test_a_checkpoint_is_guarded(folder):
     MaxMargin(checkpoint=path).fit(rows(folder))
     model = MaxMargin(2.0, checkpoint=path).fit(rows(folder))  # a finished run gives the file free
     assert_array_equal(result(model), result(MaxMargin(2.0).fit(rows(folder))))
+
+
+@pytest.mark.parametrize("changed", ["class weights", "scale"])
+def test_a_checkpoint_of_other_weights_or_scales_is_refused(folder, changed):
+    path = folder / "run.checkpoint"
+
+    def prepared(factor, blocks=10**9):
+        source = broken_after(rows(folder), blocks)
+        if changed == "scale":
+            return ScaledRows(source, np.zeros(D), np.full(D, factor))
+        return WeightedRows(source, np.array([factor, 1.0]))
+
+    with pytest.raises(BrokenOffError):
+        MaxMargin(checkpoint=path).fit(prepared(2.0, blocks=15))
+    with pytest.raises(DataError, match="other data or with other parameters"):
+        MaxMargin(checkpoint=path).fit(prepared(3.0))
+    model = MaxMargin(checkpoint=path).fit(prepared(2.0))
+    assert_array_equal(result(model), result(MaxMargin().fit(prepared(2.0))))
 
 
 def test_what_is_no_checkpoint_is_left_alone(folder):

@@ -65,6 +65,18 @@ def test_rows_that_live_elsewhere(cls):
     np.testing.assert_allclose(vectors(model.fit(blocks)), here, rtol=1e-12)
 
 
+@pytest.mark.parametrize("cls", [MaxMargin, Perceptron, BatchPerceptron])
+def test_class_weights_multiply_sample_weights_of_blocks(cls):
+    y, own = Y[2], np.random.default_rng(1).uniform(0.5, 2.0, 60)
+    options = {"shuffle": False, "max_epochs": 5} if cls is Perceptron else {}
+    model = cls(class_weight=FACTORS, **options)
+    expected = vectors(model.fit(X, y, sample_weight=own))
+    blocks = package.rows.blocks([(X[:25], y[:25], own[:25]), (X[25:], y[25:], own[25:])])
+    np.testing.assert_allclose(vectors(model.fit(blocks)), expected, rtol=1e-4 if cls is MaxMargin else 1e-12)
+    unweighted = vectors(model.set_params(class_weight=None).fit(X, y, sample_weight=own))
+    assert np.max(np.abs(unweighted - expected)) > 1e-3 * np.max(np.abs(expected))
+
+
 def test_blocks_take_factors_and_do_not_count():
     y = Y[2]
     model, plain = Perceptron(class_weight=FACTORS), Perceptron()

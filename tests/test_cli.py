@@ -185,6 +185,15 @@ def test_standard_input_and_gzip(tmp_path, line):
     assert len({r.output for r in results}) == 1
 
 
+def test_verify_needs_the_data(line, tmp_path):
+    """Without DATA the command must not check the model against data that the user never named."""
+    model = tmp_path / "model.sx"
+    assert run("fit", line, "-t", "label", "--save", model).exit_code == 0
+    result = run("verify", model)
+    assert result.exit_code == 3
+    assert "Missing argument 'DATA'" in result.stderr
+
+
 def test_show_and_verify(tmp_path, line):
     model, other = tmp_path / "line.sx", tmp_path / "other.csv"
     assert run("fit", line, "-t", "label", "--C", "inf", "--save", model).exit_code == 0
@@ -314,6 +323,28 @@ def test_predict_without_names(tmp_path):
     for path in (table, numbers):
         assert json.loads(run("predict", model, path, "--json").stdout)["prediction"] == values[:, 0].tolist()
     assert run("verify", model, table).exit_code == 0
+
+
+def test_no_output_overwrites_an_input(tmp_path, line):
+    """The table of --test is an input like DATA."""
+    test = tmp_path / "later.json"
+    content = "\n".join(f'{{"x": {x}, "label": "{"high" if x > 4 else "low"}"}}' for x in range(10))
+    test.write_text(content)
+    for output in ("--report", "--save"):
+        result = run("fit", line, "-t", "label", "--test", test, output, test)
+        assert result.exit_code == 3, output
+        assert "later.json" in result.stderr
+        assert test.read_text() == content
+
+
+def test_compare_refuses_before_any_fit(line, tmp_path, monkeypatch):
+    """Ranks over two files need cross-validation: without folds nothing may be fitted first."""
+    other = tmp_path / "other.csv"
+    other.write_text(MIXED_UP)
+    monkeypatch.setattr("separatrix.workflows.comparing.compare", lambda *a, **k: pytest.fail("a fit was started"))
+    result = run("compare", line, other, "-t", "label", "--cv", "0")
+    assert result.exit_code == 3
+    assert "--cv" in result.stderr
 
 
 def test_libsvm_indices_mean_the_same_in_every_file(tmp_path):

@@ -360,7 +360,7 @@ def test_a_device_without_memory_says_so(make, monkeypatch, error):
 def test_without_the_compatibility_layer_the_install_line_is_told(monkeypatch):
     torch = pytest.importorskip("torch", reason="torch is not installed")
     monkeypatch.setitem(sys.modules, "array_api_compat", None)
-    with pytest.raises(MissingExtraError, match=r"separatrix\[gpu\]"):
+    with pytest.raises(MissingExtraError, match=r"pip install '\.\[gpu\]'"):
         DeviceRows.of(torch.zeros(3, 2), [0, 1, 1])
 
 

@@ -71,6 +71,16 @@ def write_one_npy(folder, X, y, weight):
     return {"paths": folder / "all.npy", "weight": D}
 
 
+@pytest.mark.parametrize("target", range(3))
+def test_the_label_column_of_one_array_is_not_a_feature(tmp_path, target):
+    table = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]])
+    table[:, target] = [0.0, 1.0, 0.0]
+    np.save(tmp_path / "t.npy", table)
+    rows = separatrix.rows.files(tmp_path / "t.npy", target=target)
+    np.testing.assert_array_equal(rows.take(np.arange(3)).whole, np.delete(table, target, axis=1))
+    np.testing.assert_array_equal(rows.classes, [0.0, 1.0])
+
+
 def write_structured(folder, X, y, weight):
     kinds = [("y", "U3"), *((f"f{j}", "f8") for j in range(D)), ("w", "f8")]
     table = np.zeros(N, kinds)

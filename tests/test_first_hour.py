@@ -66,6 +66,8 @@ def test_terms_of_the_output_are_explained(printed):
     assert len(separatrix("explain").output.splitlines()) > 60
     assert "no hyperplane has a larger margin" in told(separatrix("explain", "no margin above"))
     assert "squared slacks" in told(separatrix("explain", "criterion"))
+    assert "bias, intercept, threshold weight" in told(separatrix("explain"))
+    assert "sum lambda_k x_k" in told(separatrix("explain", "convex hull"))
 
 
 def test_every_margin_says_whose_it_is(printed):

@@ -239,6 +239,16 @@ def test_a_home_that_is_not_separable_is_refused_with_a_proof():
     assert raised.value.certificate.verify(X, y)
 
 
+@pytest.mark.parametrize("bad", [[3], [3, 41], [41]])
+def test_the_message_names_the_first_row_that_overflows(bad):
+    """Blocks are merged in their order, whichever of them hold such rows."""
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
+    X[bad] = 1e200
+    rows = separatrix.rows.blocks([(X[i : i + 20], y[i : i + 20]) for i in (0, 20, 40)])
+    with pytest.raises(DataError, match=rf"\b{bad[0]}\b.*overflows"):
+        MaxMargin().fit(rows)
+
+
 def test_what_a_home_is_asked_for():
     _, y, home = generated()
     with pytest.raises(DataError, match="holds its labels"):

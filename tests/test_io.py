@@ -2,6 +2,7 @@
 
 import gzip
 import io
+from datetime import time, timedelta
 
 import numpy as np
 import polars as pl
@@ -282,6 +283,26 @@ def test_dates_with_a_type_of_their_own(tmp_path):
     for column in (days, days.cast(pl.Datetime("ms", "UTC"))):
         pl.DataFrame({"a": column, "y": ["u", "v"]}).write_parquet(path)
         assert read_table(path, "y").X["a"].to_list() == [1.0, -1.0]
+
+
+def test_times_of_day_and_durations_are_days(tmp_path):
+    path = tmp_path / "data.parquet"
+    times = pl.Series("t", [time(12, 0), time(18, 0)])
+    durations = pl.Series("d", [timedelta(hours=6), timedelta(days=2)])
+    pl.DataFrame({"t": times, "d": durations, "y": ["u", "v"]}).write_parquet(path)
+    X = read_table(path, "y").X
+    assert X["t"].to_list() == [0.5, 0.75]
+    assert X["d"].to_list() == [0.25, 2.0]
+
+
+def test_a_question_mark_in_a_nominal_column_of_arff_is_missing(tmp_path):
+    path = tmp_path / "data.arff"
+    path.write_text("@relation r\n@attribute k {a,b}\n@attribute y {u,v}\n@data\na,u\n?,v\nb,v\n")
+    table = read_table(path, "y")
+    with pytest.raises(DataError, match="missing"):
+        prepare(table, encode=True)
+    _, X, _ = prepare(table, encode=True, impute=True)
+    assert X.shape == (3, 2)  # one column per category, none for "?"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC, LinearSVC
 
-from separatrix import MaxMargin, NotSeparableError, max_margin_path
+from separatrix import MaxMargin, NotSeparableError, UnavailableError, max_margin_path
 from separatrix.callbacks import MarginTrace
 from separatrix.optimum import active_set
 
@@ -98,6 +98,14 @@ def test_soft_margin_is_that_of_a_qp(seed, free, C):
         assert model.certificate_.gap <= 1e-6, name
         assert (2 * primal) ** -0.5 == pytest.approx(model.certificate_.lower, rel=1e-6), name
         assert model.certificate_.verify(X, l), name
+
+
+@pytest.mark.parametrize("name", ["predict_proba", "predict_log_proba"])
+def test_probabilities_that_are_not_available(name):
+    model = MaxMargin()
+    assert not hasattr(model, name)
+    with pytest.raises(UnavailableError, match=rf"MaxMargin has no {name}.*CalibratedClassifierCV"):
+        getattr(model, name)
 
 
 def test_known_margins(sonar, wbc, separable_wbc):

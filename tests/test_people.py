@@ -179,7 +179,7 @@ def test_26_classes(tmp_path):
     result = separatrix("fit", path, "-t", "letter", "--cv", "2", "--C", "1", "--multi-class", "ovr", "--save", model)
     assert result.exit_code == 0
     verdict = result.output.split("linearly separable")[1].split("model")[0]
-    assert re.search("no for 2[0-9] of 26. Pairwise: no for [0-9]+ of 325", " ".join(verdict.split()))
+    assert re.search("no for 2[0-9] of 26. One-vs-one: no for [0-9]+ of 325", " ".join(verdict.split()))
     assert verdict.count("\n") <= 3
     assert "the 5 classes with the lowest F1 of 26" in result.output
     assert "most frequent mistakes" in result.output

@@ -177,7 +177,7 @@ def test_without_matplotlib_the_install_line_is_told(monkeypatch):
     X, y = blobs_2d()
     model = MaxMargin().fit(X, y)
     monkeypatch.setattr(builtins, "__import__", missing)
-    with pytest.raises(MissingExtraError, match=r"pip install 'separatrix\[plot\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install '\.\[plot\]'"):
         BoundaryDisplay.from_estimator(model, X, y)
 
 

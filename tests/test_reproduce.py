@@ -285,5 +285,5 @@ def test_without_matplotlib_the_message_comes_before_the_work(monkeypatch, tmp_p
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     monkeypatch.setattr(cramma, "reproduce", lambda *a: pytest.fail("worked before it complained"))
     result = CliRunner().invoke(app, ["reproduce", "cramma", "--output", str(tmp_path)])
-    assert isinstance(result.exception, SeparatrixError) or "separatrix[plot]" in result.output
-    assert "separatrix[plot]" in f"{result.exception}{result.output}"
+    assert isinstance(result.exception, SeparatrixError) or "'.[plot]'" in result.output
+    assert "'.[plot]'" in f"{result.exception}{result.output}"

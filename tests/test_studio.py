@@ -28,7 +28,7 @@ from separatrix import (
     Separability,
     separability,
 )
-from separatrix.studio import in_words
+from separatrix.studio import course_table, in_words
 from separatrix.studio import session as studio_session
 from separatrix.studio.board import MOST_POINTS, Board, Separator
 from separatrix.studio.course_table import verdict_words
@@ -36,7 +36,7 @@ from separatrix.studio.files_in import LARGEST_FILE, PROJECTED, load, load_bytes
 from separatrix.studio.forms import checked_parameters, fields_of, value_of
 from separatrix.studio.point_sets import OWN, SETS, set_of
 from separatrix.studio.session import Session, epoch_of
-from separatrix.studio.stepping import frame_at, next_epoch, picture_of, promise
+from separatrix.studio.stepping import Frame, frame_at, next_epoch, picture_of, promise
 
 pytest.importorskip("bokeh", reason="the studio draws with Bokeh")
 
@@ -153,6 +153,19 @@ def test_epochs_and_the_end():
     assert frame.updates == Perceptron().fit(board.points, board.labels).n_updates_
     assert promise(board, PERCEPTRON).bound >= frame.updates
     assert epoch_of(board).step == epochs[0]
+
+
+def test_the_promise_for_three_classes_is_the_largest():
+    rng = np.random.default_rng(2)
+    points = np.concatenate([rng.normal(size=(8, 2)) * 0.3 + centre for centre in ([0, 0], [9, 0], [0, 2])])
+    board = Board.of(points.tolist(), [0] * 8 + [1] * 8 + [2] * 8)
+    bounds = [c.theory.bound for c in Perceptron().fit(board.points, board.labels).certificates_]
+    assert promise(board, PERCEPTRON).bound == max(bounds) > 2 * min(bounds)
+
+
+@pytest.mark.parametrize(("lower", "upper", "shown"), [(0.5, 0.5, "100.0%"), (0.25, 0.5, "50.0%"), (0.5, math.inf, "")])
+def test_the_share_of_the_optimal_margin(lower, upper, shown):
+    assert course_table._share(Frame(PERCEPTRON, 1, "updates", lower=lower, upper=upper)) == shown
 
 
 def test_parameters_that_do_not_fit_the_points_are_told():
@@ -337,7 +350,7 @@ def test_without_panel_the_install_line_is_told(monkeypatch):
         return real(name, *arguments, **options)
 
     monkeypatch.setattr(builtins, "__import__", missing)
-    with pytest.raises(MissingExtraError, match=r"pip install 'separatrix\[studio\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install '\.\[studio\]'"):
         panel()
 
 

@@ -81,7 +81,7 @@ def test_numbers_of_columns_are_those_of_the_categories(tmp_path):
         assert "_n_features_outs does not fit its 2 features" in refused(tmp_path, model)
 
 
-@pytest.mark.parametrize("place", [7, -1, "a", 1.5])
+@pytest.mark.parametrize("place", [7, 2, 3, -1, "a", 1.5])
 def test_dropped_categories_exist(tmp_path, place):
     model = encoded(drop="first")
     model[0]._drop_idx_after_grouping = np.array([0, place], dtype=object)

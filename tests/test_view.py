@@ -279,7 +279,7 @@ def test_without_bokeh_the_install_line_is_told(monkeypatch):
     X, y = blobs_2d()
     model = HARD.fit(X, y)
     monkeypatch.setattr(builtins, "__import__", missing)
-    with pytest.raises(MissingExtraError, match=r"pip install 'separatrix\[view\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install '\.\[view\]'"):
         view.boundary(model, X, y)
 
 

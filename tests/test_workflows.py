@@ -4,12 +4,14 @@ import numpy as np
 import polars as pl
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
 
 from separatrix import MaxMargin, Perceptron
 from separatrix.io import Table, load, read_table, save
 from separatrix.io.data import formats
 from separatrix.io.data.table import Format
 from separatrix.workflows import Options, check, compare, fit, predict, score, verify
+from separatrix.workflows.calibration import calibrate
 
 
 @pytest.fixture
@@ -106,3 +108,15 @@ def test_a_format_is_a_reader_and_a_line(tmp_path, monkeypatch):
     assert found.separator.geometric_margin_ == pytest.approx(1.5)
     save(found.model, tmp_path / "m.sx")
     assert load(tmp_path / "m.sx").predict(pl.DataFrame({"x": [1.5]})).tolist() == ["u"]
+
+
+def test_calibrated_probabilities_do_not_depend_on_the_unit_of_scores():
+    """scikit-learn's penalty acts on scores of spread 1, and the weights are those of the scores as they are."""
+    rng = np.random.default_rng(4)
+    codes = rng.integers(0, 2, 200)
+    scores = rng.normal(size=(200, 1)) + codes[:, None]
+    scores /= scores.std()
+    expected = LogisticRegression(max_iter=1000).fit(scores, codes).predict_proba(scores)
+    for unit in (1.0, 29.0, 1e-3):
+        found = calibrate(unit * scores, codes, np.array([0, 1])).probabilities(unit * scores)
+        np.testing.assert_allclose(found, expected, rtol=1e-9)

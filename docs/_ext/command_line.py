@@ -8,7 +8,6 @@ which begins with the data files of ``docs/start``. A command that fails stops t
 it.
 """
 
-import os
 import re
 import shlex
 import shutil
@@ -64,8 +63,7 @@ class RunCommand(SphinxDirective):
         program, *arguments = shlex.split(command)
         if program != "separatrix":
             raise self.error(f"only separatrix is run here, not {program}")
-        environment = {**os.environ, "COLUMNS": "88"}
-        done = separatrix(*arguments, cwd=self._folder(), env=environment)
+        done = separatrix(*arguments, cwd=self._folder())
         if done.returncode != self.options.get("status", 0):
             raise self.error(f"{command} ended with status {done.returncode}: {done.stdout}{done.stderr}")
         printed = [line.rstrip() for line in (done.stderr if done.returncode == 3 else done.stdout).splitlines()]

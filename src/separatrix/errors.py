@@ -35,4 +35,6 @@ class MissingExtraError(SeparatrixError, ImportError):
 
     @classmethod
     def of(cls, package: str, extra: str, purpose: str) -> "MissingExtraError":
-        return cls(f"{purpose} needs {package}, which is not installed: pip install 'separatrix[{extra}]'")
+        return cls(
+            f"{purpose} needs {package}, which is not installed: pip install '.[{extra}]' in a clone of the repository"
+        )

@@ -17,10 +17,10 @@ def explain(
 
     Example: separatrix explain margin
     """
-    from separatrix.report.terms import explained, glossary
+    from separatrix.report.terms import explained, glossary, grouped
 
     found = explained(" ".join(term)) if term else glossary()
     if json:
         terminal.print_json(found)
         return
-    terminal.print_rows(terminal.console(), None, list(found.items()))
+    terminal.print_rows(terminal.console(), None, list(grouped(found).items()))

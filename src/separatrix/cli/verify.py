@@ -9,7 +9,7 @@ HOLDS, FAILS = 0, 1
 
 def verify(
     model: options.Model,
-    data: options.MaybeData = None,
+    data: options.Data,
     target: options.Target = None,
     format: options.Format = None,
     header: options.Header = None,
@@ -18,7 +18,7 @@ def verify(
     independent: options.Independent = False,
     json: options.Json = False,
 ) -> None:
-    """Prove the certificate of a model again, from the data alone.
+    """Check the certificate of a model against the data.
 
     Every claim is decided in exact arithmetic: that the vector that predicts reaches the margin, a.y >= lower |a| for
     all rows; that no other exceeds the bound, |sum alpha_k y_k| <= upper sum alpha_k; and separability. Claims about

@@ -138,7 +138,9 @@ def blank_figure(size: tuple[float, float]) -> Any:
     try:
         from matplotlib.figure import Figure as Canvas
     except ImportError as error:
-        raise SeparatrixError("Plots need matplotlib: pip install 'separatrix[plot]', or use --no-plots.") from error
+        raise SeparatrixError(
+            "Plots need matplotlib: pip install '.[plot]' in a clone of the repository, or use --no-plots."
+        ) from error
     return Canvas(figsize=size, layout="constrained")
 
 

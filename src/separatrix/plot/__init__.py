@@ -1,7 +1,7 @@
 """Pictures of separators, on scikit-learn's display conventions: ``Display.from_estimator(...)`` draws.
 
 Every display keeps what it drew as attributes, with ``ax_`` and ``figure_``. They need matplotlib:
-``pip install 'separatrix[plot]'``.
+``pip install '.[plot]'`` in a clone of the repository.
 """
 
 from separatrix.plot.algorithm_comparison import ComparisonDisplay

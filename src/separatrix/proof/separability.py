@@ -185,8 +185,8 @@ def _joint(linear: Separability, total: dict, pairwise: dict) -> Separability:
 
     verdict = {True: "yes", False: "no", None: "undecided"}[linear.separable]
     text = (
-        f"By one linear machine: {verdict}. Totally (each class against the rest): {words(total)}. "
-        f"Pairwise: {words(pairwise)}."
+        f"Jointly separable (one hyperplane per class): {verdict}. One-vs-rest: {words(total)}. "
+        f"One-vs-one: {words(pairwise)}."
     )
     return Separability(
         linear.separable,

@@ -67,8 +67,8 @@ def _summary(fit: Fit) -> str:
     ]
     right = round(fit.train_accuracy * fit.table.n)
     if fit.hard is not None and fit.hard is not fit.separator:
-        said.append(f"The model below allows errors all the same{_why(fit)}.")
-    said.append(f"The model has {right:,} of {fit.table.n:,} rows right ({_percent(fit.train_accuracy)}).")
+        said.append(f"The model below has a soft margin, which may misclassify training rows{_why(fit)}.")
+    said.append(f"It classifies {right:,} of {fit.table.n:,} training rows correctly ({_percent(fit.train_accuracy)}).")
     unseen = _unseen(fit)
     if unseen is not None:
         said.append(
@@ -86,9 +86,7 @@ def _why(fit: Fit) -> str:
         return ""
     taken, hard = (fit.choice.mean(k) for k in (fit.choice.taken, fit.choice.hard))
     better = taken < hard if fit.cv.score == "log-loss" else taken > hard
-    return (
-        ", because that predicts new rows better" if better else ": it is simpler, and predicts new rows about as well"
-    )
+    return ", because it predicts new rows better" if better else ": it is simpler and predicts new rows about as well"
 
 
 def _chance(answers: Answers) -> str:

@@ -39,8 +39,22 @@ def explained(term: str) -> dict[str, str]:
     raise DataError(f"There is no entry for {term!r}.{hint}")
 
 
+def grouped(found: dict[str, str]) -> dict[str, str]:
+    """Join the names of terms that share an explanation.
+
+    Examples
+    --------
+    >>> grouped({"hull": "All mixtures.", "bias": "The b.", "intercept": "The b."})
+    {'hull': 'All mixtures.', 'bias, intercept': 'The b.'}
+    """
+    names: dict[str, list[str]] = {}
+    for name, text in found.items():
+        names.setdefault(text, []).append(name)
+    return {", ".join(shared): text for text, shared in names.items()}
+
+
 def _plain(words: str) -> str:
-    """Without links, code marks and formulas' marks."""
+    """Remove links, code marks and the marks of formulas."""
     words = re.sub(r"\s*\[\]\([^)]*\)", "", words).replace("`", "")
     return re.sub(r"\$([^$]*)\$", lambda found: _formula(found[1]), words)
 
@@ -51,4 +65,5 @@ def _formula(text: str) -> str:
         text = text.replace(code, sign)
     for name in GREEK:
         text = text.replace(f"\\{name}", name)
+    text = re.sub(r"(_[A-Za-z0-9])(?=[A-Za-z])", r"\1 ", text)  # LaTeX ends a subscript after one character
     return text.replace("{", "").replace("}", "")

@@ -16,10 +16,15 @@ class ClosingBounds:
         from bokeh.models import ColumnDataSource, Range1d
 
         figure = new_figure(
-            "steps", "margin, by its own measure", height=220, tools="", x_range=Range1d(0, 10), y_range=Range1d(0, 1)
+            "Steps",
+            "Margin (each method's own definition)",
+            height=220,
+            tools="",
+            x_range=Range1d(0, 10),
+            y_range=Range1d(0, 1),
         )
         figure.min_width = 240
-        figure.title = "thick: margin reached; thin: no margin is above"
+        figure.title = "Thick: margin achieved; thin: proven upper bound"
         figure.title.tags, figure.title.text_font_style = ["ink-text"], "normal"
         self.figure, self.sources = figure, []
         for k in range(len(LINES)):

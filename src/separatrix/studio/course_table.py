@@ -18,7 +18,9 @@ def course_table(shown: Shown) -> str:
         cells = [_name(k, frame), _updates(k, shown), f"{frame.wrong:,}" if frame.model is not None else ""]
         cells += [_share(frame), _state(frame)]
         rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
-    heads = "".join(f"<th>{name}</th>" for name in ("", "updates / limit", "wrong", "of the best margin", ""))
+    heads = "".join(
+        f"<th>{name}</th>" for name in ("", "Updates / limit", "Misclassified", "% of optimal margin", "State")
+    )
     return f'<table class="course" data-step="{shown.board.step}"><tr>{heads}</tr>{"".join(rows)}</table>'
 
 
@@ -48,7 +50,7 @@ def _share(frame: Frame) -> str:
 def _state(frame: Frame) -> str:
     if frame.error:
         return escape(frame.error)
-    return "at its end" if frame.done else "running" if frame.model is not None else ""
+    return "Finished" if frame.done else "Running" if frame.model is not None else ""
 
 
 def _mean(count: int, name: str) -> str:

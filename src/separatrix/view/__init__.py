@@ -2,7 +2,7 @@
 
 Each function returns a `View`, which shows itself in a notebook and writes itself as one page with ``save``. Point at a
 row to read its number and its features; a click on the legend hides what it names. They need Bokeh:
-``pip install 'separatrix[view]'``. For papers there are the pictures of `separatrix.plot`.
+``pip install '.[view]'`` in a clone of the repository. For papers there are the pictures of `separatrix.plot`.
 """
 
 from separatrix.view.canvas import View

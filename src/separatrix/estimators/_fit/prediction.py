@@ -3,13 +3,13 @@
 import warnings
 from functools import partial, wraps
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
 
-from separatrix.errors import DataError
+from separatrix.errors import DataError, UnavailableError
 from separatrix.estimators._fit.known_parameters import KnownParametersMixin
 from separatrix.estimators.sklearn_api import CallbackSupportMixin
 from separatrix.patterns.binary_problems import claims_by_pairs, votes
@@ -59,6 +59,16 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
         table, words = told._repr_html_inner, escape(str(certificate))
         told._repr_html_inner = lambda: f"{table()}<p>{words}</p>{figures_of(self) or certificate._scale()}"
         return told
+
+    if not TYPE_CHECKING:  # a type checker would believe that every attribute exists
+
+        def __getattr__(self, name):
+            if name in ("predict_proba", "predict_log_proba"):
+                raise UnavailableError(
+                    f"{type(self).__name__} has no {name}. Wrap it in sklearn.calibration.CalibratedClassifierCV, "
+                    "or use LeastSquares."
+                )
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
     @blockwise
     def decision_function(self, X):

@@ -126,7 +126,7 @@ def read_model(path: str | Path, trusted: Iterable[type] = ()) -> ModelFile:
     if version.isascii() and version.isdigit() and int(version) > FORMAT:
         raise ModelError(
             f"{path} was written by a newer separatrix (format {int(version)}; this version reads up to {FORMAT}). "
-            "Upgrade: pip install --upgrade separatrix"
+            "Update your clone of the repository and install it again: pip install ."
         )
     document = metadata.get("document", "")
     if version not in ("1", "2") or metadata.get("digest") != _digest(document, arrays):
