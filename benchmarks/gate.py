@@ -27,7 +27,7 @@ import tarfile
 import tempfile
 import time
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -149,7 +149,7 @@ Answers = dict[str, dict[str, list[dict[str, Any]]]]  # of a configuration, by v
 
 def measure(chosen: list[Configuration], places: list[Path], runs: Iterable[int], folder: Path, known: Answers) -> None:
     """Add the answers of all versions to every configuration: in each run new processes, in another order."""
-    for run in runs:
+    for run in runs if chosen else ():
         start = time.perf_counter()
         with working(places) as versions:
             for configuration in chosen:
@@ -164,6 +164,22 @@ def measure(chosen: list[Configuration], places: list[Path], runs: Iterable[int]
                     )  # fmt: skip
                     known[configuration.name][name].append(answer)
         print(f"... run {run + 1}, {len(chosen)} configurations, {time.perf_counter() - start:.0f} s", flush=True)
+
+
+def compare_times(
+    places: list[Path], chosen: list[Configuration], exceptions: dict[str, Any], folder: Path
+) -> list[Verdict]:
+    """Return a verdict on every configuration. What exceeds a limit runs more often."""
+    known: Answers = {}
+
+    def judged() -> list[Verdict]:
+        return [judge(configuration, known[configuration.name], exceptions) for configuration in chosen]
+
+    measure(chosen, places, range(RUNS), folder, known)
+    doubtful = {verdict.name for verdict in judged() if verdict.over}
+    again = [configuration for configuration in chosen if configuration.name in doubtful]
+    measure(again, places, range(RUNS, RUNS + MORE_RUNS), folder, known)
+    return judged()
 
 
 # Results
@@ -183,15 +199,22 @@ def result_rows(names: Iterable[str], quick: bool) -> list[tuple[str, str, dict[
     return rows
 
 
-def compare_results(places: list[Path], quick: bool, only: str, folder: Path) -> tuple[int, list[Change]]:
-    """Return the number of rows, and what differs in them."""
+def list_estimators(places: list[Path]) -> list[str]:
+    """Return the public estimators that any version has. A version that does not work ends the gate here."""
+    names: set[str] = set()
+    with working(places) as versions:
+        for version in versions.values():
+            answer = version.ask("list")
+            if not Path(answer.get("file", "")).is_relative_to(version.place):
+                sys.exit(f"gate: the version in {version.place} does not work (see above).")
+            names.update(answer["names"])
+    return sorted(names)
+
+
+def compare_results(places: list[Path], rows: list[tuple[str, str, dict[str, Any], str]], folder: Path) -> list[Change]:
+    """Return what differs in these rows."""
     changes = []
     with working(places) as versions:
-        listed = [versions[name].ask("list") for name in VERSIONS]
-        for place, answer in zip(places, listed, strict=True):
-            assert Path(answer["file"]).is_relative_to(place), f"{answer['file']} is not in {place}"
-        names = sorted({name for answer in listed for name in answer["names"]})
-        rows = [row for row in result_rows(names, quick) if only in row[0]]
         for row, estimator, parameters, key in rows:
             data = wanted.result_data()[key][0]
             place = save(data, folder / "results" / key.replace(" ", "-"))
@@ -206,7 +229,7 @@ def compare_results(places: list[Path], quick: bool, only: str, folder: Path) ->
                 with np.load(file) if file.exists() else contextlib.nullcontext({}) as arrays:
                     found.append(dict(arrays) | {"error": np.asarray(answer["error"] or "none")})
             changes += differences(row, *found)
-    return len(rows), changes
+    return changes
 
 
 # The course
@@ -221,33 +244,20 @@ def gate(options: Any) -> int:
     unknown = [name for name in (*exceptions, *wanted.QUICK) if name not in everything]
     if unknown:
         sys.exit(f"gate: there is no configuration {unknown[0]!r}. Correct {SETTINGS.name} or QUICK.")
-    names = wanted.QUICK if options.quick else everything
-    chosen = [everything[name] for name in names if (options.only or "") in name]
-    versions = options.out / "versions"
+    names, only = wanted.QUICK if options.quick else everything, options.only or ""
+    chosen = [everything[name] for name in names if only in name]
+    versions = (options.out / "versions").resolve()
     tree, baseline = keep(ROOT / "src", versions), install(options.baseline, versions)
-    setting = machine() | {"baseline": f"{options.baseline} ({baseline.name})", "tree": tree.name}
+    places = [baseline, tree, baseline]
+    rows = [row for row in result_rows(list_estimators(places), options.quick) if only in row[0]]
+    if not chosen and not rows:
+        sys.exit(f"gate: no name holds {only!r}.")
     with tempfile.TemporaryDirectory() as folder:
-        report = compare(chosen, [baseline, tree, baseline], exceptions, Path(folder), options, setting)
+        verdicts = compare_times(places, chosen, exceptions, Path(folder))
+        changes = compare_results(places, rows, Path(folder))
+    setting = machine() | {"baseline": f"{options.baseline} ({baseline.name})", "tree": tree.name}
+    report = Report(verdicts, len(rows), changes, setting)
     (options.out / "gate.json").write_text(json.dumps(report.as_json(), indent=1))
     (options.out / "gate.txt").write_text(report.text())
     print(f"\n{report.text()}")
     return 1 if report.exceeded else 0
-
-
-def compare(
-    chosen: list[Configuration],
-    places: list[Path],
-    exceptions: Any,
-    folder: Path,
-    options: Any,
-    setting: dict[str, str],
-) -> Report:
-    known: Answers = {}
-    judged: Callable[[], list[Verdict]] = lambda: [judge(c, known[c.name], exceptions) for c in chosen]  # noqa: E731
-    measure(chosen, places, range(RUNS), folder, known)
-    doubtful = {verdict.name for verdict in judged() if verdict.over}
-    again = [configuration for configuration in chosen if configuration.name in doubtful]
-    if again:
-        measure(again, places, range(RUNS, RUNS + MORE_RUNS), folder, known)
-    rows, changes = compare_results(places, options.quick, options.only or "", folder)
-    return Report(judged(), rows, changes, setting)

@@ -158,7 +158,8 @@ class Report(NamedTuple):
 
     def text(self) -> str:
         lines = ["; ".join(f"{name} {what}" for name, what in self.setting.items()), "", *_table(self.verdicts), ""]
-        for group in (*dict.fromkeys(verdict.group for verdict in self.verdicts), "all"):
+        groups = list(dict.fromkeys(verdict.group for verdict in self.verdicts))
+        for group in [*groups, "all"] if groups else []:
             mine = [verdict for verdict in self.verdicts if group in (verdict.group, "all")]
             wall = mean(verdict.wall["tree"] / verdict.wall["baseline"] for verdict in mine)
             lines.append(f"{group}: {len(mine)} configurations, geometric mean of tree / baseline "
