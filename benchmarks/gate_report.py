@@ -20,14 +20,17 @@ TOL = 1e-4  # the gap that every certified configuration has to reach
 
 
 class Verdict(NamedTuple):
-    """What the answers to a configuration amount to. ``over`` and ``remarks`` are empty if all is well."""
+    """What the answers to a configuration amount to. ``over`` and ``remarks`` are empty if all is well.
+
+    ``seconds`` and ``wall`` are medians over the runs, ``each`` holds the seconds of all runs.
+    """
 
     name: str
     group: str
     seconds: dict[str, float]
     wall: dict[str, float]
     gap: dict[str, float | None]
-    runs: int
+    each: dict[str, list[float]]
     over: str
     remarks: str
 
@@ -45,6 +48,7 @@ def judge(configuration: Configuration, answers: dict[str, list[dict[str, Any]]]
         return {name: statistics.median(answer[what] for answer in answers[name]) for name in VERSIONS}
 
     seconds = median("seconds")
+    each = {name: [answer["seconds"] for answer in answers[name]] for name in VERSIONS}
     last = {name: answers[name][-1] for name in VERSIONS}
     gaps = {name: max((_gap(bound[2]) for bound in last[name]["bounds"]), default=None) for name in VERSIONS}
     over, remarks = [], []
@@ -68,7 +72,7 @@ def judge(configuration: Configuration, answers: dict[str, list[dict[str, Any]]]
         elif missed[0]:
             remarks.append(f"gap {gaps['baseline']:.1e} before, now {_short(gaps['tree'])}")
         over += _contradictions(last["baseline"]["bounds"], last["tree"]["bounds"])
-    return Verdict(configuration.name, configuration.group, seconds, median("wall"), gaps, len(answers["tree"]),
+    return Verdict(configuration.name, configuration.group, seconds, median("wall"), gaps, each,
                    "; ".join(over), "; ".join(remarks))  # fmt: skip
 
 
@@ -186,7 +190,7 @@ def _table(verdicts: list[Verdict]) -> list[str]:
         before, after = (f"{1e3 * v.seconds[name]:.2f}" for name in VERSIONS[:2])
         over = f"**{v.over}** " if v.over else ""
         lines.append(
-            f"| {v.name} | {before} | {after} | {v.ratio:.2f} | {v.scatter:.2f} | {v.runs} | {over}{v.remarks} |"
+            f"| {v.name} | {before} | {after} | {v.ratio:.2f} | {v.scatter:.2f} | {len(v.each['tree'])} | {over}{v.remarks} |"
         )
     return lines
 

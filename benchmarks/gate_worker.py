@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
 
 LONG = 2.0  # seconds of a first fit that is not repeated: what the process loads for it does not matter
-ENOUGH, MOST = 0.1, 20  # seconds of repetitions, and how many
+LEAST, MOST, ENOUGH = 3, 20, 0.1  # repetitions of a shorter one, and the seconds after which they are enough
 PARTS = ("data", "indices", "indptr")  # of a CSR matrix
 
 
@@ -85,10 +85,11 @@ class Worker:
         result, *first = _clocked(call)
         runs = [first]
         if again or first[0] <= LONG:
-            runs = []
-            while not runs or (len(runs) < MOST and sum(seconds for seconds, _ in runs) < ENOUGH):
+            runs, total = [], 0.0
+            while len(runs) < MOST and total < (LONG if len(runs) < LEAST else ENOUGH):
                 result, *spent = _clocked(call)
                 runs.append(spent)
+                total += spent[0]
         seconds, wall = (min(run[k] for run in runs) for k in (0, 1))
         answer = {"seconds": seconds, "wall": wall, "error": None, "bounds": []}
         if isinstance(result, Exception):
