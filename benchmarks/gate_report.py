@@ -54,13 +54,13 @@ def judge(configuration: Configuration, answers: dict[str, list[dict[str, Any]]]
     over, remarks = [], []
     before, after = seconds["baseline"], seconds["tree"]
     most = before + MOST_LONGER if before < SHORT else MOST_RATIO * before
-    if after > most:
+    errors = [last[name]["error"] for name in VERSIONS[:2]]
+    if after > most and not errors[0]:
         exception = exceptions.get(configuration.name)
         if exception and after <= exception["at_most"] * before:
             remarks.append(f"slower, an exception: {exception['reason']}")
         else:
             over.append(f"{after / before:.2f} times as long")
-    errors = [last[name]["error"] for name in VERSIONS[:2]]
     if errors[1] and not errors[0]:
         over.append(f"error: {errors[1]}")
     elif any(errors):
@@ -189,8 +189,9 @@ def _table(verdicts: list[Verdict]) -> list[str]:
     for v in verdicts:
         before, after = (f"{1e3 * v.seconds[name]:.2f}" for name in VERSIONS[:2])
         over = f"**{v.over}** " if v.over else ""
+        runs = len(v.each["tree"])
         lines.append(
-            f"| {v.name} | {before} | {after} | {v.ratio:.2f} | {v.scatter:.2f} | {len(v.each['tree'])} | {over}{v.remarks} |"
+            f"| {v.name} | {before} | {after} | {v.ratio:.2f} | {v.scatter:.2f} | {runs} | {over}{v.remarks} |"
         )
     return lines
 
