@@ -18,9 +18,14 @@ def halves(y):
     return np.where(y <= classes[(len(classes) - 1) // 2], -1, 1)
 
 
-def _svmlight(name, file):
+def svmlight(name, file):
     X, y = load_svmlight_file(str(data_file(name, file)))
     X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)  # LIBLINEAR takes no others
+    return X, y
+
+
+def _svmlight(name, file):
+    X, y = svmlight(name, file)
     return X, halves(y)
 
 

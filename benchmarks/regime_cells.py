@@ -146,22 +146,30 @@ class Contest(NamedTuple):
     judge: Callable[[Any], Callable[[Any], float]]
 
 
+def ours(cell: Cell) -> tuple[str, dict[str, Any]]:
+    """The public name of our estimator for a cell, and its parameters."""
+    if cell.kind == "least squares":
+        return "LeastSquares", {}
+    if cell.kind == "rbf":
+        return "KernelMaxMargin", {"C": cell.C, "loss": "hinge", "gamma": 1.0 / cell.d}
+    how = {"hinge": {"loss": "hinge"}, "machine": {"multi_class": "kesler"}}.get(cell.kind, {})
+    return "MaxMargin", {"C": cell.C, **how}
+
+
 def contest(cell: Cell, X: Any, y: np.ndarray) -> Contest:
     """Who takes part in a cell."""
     C = cell.C
+    name, parameters = ours(cell)
     if cell.kind == "least squares":
         return Contest(LeastSquares(), {"RidgeClassifier": [functools.partial(_ridge, X, y)]}, lambda _: lambda _: 0.0)
+    model = {"MaxMargin": MaxMargin, "KernelMaxMargin": KernelMaxMargin}[name](**parameters, tol=TARGET)
     if cell.kind == "rbf":
-        gamma = 1.0 / cell.d
-        return Contest(KernelMaxMargin(C, loss="hinge", gamma=gamma, tol=TARGET), peers.kernel_hinge(X, y, C, gamma),
-                       functools.partial(_judge_kernel, X, y, C, gamma))  # fmt: skip
+        gamma = parameters["gamma"]
+        return Contest(model, peers.kernel_hinge(X, y, C, gamma), functools.partial(_judge_kernel, X, y, C, gamma))
     if cell.kind == "hinge":
-        return Contest(MaxMargin(C, loss="hinge", tol=TARGET), peers.hinge(X, y, C),
-                       functools.partial(_judge_hinge, X, y, C))  # fmt: skip
+        return Contest(model, peers.hinge(X, y, C), functools.partial(_judge_hinge, X, y, C))
     if cell.kind == "machine":
-        model = MaxMargin(C, tol=TARGET, multi_class="kesler")
         return Contest(model, peers.machine(X, y), functools.partial(_judge_margin, machine_margin, X, y))
-    model = MaxMargin(C, tol=TARGET)
     if cell.classes > 2:
         return Contest(model, peers.one_vs_rest(X, y, C), lambda _: functools.partial(one_vs_rest_gap, X, y, C))
     if math.isinf(C):
