@@ -259,6 +259,7 @@ def test_the_last_bit_of_every_bound(seed):
     peak = float(np.abs(X).max()) or 1.0
     space = {"rho": float(rng.choice([0.0, 1.0, peak])), "delta": float(rng.choice([0.0, 0.0, peak, 1e-3 * peak]))}
     space |= {"free": bool(rng.random() < 0.3), "weighted": bool(rng.random() < 0.3)}
+    space["fixed_length"] = bool(rng.random() < 0.3)
     weight = rng.choice([1.0, 1e-12, 1e12, 3.0], n).tolist()
     a = (rng.normal(size=d + 1) * 2.0 ** rng.integers(-30, 30)).tolist()
     alpha = rng.integers(0, 4, n).astype(float)

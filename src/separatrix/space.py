@@ -57,6 +57,8 @@ class Space(NamedTuple):
     ``weighted``: the extension of a row of weight c is delta/sqrt(c), that is its slack costs c times as much.
     ``hinge``: the C of plain slack, 0 where slack is squared or there is none. Then a vector reaches (2 P)^(-1/2),
     P(a) = |a|^2/2 + C sum c_k max(0, 1 - a.y_k), which is the margin where no row needs slack.
+    ``fixed_length``: with delta > 0 a vector reaches (2 P)^(-1/2) as it is, P(a) = |a|^2/2 + C sum c_k xi_k^2 with
+    C = 1/(2 delta^2), and not what its best multiple does; with a hinge this is always so.
     """
 
     rho: float = 1.0
@@ -64,6 +66,12 @@ class Space(NamedTuple):
     free: bool = False
     weighted: bool = False
     hinge: float = 0.0
+    fixed_length: bool = False
+
+    @property
+    def counts_length(self) -> bool:
+        """Does what a vector reaches depend on its length?"""
+        return self.hinge > 0 or (self.fixed_length and self.delta > 0)
 
     def join(self, coef: ArrayLike, intercept: float = 0.0) -> Vector:
         """The augmented vector ``a`` of a hyperplane: ``a.(x, rho) = coef.x + intercept``."""

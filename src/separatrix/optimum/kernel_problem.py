@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.optimum.problem import SECONDS_BETWEEN_LOOKS, best_bias
+from separatrix.optimum.problem import SECONDS_BETWEEN_LOOKS, best_bias, best_multiple
 from separatrix.patterns.kernel_patterns import KernelPatterns
-from separatrix.space import Vector, best_gamma, objective
+from separatrix.space import Vector
 
 ROUNDING = 1e-13  # of a sum of caps
 
@@ -73,18 +73,22 @@ class KernelProblem:
         upper = float(np.sqrt(square + float(np.sum(self.diagonal * alpha * alpha)))) / total
         if upper < self.upper:
             self.upper, self.alpha = upper, alpha.copy()
-        if square == 0:
+        if self.hard and square == 0:
             return
         b = self.bias(f) if p.space.free else 0.0
-        m = (f + p.labels * b) / np.sqrt(square)
-        lower = float(m.min())
-        if not self.hard:
-            delta = np.sqrt(self.diagonal)
-            gamma = best_gamma(m, delta)
-            if np.isfinite(gamma):
-                lower = max(lower, objective(m, gamma, delta) ** -0.5)
+        m, a, s = f + p.labels * b, np.append(alpha * p.labels, b), 0.0
+        if self.hard:
+            lower, s = float(m.min()) / np.sqrt(square), 1.0
+        else:
+            if square > 0:
+                s, value = best_multiple(np.sqrt(square), m, self.C, self.weight, p.margin_error(a))
+            if s == 0.0:
+                b = self.bias(np.zeros(p.n)) if p.space.free else 0.0
+                a, s = np.append(np.zeros(p.n), b), 1.0
+                value = self.C * float(self.weight @ (1.0 - p.labels * b) ** 2)
+            lower = (2.0 * value) ** -0.5 if 0 < value < np.inf else -np.inf
         if lower > self.lower:
-            self.lower, self.a = lower, np.append(alpha * p.labels, b)
+            self.lower, self.a = lower, s * a
 
     def bias(self, f: Vector) -> float:
         """Of a hard margin the middle; of a soft one the minimiser of sum c_k max(0, 1 - f_k - l_k b)^2."""
