@@ -92,10 +92,9 @@ class KernelProblem:
 
     def bias(self, f: Vector) -> float:
         """Of a hard margin the middle; of a soft one the minimiser of sum c_k max(0, 1 - f_k - l_k b)^2."""
-        labels = self.patterns.labels
         if self.hard:
-            return float(f[labels < 0].min() - f[labels > 0].min()) / 2.0
-        return best_bias(f, labels, self.weight)
+            return middle_bias(f, self.patterns.labels)
+        return best_bias(f, self.patterns.labels, self.weight)
 
 
 class KernelHingeProblem(KernelProblem):
@@ -116,13 +115,19 @@ class KernelHingeProblem(KernelProblem):
             self.lower, self.a = (2.0 * value) ** -0.5, np.append(alpha * p.labels + 0.0, b)  # 0.0, not -0.0
 
     def bias(self, f: Vector) -> float:
-        """The minimiser of sum cap_k max(0, 1 - f_k - l_k b): its slope rises by cap_k at every l_k (1 - f_k). Where
-        there are several, their middle."""
-        labels = self.patterns.labels
-        kinks = labels * (1.0 - f)
-        order = np.argsort(kinks, kind="stable")
-        total = np.cumsum(self.cap[order])
-        first, last = np.searchsorted(
-            total, float(self.cap[labels > 0].sum()) + ROUNDING * total[-1] * np.array([-1, 1])
-        )
-        return float(kinks[order[first]] + kinks[order[min(last, len(order) - 1)]]) / 2.0
+        return best_hinge_bias(f, self.patterns.labels, self.cap)
+
+
+def middle_bias(f: Vector, labels: Vector) -> float:
+    """The bias with which both classes have the same smallest margin."""
+    return float(f[labels < 0].min() - f[labels > 0].min()) / 2.0
+
+
+def best_hinge_bias(f: Vector, labels: Vector, cap: Vector) -> float:
+    """The minimiser of sum cap_k max(0, 1 - f_k - l_k b): its slope rises by cap_k at every l_k (1 - f_k). Where
+    there are several, their middle."""
+    kinks = labels * (1.0 - f)
+    order = np.argsort(kinks, kind="stable")
+    total = np.cumsum(cap[order])
+    first, last = np.searchsorted(total, float(cap[labels > 0].sum()) + ROUNDING * total[-1] * np.array([-1, 1]))
+    return float(kinks[order[first]] + kinks[order[min(last, len(order) - 1)]]) / 2.0
