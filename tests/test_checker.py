@@ -15,7 +15,6 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle_exact import meaning
-from sklearn.exceptions import ConvergenceWarning
 from typer.testing import CliRunner
 
 from separatrix import Certificate, DataError, KernelMaxMargin, MaxMargin, Perceptron, Space, save, separability
@@ -417,8 +416,7 @@ def test_own_certificates_of_hard_cases_hold():
     certificate = MaxMargin(1e12, fit_intercept=False).fit(X, y, sample_weight=[1e30, 1]).certificate_
     assert certificate.verify(X, y)
     X, y = [[-5.0], [4], [-3], [-1], [2]], [1, 1, 0, 0, 0]
-    with pytest.warns(ConvergenceWarning):
-        said = KernelMaxMargin(C=100, kernel="linear").fit(X, y).certificate_.verify(X, y)
+    said = KernelMaxMargin(C=100, kernel="linear").fit(X, y).certificate_.verify(X, y)
     assert said
     assert "floating point" in str(said)
 

@@ -2,6 +2,7 @@
 that certifies an objective, judged by formulas that share nothing with the package."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 from typing import NamedTuple
 
@@ -23,6 +24,7 @@ from separatrix import (
     save,
 )
 from separatrix.dropin import SVC, LinearSVC
+from separatrix.workflows import verifying
 
 INF = float("inf")
 EPS = np.finfo(np.float64).eps
@@ -322,14 +324,13 @@ def svc(X, codes, classes, weight, rng, folder):
     case = settings(rng) | {"loss": "hinge", "fit_intercept": "free"}
     name, more, K, data = kernel_of(X, rng)
     case["C"] = case["C"] if name == "linear" else min(case["C"], 1e6)
+    weight = None if weight is None else np.maximum(weight, 0.5)  # what is left to LIBSVM may take it hours
     class_weight = ["balanced", {k: 0.5 + k for k in range(classes)}, None, None][rng.integers(4)]
     model = SVC(C=case["C"], kernel=name, tol=case["tol"], class_weight=class_weight, **more)
     model.fit(sp.csr_matrix(data) if name != "precomputed" and rng.random() < 0.3 else data, codes, weight)
     if not model.solver_.startswith("separatrix"):
         return None
     c = (np.ones(len(codes)) if weight is None else weight) * factors_of(class_weight, codes, classes)[codes]
-    if class_weight == "balanced" and weight is not None:
-        c = weight * (weight.sum() / (classes * np.bincount(codes, weight, classes)))[codes]
     dual = model.dual_coef_.toarray() if sp.issparse(model.dual_coef_) else model.dual_coef_
     reached = []
     for number, (i, j) in enumerate(combinations(range(classes), 2)):
@@ -402,3 +403,81 @@ def test_what_is_returned_is_what_is_certified(part, tmp_path):
 def test_what_is_returned_is_what_is_certified_of_20_000(part, tmp_path):
     for number in range(part * EACH, (part + 1) * EACH):
         assert_fit(number, tmp_path)
+
+
+# The optimum is w = 0: every direction reaches it by shrinking
+
+SAME = np.array([[0.3, 0.7], [0.3, 0.7], [0.1, 0.2], [0.1, 0.2]])
+MIXED = np.array([0, 1, 0, 1])
+
+
+@pytest.mark.parametrize("intercept", [True, False, "free"])
+@pytest.mark.parametrize("given", [np.asarray, sp.csr_matrix, np.float32])
+@pytest.mark.parametrize("solver", ["auto", "newton", "sample-newton", "dual-coordinates"])
+def test_a_best_multiple_of_0_is_returned(intercept, given, solver):
+    if solver == "dual-coordinates" and intercept == "free":
+        return
+    model = MaxMargin(C=1000.0, fit_intercept=intercept, solver=solver).fit(given(SAME), MIXED)
+    assert np.abs(model.coef_).max() < 1e-6
+    assert np.abs(model.intercept_).max() < 1e-6
+    assert model.certificate_.value == pytest.approx(4000.0, rel=1e-9)
+    assert model.dual_gap_ < 1e-4
+    if solver == "auto" and given is not np.float32:
+        assert not model.coef_.any()
+        assert not model.intercept_.any()
+
+
+def test_a_best_multiple_of_0_leaves_the_intercept_of_the_optimum():
+    X, y = np.vstack([SAME, SAME[1::2]]), np.array([*MIXED, 1, 1])  # both classes have the same mean
+    model = MaxMargin(C=1000.0, fit_intercept="free").fit(X, y)
+    assert np.abs(model.coef_).max() < 1e-6
+    assert model.intercept_[0] == pytest.approx(1.0 / 3.0, rel=1e-6)
+    model = MaxMargin(C=1000.0).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), 1.0 / 3.0, atol=1e-3)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_a_kernel_with_a_best_multiple_of_0(kernel, tmp_path):
+    model = KernelMaxMargin(C=1000.0, kernel=kernel).fit(SAME, MIXED)
+    assert len(model.support_) == 0
+    assert model.certificate_.value == pytest.approx(4000.0, rel=1e-9)
+    np.testing.assert_array_equal(model.decision_function(SAME), 0.0)
+    assert model.certificate_.verify(SAME, MIXED)
+    save(model, tmp_path / "model.sx")
+    np.testing.assert_array_equal(load(tmp_path / "model.sx").decision_function(SAME), 0.0)
+
+
+# Verifying
+
+
+@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize("factor", [0.5, 1.01, 2.0])
+def test_a_model_of_another_length_does_not_verify(tmp_path, rng, factor, apart):
+    X = rng.normal(size=(60, 3))
+    y = (X[:, 0] + 0.5 * rng.normal(size=60) > 0).astype(int)
+    np.savez(tmp_path / "data.npz", X=X, y=y)
+    for model in (MaxMargin(0.1), MaxMargin(0.1, loss="hinge"), KernelMaxMargin(0.1), KernelMaxMargin(0.1, rho=2.0)):
+        if apart and isinstance(model, KernelMaxMargin):
+            continue
+        save(model.fit(X, y), tmp_path / "model.sx")
+        assert verifying.verify(tmp_path / "model.sx", tmp_path / "data.npz", independent=apart).holds
+        for name in ("coef_", "dual_coef_", "intercept_"):
+            if name in vars(model):
+                setattr(model, name, factor * getattr(model, name))
+        save(model, tmp_path / "model.sx")
+        assert not verifying.verify(tmp_path / "model.sx", tmp_path / "data.npz", independent=apart).holds
+
+
+@pytest.mark.parametrize("model", [MaxMargin(0.1), MaxMargin(0.1, loss="hinge"), KernelMaxMargin(0.1)])
+def test_a_certificate_of_another_length_does_not_verify(rng, model):
+    X = rng.normal(size=(60, 3))
+    y = (X[:, 0] + 0.5 * rng.normal(size=60) > 0).astype(int)
+    claim = model.fit(X, y).certificate_
+    assert claim.verify(X, y)
+    assert not replace(claim, direction=2.0 * claim.direction).verify(X, y)
+    if isinstance(model, MaxMargin):
+        np.testing.assert_allclose(claim.direction, np.append(model.coef_[0], model.intercept_[0]), rtol=1e-12)
+        elsewhere = rows.blocks([(X[:20], y[:20]), (X[20:], y[20:])])
+        if model.loss == "squared_hinge":
+            assert claim.verify(elsewhere)
+            assert not replace(claim, direction=2.0 * claim.direction).verify(elsewhere)

@@ -12,6 +12,7 @@ from separatrix.errors import SeparatrixError
 from separatrix.estimators._fit.margin_classifier import REACHED, Solution
 from separatrix.optimum import gram_pairs
 from separatrix.optimum.kernel_problem import KernelHingeProblem, best_hinge_bias, middle_bias
+from separatrix.optimum.problem import CERTAIN
 from separatrix.patterns.kernel_functions import Kernel
 from separatrix.patterns.kernel_patterns import KernelPatterns
 from separatrix.patterns.plain_patterns import Patterns
@@ -89,7 +90,7 @@ class DualMargin(QuietMargin):
         f = patterns.margins(a)
         a[-1] = best_hinge_bias(f, patterns.labels, patterns.caps) if C else middle_bias(f, patterns.labels)
         margins = f + patterns.labels * a[-1]
-        error, half = 4.0 * patterns.margin_error(a), 0.5 * patterns.space.length(a) ** 2
+        error, half = CERTAIN * patterns.margin_error(a), 0.5 * patterns.space.length(a) ** 2
         smallest, slacks = float(margins.min()) - error, np.maximum(1.0 + error - margins, 0.0)
         if smallest > 0 and (not C or half < (half + C * patterns.paid_slack(slacks)) * smallest**2):
             return a / smallest, 1.0 / smallest, margins / smallest

@@ -18,13 +18,13 @@ import numpy as np
 
 from separatrix.passes import compiled as passes
 from separatrix.passes.summaries import Extremes, Piece, Sides
-from separatrix.patterns.base import EPS
 from separatrix.space import Space, Vector
 
 SECONDS_BETWEEN_LOOKS = 0.2  # at whoever watches
 PRECISE_GAP = 1e-13  # of problems that are solved to machine precision
 STALLED = 60  # rounds without progress after which a solver has to stop
 ROUNDING, STALLED_THERE = 1e-10, 3  # a gap that may be rounding errors, and the same there
+CERTAIN = 4.0  # errors of a margin by which a certificate, which allows for its own, sees it smaller at most
 
 
 class Problem:
@@ -295,33 +295,18 @@ def best_multiple(length: float, margins: Vector, C: float, weight: Vector, erro
     """The s >= 0 with the smallest P(s a), and P(s a), of a vector with this length and these margins.
 
     Newton's steps on P', which is piecewise linear and concave where s >= 0: the first, from the s = 1 that a solver
-    aims at, ends left of its zero, and the others grow towards it. ``error``: a bound on the error of each margin. If
-    that alone keeps s away from 0, s is 0. Certificates allow for twice this error in each slack, so if C is extreme, s
-    makes these slacks 0.
+    aims at, ends left of its zero, and the others grow towards it. ``error``: a bound on the error of each margin.
+    Certificates take it off each margin, which matters if C is extreme, and if nothing but it keeps s from 0.
     """
-    sums, nothing = passes.slack_sums(), np.zeros(len(margins))
-    s, best = 1.0, (np.inf, 1.0)
-    for _ in range(100):
-        squares, products, curvature = sums(nothing, margins, weight, s)
-        value = 0.5 * (s * length * s * length) + C * squares
-        best = (value, s) if value <= best[0] else best
+    sums, nothing, seen, s = passes.slack_sums(), np.zeros(len(margins)), margins - CERTAIN * error, 1.0
+    for step in range(100):
+        _, products, curvature = sums(nothing, seen, weight, s)
         bend = length * length + 2.0 * C * curvature
-        following = max(0.0, s - (s * length * length - 2.0 * C * products) / bend) if bend > 0 else s
-        if not 1e-9 * s < abs(following - s) < np.inf:
+        change = max(-s, (2.0 * C * products - s * length * length) / bend) if bend > 0 else 0.0
+        if not error * s < abs(change) < np.inf or (step and change < 0):
             break
-        s = following
-    value, s = best
-    if s < math.sqrt(EPS):
-        total, products, curvature = sums(nothing, margins, weight, 0.0)
-        if products <= error * total + len(margins) * EPS * math.sqrt(total * curvature):
-            return 0.0, C * total
-    smallest = float(margins.min()) - 4.0 * error
-    if smallest > 0:
-        tight = 0.5 * (length / smallest) * (length / smallest)
-        seen = 0.5 * (s * length * s * length) + C * sums(nothing, margins - 4.0 * error, weight, s)[0]
-        if tight < seen:
-            return 1.0 / smallest, tight
-    return s, value
+        s += change
+    return s, 0.5 * (s * length * s * length) + C * sums(nothing, margins, weight, s)[0]
 
 
 def best_bias(m: Vector, labels: Vector, weight: Vector) -> float:
