@@ -84,7 +84,7 @@ class DualMargin(QuietMargin):
     """What SVC predicts by are its multipliers: the vector that they make, which differs from the solver's by what is
     left of the gap and by rounding errors, with the intercept that is best for it."""
 
-    def _predicting(self, patterns: Patterns, found: Solution) -> tuple[Vector, float, Vector]:
+    def _vector_of(self, patterns: Patterns, found: Solution) -> tuple[Vector, float, Vector]:
         a, C = patterns.combine(found.index, found.alpha), patterns.space.hinge
         a[-1] = 0.0
         f = patterns.margins(a)

@@ -211,7 +211,7 @@ class QuietMargin(MaxMargin):
         problem = self._problem(patterns, None)
         about: Any = SimpleNamespace(kept=np.arange(patterns.n) if kept is None else kept, given_weight=weight)
         found = self._solve(problem, about)
-        a, multiple, margins = self._predicting(patterns, found)
+        a, multiple, margins = self._vector_of(patterns, found)
         certificate = certify(
             patterns, a, (found.index, found.alpha), kept=kept, sample_weight=weight, measured=(a, margins)
         )
@@ -221,7 +221,7 @@ class QuietMargin(MaxMargin):
             certificate, int(np.ceil(problem.passes)), found.how, problem.gap,
         )  # fmt: skip
 
-    def _predicting(self, patterns: Patterns, found: Solution) -> tuple[Vector, float, Vector]:
+    def _vector_of(self, patterns: Patterns, found: Solution) -> tuple[Vector, float, Vector]:
         """The vector that predicts, the multiple of the multipliers that belongs to it, and its margins."""
         return found.a, 1.0, patterns.margins(found.a)
 

@@ -206,12 +206,17 @@ class Problem:
         return bound
 
     def enter_piece(self, a: Vector, piece: Piece) -> float:
-        """Enter a soft margin's vector with its piece, and its slacks as multipliers; returns the value P(a).
+        """Enter a soft margin's vector with its piece, and its slacks as multipliers; returns the value P(a). Where C
+        makes slack of the size of rounding errors too expensive, its multiple without slack.
 
         sum alpha_k^2 Delta_k^2 = 2 C sum c s^2, because alpha = 2 C c s and Delta_k^2 = 1/(2 C c_k).
         """
-        value = 0.5 * self.patterns.space.length(a) ** 2 + self.C * piece.squares
-        if 0 < value < np.inf:
+        half, error = 0.5 * self.patterns.space.length(a) ** 2, CERTAIN * self.patterns.margin_error(a)
+        value, smallest = half + self.C * piece.squares, piece.minimum - error
+        doubtful = self.C * error * (2.0 * piece.slack + error * self.patterns.weight_in_all)
+        if smallest > 0 and 0 < half < (value + doubtful) * smallest**2:
+            self._enter((2.0 * half) ** -0.5 * smallest, a, 1.0 / smallest)
+        elif 0 < value < np.inf:
             self._enter((2.0 * value) ** -0.5, a)
         total = 2.0 * self.C * piece.slack
         length = self.patterns.space.length(2.0 * self.C * piece.pull)
