@@ -53,8 +53,8 @@ def objective(square, margins, c, C, loss, sizes):
     """|a|^2/2 + C sum c xi or C sum c xi^2. The hard margin: of the multiple whose smallest margin is 1."""
     if np.isinf(C):
         smallest, error = margins.min(), SLACK * EPS * (sizes.max() + 1.0)
-        if not smallest > error:
-            return Reached(INF, 0.0)
+        if not smallest > 2.0 * error:
+            return Reached(INF, 0.0) if smallest < -error else Reached(square, INF)  # who knows
         return Reached(square / 2.0 / smallest**2, square * 3.0 * error / smallest**3)
     price, error = paid(margins, c, C, loss, sizes)
     return Reached(square / 2.0 + price, error + SLACK * EPS * (square + price))
@@ -335,6 +335,7 @@ def svc(X, codes, classes, weight, rng, folder):
     case = settings(rng) | {"loss": "hinge", "fit_intercept": "free"}
     name, more, K, data = kernel_of(X, rng)
     case["C"] = case["C"] if name == "linear" else min(case["C"], 1e6)
+    weight = None if weight is None else np.maximum(weight, 0.5)  # rows of weight 0 are left to LIBSVM
     class_weight = ["balanced", {k: 0.5 + k for k in range(classes)}, None, None][rng.integers(4)]
     model = OwnSVC(C=case["C"], kernel=name, tol=case["tol"], class_weight=class_weight, **more)
     model.fit(sp.csr_matrix(data) if name != "precomputed" and rng.random() < 0.3 else data, codes, weight)
