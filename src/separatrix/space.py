@@ -122,17 +122,17 @@ def objective(margins: Vector, gamma: float, delta: float | Vector) -> float:
         return float(np.float64(1.0 / gamma) ** 2 + (d * d).sum())
 
 
-def best_gamma(margins: Vector, delta: float | Vector, near: float = 0.0) -> float:
+def best_gamma(margins: Vector, delta: float | Vector) -> float:
     """The gamma that minimises J for this direction; inf where the direction is worth nothing.
 
-    ``delta`` may differ from pattern to pattern. ``near``: a value of 1/gamma from which the search may start.
+    ``delta`` may differ from pattern to pattern.
 
     With s = 1/gamma, J = s^2 + sum max(0, 1 - s m_i)^2 / Delta^2 is convex and piecewise quadratic in s; Newton's
     steps on its increasing derivative end on the right piece. s = 0 gives eq. 27, Gamma >= Delta / sqrt(m).
     """
     linear = margins * np.asarray(delta, dtype=np.float64) ** -2.0
     square = margins * linear
-    s, low, high = near if 0 < near < np.inf else 0.0, 0.0, np.inf
+    s, low, high = 0.0, 0.0, np.inf
     slack = np.empty_like(margins)
     for _ in range(200):
         np.multiply(margins, -s, out=slack)

@@ -68,12 +68,9 @@ def _sized(patterns: Any, a: Vector) -> Vector:
     return a if not patterns.here and (peak == 0.0 or 1e-100 < peak < 1e100) else patterns.unit(a)
 
 
-def lower_bound(
-    patterns: Any, a: Vector, slack: float = SLACK, margins: Vector | None = None, near: float = 0.0
-) -> float:
-    """A certain lower bound on the margin of a in its space: min u.y, or J^(-1/2) where the space is extended.
-    In a space that counts lengths, (2 P)^(-1/2) of a as it is. ``near``: the length of a that is expected to be the
-    best."""
+def lower_bound(patterns: Any, a: Vector, slack: float = SLACK, margins: Vector | None = None) -> float:
+    """A certain lower bound on the margin of a in its space: min u.y, or J^(-1/2) where the space is extended. In a
+    space that counts lengths, (2 P)^(-1/2) of a as it is."""
     if patterns.space.counts_length:
         return _reached_as_it_is(patterns, a, slack, margins)
     a = _sized(patterns, a) if margins is None else a
@@ -89,7 +86,7 @@ def lower_bound(
     m = (patterns.margins(a) if margins is None else margins) - slack * patterns.margin_error(a)
     shortest = max(shortest, TINY)
     m = m / longest if shortest == longest else np.where(m > 0, m / longest, m / shortest)
-    gamma = best_gamma(m, delta, near)
+    gamma = best_gamma(m, delta)
     J = objective(m, gamma, delta) if isfinite(gamma) else np.sum(np.broadcast_to(delta, patterns.n) ** -2.0)
     with_slack = 1.0 / np.sqrt(J * (1.0 + slack * (patterns.n + 8) * EPS))
     # without slack gamma = min m and J = gamma^-2
@@ -103,8 +100,10 @@ def _reached_as_it_is(patterns: Any, a: Vector, slack: float, margins: Vector | 
     longest = patterns.length_range(a, slack)[1]
     if patterns.here:
         slacks = np.maximum(1.0 - (patterns.margins(a) if margins is None else margins) + error, 0.0)
-        plain = space.hinge > 0
-        price = np.sqrt(2.0 * space.hinge * patterns.paid_slack(slacks)) if plain else norm(slacks / patterns.delta)
+        if space.hinge:
+            price = float(np.sqrt(2.0 * space.hinge * patterns.paid_slack(slacks)))
+        else:
+            price = norm(slacks / patterns.delta)
     else:
         piece, everything = patterns.piece(a, hessian=False), patterns.weight_in_all
         squares = piece.squares + error * (2.0 * piece.slack + error * everything)
@@ -227,9 +226,8 @@ def certify(
     numbers of the rows in the user's data. ``measured``: the direction's multiple that is measured, and its margins,
     where they are at hand.
     """
-    near, margins = 0.0, None
+    margins = None
     if patterns.here:
-        near = patterns.length(direction)
         direction, margins = measured or measured_multiple(patterns, direction)
     index: np.ndarray | None = None
     multipliers: Vector | None = None
@@ -253,7 +251,7 @@ def certify(
         index = patterns.renumbered(index, kept)
     plain = lower = plain_margin(patterns, direction, margins=margins)
     if predicts and (patterns.space.delta or patterns.space.hinge):
-        lower = lower_bound(patterns, direction, margins=margins, near=near)
+        lower = lower_bound(patterns, direction, margins=margins)
     return Certificate(
         lower=lower if predicts else None,
         upper=upper,
