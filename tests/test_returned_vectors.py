@@ -279,8 +279,7 @@ def kernel_machine(X, codes, classes, weight, rng, folder):
     name, more, K, data = kernel_of(X, rng)
     class_weight = "balanced" if rng.random() < 0.2 else None
     params = {**case, **more, "kernel": name, "multi_class": mode, "class_weight": class_weight}
-    if rng.random() < 0.1:
-        params["max_time"] = 1e-5
+    params["max_time"] = 1e-5 if rng.random() < 0.1 else 2.0
     data = sp.csr_matrix(data) if name != "precomputed" and rng.random() < 0.3 else data
     model = KernelMaxMargin(**params).fit(data, codes, weight)
     kept = np.arange(len(codes)) if weight is None else np.flatnonzero(weight > 0)
