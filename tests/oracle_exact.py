@@ -37,7 +37,8 @@ class Meaning:
         classes = sorted({y[k] for k in part})
         if len(classes) != c or type(c) is not int or c < 2 or min(weight) < 0 or self.rho < 0 or self.delta < 0:
             raise ValueError(claim)
-        if type(self.free) is not bool or type(claim.get("weighted", False)) is not bool or (self.free and c > 2):
+        switches = [self.free, claim.get("weighted", False), claim.get("fixed_length", False)]
+        if any(type(switch) is not bool for switch in switches) or (self.free and c > 2):
             raise ValueError(claim)
         self.rivals = c - 1
         if self.hinge < 0 or (self.hinge and self.delta):
@@ -82,6 +83,8 @@ class Meaning:
         def objective(v):
             return v * v * square + sum(max(0, 1 - v * m[p]) ** 2 * self.price[p] for p in m) / self.delta**2
 
+        if self.claim.get("fixed_length", False):
+            return t <= 0 or t * t * objective(1) <= 1
         ends = [Fraction(0), *sorted(1 / v for v in m.values() if v > 0)]  # between them J is a parabola
         best = min(map(objective, ends))
         for low, high in zip(ends, [*ends[1:], None], strict=True):

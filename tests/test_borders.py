@@ -53,7 +53,7 @@ def problem(draw):
     n = int(draw.rng.integers(c, 6))
     width, count = (d + 1) * (c if c > 2 else 1), n * (c - 1)
     claim = {"rho": draw.size() if draw.chance(0.5) else 1.0, "categories": c, "weighted": draw.chance(0.5)}
-    claim["free"] = c == 2 and draw.chance(0.3)
+    claim["free"], claim["fixed_length"] = c == 2 and draw.chance(0.3), draw.chance(0.5)
     slack = draw.rng.integers(3)
     if slack:
         claim["delta" if slack == 1 or c > 2 else "hinge"] = draw.size() if draw.chance(0.5) else 1.0

@@ -175,7 +175,7 @@ def wrong_index(rng, values, n):
 
 def mutation(rng, claim, other, n):
     """A field and what to put there."""
-    more = ["rho", "delta", "hinge", "free", "weighted", "sample_weight", "categories", "unknown"]
+    more = ["rho", "delta", "hinge", "free", "weighted", "fixed_length", "sample_weight", "categories", "unknown"]
     field = pick(rng, [*sorted(claim), *more])
     value, stranger = claim.get(field), other.get(field)
     if field in NUMBERS:
@@ -195,7 +195,7 @@ def mutation(rng, claim, other, n):
         wrong = [1, 2, 3, 4, 0, -1, 2.0, "2", True, None, NAN, 10**30]
     elif field == "between":
         wrong = [value[::-1], [value[0]], [value[0]] * 2, [7, 8], "01", None, [0, 1], [1, 2], [0, 1, 2]]
-    elif field in ("free", "weighted"):
+    elif field in ("free", "weighted", "fixed_length"):
         wrong = [not value, 1, 0, "no", None, NAN]
     else:
         wrong = [1.0, None]

@@ -57,6 +57,8 @@ class Space(NamedTuple):
     ``weighted``: the extension of a row of weight c is delta/sqrt(c), that is its slack costs c times as much.
     ``hinge``: the C of plain slack, 0 where slack is squared or there is none. Then a vector reaches (2 P)^(-1/2),
     P(a) = |a|^2/2 + C sum c_k max(0, 1 - a.y_k), which is the margin where no row needs slack.
+    ``fixed_length``: with delta > 0 a vector reaches (2 P)^(-1/2) as it is, P(a) = |a|^2/2 + C sum c_k xi_k^2 with
+    C = 1/(2 delta^2), and not what its best multiple does; with a hinge this is always so.
     """
 
     rho: float = 1.0
@@ -64,6 +66,12 @@ class Space(NamedTuple):
     free: bool = False
     weighted: bool = False
     hinge: float = 0.0
+    fixed_length: bool = False
+
+    @property
+    def counts_length(self) -> bool:
+        """Does what a vector reaches depend on its length?"""
+        return self.hinge > 0 or (self.fixed_length and self.delta > 0)
 
     def join(self, coef: ArrayLike, intercept: float = 0.0) -> Vector:
         """The augmented vector ``a`` of a hyperplane: ``a.(x, rho) = coef.x + intercept``."""
@@ -114,17 +122,17 @@ def objective(margins: Vector, gamma: float, delta: float | Vector) -> float:
         return float(np.float64(1.0 / gamma) ** 2 + (d * d).sum())
 
 
-def best_gamma(margins: Vector, delta: float | Vector, near: float = 0.0) -> float:
+def best_gamma(margins: Vector, delta: float | Vector) -> float:
     """The gamma that minimises J for this direction; inf where the direction is worth nothing.
 
-    ``delta`` may differ from pattern to pattern. ``near``: a value of 1/gamma from which the search may start.
+    ``delta`` may differ from pattern to pattern.
 
     With s = 1/gamma, J = s^2 + sum max(0, 1 - s m_i)^2 / Delta^2 is convex and piecewise quadratic in s; Newton's
     steps on its increasing derivative end on the right piece. s = 0 gives eq. 27, Gamma >= Delta / sqrt(m).
     """
     linear = margins * np.asarray(delta, dtype=np.float64) ** -2.0
     square = margins * linear
-    s, low, high = near if 0 < near < np.inf else 0.0, 0.0, np.inf
+    s, low, high = 0.0, 0.0, np.inf
     slack = np.empty_like(margins)
     for _ in range(200):
         np.multiply(margins, -s, out=slack)

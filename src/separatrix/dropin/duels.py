@@ -9,9 +9,10 @@ import numpy as np
 from separatrix.dropin.handover import BeyondError, gap
 from separatrix.dropin.linear_svc import QuietMargin
 from separatrix.errors import SeparatrixError
-from separatrix.estimators._fit.margin_classifier import REACHED
+from separatrix.estimators._fit.margin_classifier import REACHED, Solution
 from separatrix.optimum import gram_pairs
-from separatrix.optimum.kernel_problem import KernelHingeProblem
+from separatrix.optimum.kernel_problem import KernelHingeProblem, best_hinge_bias, middle_bias
+from separatrix.optimum.problem import CERTAIN
 from separatrix.patterns.kernel_functions import Kernel
 from separatrix.patterns.kernel_patterns import KernelPatterns
 from separatrix.patterns.plain_patterns import Patterns
@@ -79,18 +80,34 @@ def _small_linear_duel(X: Any, labels: Vector, rows: np.ndarray, weight: Vector,
     return Duel(rows[support], beta[support], intercept, found, problem.steps, PAIRS)
 
 
+class DualMargin(QuietMargin):
+    """What SVC predicts by are its multipliers: the vector that they make, which differs from the solver's by what is
+    left of the gap and by rounding errors, with the intercept that is best for it."""
+
+    def _vector_of(self, patterns: Patterns, found: Solution) -> tuple[Vector, float, Vector]:
+        a, C = patterns.combine(found.index, found.alpha), patterns.space.hinge
+        a[-1] = 0.0
+        f = patterns.margins(a)
+        a[-1] = best_hinge_bias(f, patterns.labels, patterns.caps) if C else middle_bias(f, patterns.labels)
+        margins = f + patterns.labels * a[-1]
+        error, half = CERTAIN * patterns.margin_error(a), 0.5 * patterns.space.length(a) ** 2
+        smallest, slacks = float(margins.min()) - error, np.maximum(1.0 + error - margins, 0.0)
+        if smallest > 0 and (not C or half < (half + C * patterns.paid_slack(slacks)) * smallest**2):
+            return a / smallest, 1.0 / smallest, margins / smallest
+        return a, 1.0, margins
+
+
 def _newton_duel(X: Any, labels: Vector, rows: np.ndarray, weight: Vector, given: DuelSettings) -> Duel:
-    margin = QuietMargin(given.C, loss="hinge", fit_intercept="free", tol=given.tol)
+    margin = DualMargin(given.C, loss="hinge", fit_intercept="free", tol=given.tol)
     try:
         solved = margin.solved(margin.patterns(X[rows], labels, weight[rows], None), rows, weight)
     except SeparatrixError as why:
         raise BeyondError(str(why)) from why
-    found = solved.certificate
-    if found.gap is None or found.gap > max(given.tol, REACHED):
-        raise BeyondError(f"a gap of {found.gap}")
+    if solved.gap > max(given.tol, REACHED):
+        raise BeyondError(f"a gap of {solved.gap}")
     order = np.argsort(solved.support)
     support, dual = solved.support[order], solved.alpha[order] * labels[solved.support[order]]
-    return Duel(rows[support], dual, float(solved.plane[1]), found, solved.passes, solved.how)
+    return Duel(rows[support], dual, float(solved.plane[1]), solved.certificate, solved.passes, solved.how)
 
 
 def kernel_duel(X: Any, labels: Vector, rows: np.ndarray, weight: Vector, given: DuelSettings) -> Duel:

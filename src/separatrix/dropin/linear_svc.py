@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from separatrix.dropin.handover import LARGEST_SEED, BeyondError, HandoverMixin, gap, plain_classes, plain_rows
 from separatrix.errors import SeparatrixError
-from separatrix.estimators._fit.margin_classifier import REACHED
+from separatrix.estimators._fit.margin_classifier import REACHED, Solution
 from separatrix.estimators.max_margin import MaxMargin
 from separatrix.estimators.sklearn_api import check_sample_weight, fit_method
 from separatrix.patterns.plain_patterns import Patterns
@@ -188,6 +188,7 @@ class SolvedClass(NamedTuple):
     certificate: Certificate
     passes: int
     how: str
+    gap: float  # of the vector that the solver found
 
 
 class QuietMargin(MaxMargin):
@@ -210,12 +211,19 @@ class QuietMargin(MaxMargin):
         problem = self._problem(patterns, None)
         about: Any = SimpleNamespace(kept=np.arange(patterns.n) if kept is None else kept, given_weight=weight)
         found = self._solve(problem, about)
-        certificate = certify(patterns, found.a, (found.index, found.alpha), kept=kept, sample_weight=weight)
+        a, multiple, margins = self._vector_of(patterns, found)
+        certificate = certify(
+            patterns, a, (found.index, found.alpha), kept=kept, sample_weight=weight, measured=(a, margins)
+        )
         positive = found.alpha > 0
         return SolvedClass(
-            patterns.space.split(patterns.in_all_columns(found.a)), found.index[positive], found.alpha[positive],
-            certificate, int(np.ceil(problem.passes)), found.how,
+            patterns.space.split(patterns.in_all_columns(a)), found.index[positive], multiple * found.alpha[positive],
+            certificate, int(np.ceil(problem.passes)), found.how, problem.gap,
         )  # fmt: skip
+
+    def _vector_of(self, patterns: Patterns, found: Solution) -> tuple[Vector, float, Vector]:
+        """The vector that predicts, the multiple of the multipliers that belongs to it, and its margins."""
+        return found.a, 1.0, patterns.margins(found.a)
 
     def _problem(self, patterns: Any, data: Any, threads: int = 1) -> Any:
         problem = super()._problem(patterns, data, threads)

@@ -11,7 +11,7 @@ where no row needs slack they are margins.
 
 import numpy as np
 
-from separatrix.optimum.problem import Problem
+from separatrix.optimum.problem import CERTAIN, Problem
 from separatrix.space import Vector
 
 
@@ -31,7 +31,7 @@ class HingeProblem(Problem):
 
         A certificate sees margins less their rounding errors, each at the price C: that multiple pays for them.
         """
-        half, error = 0.5 * self.patterns.space.length(a) ** 2, 4.0 * self.patterns.margin_error(a)
+        half, error = 0.5 * self.patterns.space.length(a) ** 2, CERTAIN * self.patterns.margin_error(a)
         value, smallest = half + self._paid(1.0 - margins), float(margins.min()) - error
         if smallest > 0:
             seen = half + self._paid(1.0 + error - margins)

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.optimum.problem import SECONDS_BETWEEN_LOOKS, best_bias
+from separatrix.optimum.problem import SECONDS_BETWEEN_LOOKS, best_bias, best_multiple
 from separatrix.patterns.kernel_patterns import KernelPatterns
-from separatrix.space import Vector, best_gamma, objective
+from separatrix.space import Vector
 
 ROUNDING = 1e-13  # of a sum of caps
 
@@ -73,25 +73,28 @@ class KernelProblem:
         upper = float(np.sqrt(square + float(np.sum(self.diagonal * alpha * alpha)))) / total
         if upper < self.upper:
             self.upper, self.alpha = upper, alpha.copy()
-        if square == 0:
+        if self.hard and square == 0:
             return
         b = self.bias(f) if p.space.free else 0.0
-        m = (f + p.labels * b) / np.sqrt(square)
-        lower = float(m.min())
-        if not self.hard:
-            delta = np.sqrt(self.diagonal)
-            gamma = best_gamma(m, delta)
-            if np.isfinite(gamma):
-                lower = max(lower, objective(m, gamma, delta) ** -0.5)
+        m, a, s = f + p.labels * b, np.append(alpha * p.labels, b), 0.0
+        if self.hard:
+            lower, s = float(m.min()) / np.sqrt(square), 1.0
+        else:
+            if square > 0:
+                s, value = best_multiple(np.sqrt(square), m, self.C, self.weight, p.margin_error(a))
+            if s == 0.0:
+                b = self.bias(np.zeros(p.n)) if p.space.free else 0.0
+                a, s = np.append(np.zeros(p.n), b), 1.0
+                value = self.C * float(self.weight @ (1.0 - p.labels * b) ** 2)
+            lower = (2.0 * value) ** -0.5 if 0 < value < np.inf else -np.inf
         if lower > self.lower:
-            self.lower, self.a = lower, np.append(alpha * p.labels, b)
+            self.lower, self.a = lower, s * a
 
     def bias(self, f: Vector) -> float:
         """Of a hard margin the middle; of a soft one the minimiser of sum c_k max(0, 1 - f_k - l_k b)^2."""
-        labels = self.patterns.labels
         if self.hard:
-            return float(f[labels < 0].min() - f[labels > 0].min()) / 2.0
-        return best_bias(f, labels, self.weight)
+            return middle_bias(f, self.patterns.labels)
+        return best_bias(f, self.patterns.labels, self.weight)
 
 
 class KernelHingeProblem(KernelProblem):
@@ -112,13 +115,19 @@ class KernelHingeProblem(KernelProblem):
             self.lower, self.a = (2.0 * value) ** -0.5, np.append(alpha * p.labels + 0.0, b)  # 0.0, not -0.0
 
     def bias(self, f: Vector) -> float:
-        """The minimiser of sum cap_k max(0, 1 - f_k - l_k b): its slope rises by cap_k at every l_k (1 - f_k). Where
-        there are several, their middle."""
-        labels = self.patterns.labels
-        kinks = labels * (1.0 - f)
-        order = np.argsort(kinks, kind="stable")
-        total = np.cumsum(self.cap[order])
-        first, last = np.searchsorted(
-            total, float(self.cap[labels > 0].sum()) + ROUNDING * total[-1] * np.array([-1, 1])
-        )
-        return float(kinks[order[first]] + kinks[order[min(last, len(order) - 1)]]) / 2.0
+        return best_hinge_bias(f, self.patterns.labels, self.cap)
+
+
+def middle_bias(f: Vector, labels: Vector) -> float:
+    """The bias with which both classes have the same smallest margin."""
+    return float(f[labels < 0].min() - f[labels > 0].min()) / 2.0
+
+
+def best_hinge_bias(f: Vector, labels: Vector, cap: Vector) -> float:
+    """The minimiser of sum cap_k max(0, 1 - f_k - l_k b): its slope rises by cap_k at every l_k (1 - f_k). Where
+    there are several, their middle."""
+    kinks = labels * (1.0 - f)
+    order = np.argsort(kinks, kind="stable")
+    total = np.cumsum(cap[order])
+    first, last = np.searchsorted(total, float(cap[labels > 0].sum()) + ROUNDING * total[-1] * np.array([-1, 1]))
+    return float(kinks[order[first]] + kinks[order[min(last, len(order) - 1)]]) / 2.0

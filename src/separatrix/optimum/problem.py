@@ -4,9 +4,9 @@
     maximise  D(alpha) = sum alpha_k - |sum alpha_k y_k|^2/2 - sum alpha_k^2/(4 C c_k),   alpha >= 0
 
 |a| leaves the bias out where it is free; then sum alpha_k l_k = 0. With C = 1/(2 Delta^2) both are margins in the
-extended space: the best multiple of a vector has P = 1/(2 lower^2), the best multiple of alpha has D = 1/(2 upper^2),
-so that (P - D)/P = 1 - (lower/upper)^2. A solver may do what it likes: only what it shows to `primal` and `dual`
-counts.
+extended space: P = 1/(2 lower^2) and, for the best multiple of alpha, D = 1/(2 upper^2), so that
+(P - D)/P = 1 - (lower/upper)^2. A solver may do what it likes: only what it shows to `primal` and `dual` counts. Of
+the vector that it shows, the best multiple is kept: ``lower`` is what that multiple reaches as it is.
 """
 
 import math
@@ -24,6 +24,7 @@ SECONDS_BETWEEN_LOOKS = 0.2  # at whoever watches
 PRECISE_GAP = 1e-13  # of problems that are solved to machine precision
 STALLED = 60  # rounds without progress after which a solver has to stop
 ROUNDING, STALLED_THERE = 1e-10, 3  # a gap that may be rounding errors, and the same there
+CERTAIN = 4.0  # errors of a margin by which a certificate, which allows for its own, sees it smaller at most
 
 
 class Problem:
@@ -163,43 +164,29 @@ class Problem:
         return self._enter(smallest / length, a) if length > 0 else -np.inf
 
     def primal(self, a: Vector, margins: Vector) -> float:
-        """Enter a vector with its margins; returns the margin that it reaches in the space of the problem."""
+        """Enter a vector with its margins, of a soft margin its best multiple; returns the margin that it reaches in
+        the space of the problem."""
         length = self.patterns.space.length(a)
-        if not length > 0:
-            if not (self.free and not self.hard):
-                return -np.inf
-            squares = passes.slack_sums()(margins, np.zeros_like(margins), self.weight, 0.0)[0]
-            return self._enter((2.0 * self.C * squares) ** -0.5 if squares > 0 else -np.inf, a)
         if self.hard:
-            reached = float(margins.min()) / length
-        else:
-            value = self._smallest_primal(length, margins)
-            reached = (2.0 * value) ** -0.5 if 0 < value < np.inf else -np.inf
-            reached = max(reached, float(margins.min()) / length)  # without slack; it wins where C is extreme
-        return self._enter(reached, a)
+            return self._enter(float(margins.min()) / length, a) if length > 0 else -np.inf
+        s = 0.0
+        if length > 0:
+            s, value = best_multiple(length, margins, self.C, self.weight, self.patterns.margin_error(a))
+        if s == 0.0:
+            a, s = self._without_direction(), 1.0
+            slacks = 1.0 - self.patterns.space.rho * a[-1] * self.patterns.labels
+            value = self.C * float(self.weight @ slacks**2)
+        return self._enter((2.0 * value) ** -0.5 if 0 < value < np.inf else -np.inf, a, s)
 
-    def _enter(self, reached: float, a: Vector) -> float:
+    def _without_direction(self) -> Vector:
+        """The best vector with w = 0: 0, or a free bias alone."""
+        a = np.zeros(self.patterns.d + 1)
+        return self.with_best_bias(a, np.zeros(self.patterns.n))[0] if self.free else a
+
+    def _enter(self, reached: float, a: Vector, multiple: float = 1.0) -> float:
         if reached > self.lower:
-            self.lower, self.a = reached, a.copy()
+            self.lower, self.a = reached, multiple * a
         return reached
-
-    def _smallest_primal(self, length: float, margins: Vector) -> float:
-        """min over s >= 0 of P(s a): Newton's steps on a piecewise quadratic, from s = 1 that a solver aims at."""
-        sums, nothing = passes.slack_sums(), np.zeros(len(margins))
-        s, low, high, best = 1.0, 0.0, np.inf, np.inf
-        for _ in range(100):
-            squares, products, curvature = sums(nothing, margins, self.weight, s)
-            best = min(best, 0.5 * (s * length) ** 2 + self.C * squares)
-            slope = s * length**2 - 2.0 * self.C * products
-            low, high = (s, high) if slope < 0 else (low, s)
-            bend = length**2 + 2.0 * self.C * curvature
-            following = s - slope / bend if bend > 0 else s
-            if not low <= following <= high:
-                following = 2.0 * s if np.isinf(high) else (low + high) / 2.0
-            if abs(following - s) <= 1e-9 * s:
-                break
-            s = following
-        return best
 
     def dual(self, index: np.ndarray, alpha: Vector, combination: Vector) -> float:
         """Enter multipliers with the combination of the patterns that they make; returns the upper bound.
@@ -219,12 +206,17 @@ class Problem:
         return bound
 
     def enter_piece(self, a: Vector, piece: Piece) -> float:
-        """Enter a soft margin's vector with its piece, and its slacks as multipliers; returns the value P(a).
+        """Enter a soft margin's vector with its piece, and its slacks as multipliers; returns the value P(a). Where C
+        makes slack of the size of rounding errors too expensive, its multiple without slack.
 
         sum alpha_k^2 Delta_k^2 = 2 C sum c s^2, because alpha = 2 C c s and Delta_k^2 = 1/(2 C c_k).
         """
-        value = 0.5 * self.patterns.space.length(a) ** 2 + self.C * piece.squares
-        if 0 < value < np.inf:
+        half, error = 0.5 * self.patterns.space.length(a) ** 2, CERTAIN * self.patterns.margin_error(a)
+        value, smallest = half + self.C * piece.squares, piece.minimum - error
+        doubtful = self.C * error * (2.0 * piece.slack + error * self.patterns.weight_in_all)
+        if smallest > 0 and 0 < half < (value + doubtful) * smallest**2:
+            self._enter((2.0 * half) ** -0.5 * smallest, a, 1.0 / smallest)
+        elif 0 < value < np.inf:
             self._enter((2.0 * value) ** -0.5, a)
         total = 2.0 * self.C * piece.slack
         length = self.patterns.space.length(2.0 * self.C * piece.pull)
@@ -302,6 +294,24 @@ class Problem:
         moved = a.copy()
         moved[-1] += b / self.patterns.space.rho
         return moved, m + labels * b
+
+
+def best_multiple(length: float, margins: Vector, C: float, weight: Vector, error: float) -> tuple[float, float]:
+    """The s >= 0 with the smallest P(s a), and P(s a), of a vector with this length and these margins.
+
+    Newton's steps on P', which is piecewise linear and concave where s >= 0: the first, from the s = 1 that a solver
+    aims at, ends left of its zero, and the others grow towards it. ``error``: a bound on the error of each margin.
+    Certificates take it off each margin, which matters if C is extreme, and if nothing but it keeps s from 0.
+    """
+    sums, nothing, seen, s = passes.slack_sums(), np.zeros(len(margins)), margins - CERTAIN * error, 1.0
+    for step in range(100):
+        _, products, curvature = sums(nothing, seen, weight, s)
+        bend = length * length + 2.0 * C * curvature
+        change = max(-s, (2.0 * C * products - s * length * length) / bend) if bend > 0 else 0.0
+        if not error * s < abs(change) < np.inf or (step and change < 0):
+            break
+        s += change
+    return s, 0.5 * (s * length * s * length) + C * sums(nothing, margins, weight, s)[0]
 
 
 def best_bias(m: Vector, labels: Vector, weight: Vector) -> float:

@@ -184,7 +184,7 @@ class PatternSet(ABC):
 
     def measured(self, a: Vector) -> Vector:
         """The multiple of a that certificates speak of: the unit vector, or a itself where its length counts."""
-        return a if self.space.hinge else self.unit(a)
+        return a if self.space.counts_length else self.unit(a)
 
     def in_all_columns(self, a: Vector) -> Vector:
         """A vector of these patterns as one of the data, where empty columns were left out."""

@@ -24,8 +24,9 @@ class Certificate:
 
     ``lower``: a margin that ``direction`` reaches, None where it has not been measured. With ``space.delta`` > 0 it is
     J^(-1/2), minimised over gamma (CRAMMA eq. 20). ``upper``: no direction has a larger one; inf where nothing bounds
-    it. With ``space.hinge`` = C they are (2 P)^(-1/2) of the ``value`` P that the direction reaches, and of the
-    ``bound`` below which no vector gets, P = |a|^2/2 + C sum c_k max(0, 1 - a.y_k). ``separable``: True if a hyperplane
+    it. With ``space.hinge`` = C they are (2 P)^(-1/2) of the ``value`` P that the direction reaches as it is, and of
+    the ``bound`` below which no vector gets, P = |a|^2/2 + C sum c_k max(0, 1 - a.y_k); likewise with
+    ``space.fixed_length`` and squared slack, C = 1/(2 delta^2). ``separable``: True if a hyperplane
     of the unextended space is proved to separate, False if it is proved that none does, None if undecided.
     ``radius``: R = max |y_k|. ``direction``: the augmented vector (w, b/rho).
     ``alpha_index``, ``alpha``: rows and their multipliers, whose combination gives ``upper``; None where they were not
@@ -58,7 +59,10 @@ class Certificate:
 
     @property
     def value(self) -> float | None:
-        """The objective that the direction certainly reaches, 1/(2 lower^2): |a|^2/2 and the price of slack."""
+        """The objective that the direction certainly reaches, 1/(2 lower^2): |a|^2/2 and the price of slack.
+
+        With a soft margin's C it is that of the direction as it is, which then is the vector that predicts.
+        """
         if self.lower is None:
             return None
         return 0.5 / self.lower**2 if self.lower > 0 else np.inf
@@ -225,7 +229,7 @@ def _array(values: Any, name: str) -> np.ndarray:
     return np.array(values if whole else [_number(v, name, "") for v in values], dtype=ARRAYS[name])
 
 
-def _number(value: Any, name: str, switches: str = "free weighted separable") -> Any:
+def _number(value: Any, name: str, switches: str = "free weighted fixed_length separable") -> Any:
     """A float that equals it, None or a truth value where these belong; anything else is refused."""
     if value is None and name in ("lower", "separable", "radius"):
         return None

@@ -24,7 +24,7 @@ from separatrix.patterns.base import EPS, TINY
 from separatrix.patterns.kernel_patterns import KernelPatterns
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.exact import product_sign
-from separatrix.space import Vector, best_gamma, is_finite, objective
+from separatrix.space import Vector, best_gamma, is_finite, norm, objective
 
 # A certificate claims its bounds with this many times the rounding error, `verify` asks for once: a proof survives
 # another order of summation.
@@ -68,13 +68,11 @@ def _sized(patterns: Any, a: Vector) -> Vector:
     return a if not patterns.here and (peak == 0.0 or 1e-100 < peak < 1e100) else patterns.unit(a)
 
 
-def lower_bound(
-    patterns: Any, a: Vector, slack: float = SLACK, margins: Vector | None = None, near: float = 0.0
-) -> float:
-    """A certain lower bound on the margin of a in its space: min u.y, or J^(-1/2) where the space is extended.
-    ``near``: the length of a that is expected to be the best."""
-    if patterns.space.hinge:
-        return _hinge_reached(patterns, a, slack, margins)
+def lower_bound(patterns: Any, a: Vector, slack: float = SLACK, margins: Vector | None = None) -> float:
+    """A certain lower bound on the margin of a in its space: min u.y, or J^(-1/2) where the space is extended. In a
+    space that counts lengths, (2 P)^(-1/2) of a as it is."""
+    if patterns.space.counts_length:
+        return _reached_as_it_is(patterns, a, slack, margins)
     a = _sized(patterns, a) if margins is None else a
     if patterns.space.delta == 0 or not is_finite(a):
         return plain_margin(patterns, a, slack, margins)
@@ -88,22 +86,30 @@ def lower_bound(
     m = (patterns.margins(a) if margins is None else margins) - slack * patterns.margin_error(a)
     shortest = max(shortest, TINY)
     m = m / longest if shortest == longest else np.where(m > 0, m / longest, m / shortest)
-    gamma = best_gamma(m, delta, near)
+    gamma = best_gamma(m, delta)
     J = objective(m, gamma, delta) if isfinite(gamma) else np.sum(np.broadcast_to(delta, patterns.n) ** -2.0)
     with_slack = 1.0 / np.sqrt(J * (1.0 + slack * (patterns.n + 8) * EPS))
     # without slack gamma = min m and J = gamma^-2
     return _down(max(float(with_slack), float(m.min())), slack, len(a))
 
 
-def _hinge_reached(patterns: Any, a: Vector, slack: float, margins: Vector | None) -> float:
-    """(2 P)^(-1/2) of a vector as it is: of plain slack its length counts."""
-    m = patterns.margins(a) if margins is None else margins
-    slacks = np.maximum(1.0 - m + slack * patterns.margin_error(a), 0.0)
+def _reached_as_it_is(patterns: Any, a: Vector, slack: float, margins: Vector | None) -> float:
+    """(2 P)^(-1/2) of a vector as it is. With an error e of the margins sum c s^2 grows by at most
+    2 e sum c s + e^2 sum c."""
+    error, space = slack * patterns.margin_error(a), patterns.space
     longest = patterns.length_range(a, slack)[1]
-    P2 = longest**2 + 2.0 * patterns.space.hinge * patterns.paid_slack(slacks)
-    if not P2 < np.inf:
-        return -np.inf
-    return _down(1.0 / np.sqrt(P2 * (1.0 + slack * (patterns.n + 8) * EPS)), slack, len(a)) if P2 > 0 else -np.inf
+    if patterns.here:
+        slacks = np.maximum(1.0 - (patterns.margins(a) if margins is None else margins) + error, 0.0)
+        if space.hinge:
+            price = float(np.sqrt(2.0 * space.hinge * patterns.paid_slack(slacks)))
+        else:
+            price = norm(slacks / patterns.delta)
+    else:
+        piece, everything = patterns.piece(a, hessian=False), patterns.weight_in_all
+        squares = piece.squares + error * (2.0 * piece.slack + error * everything)
+        price = np.sqrt(squares) / space.delta if piece.minimum - error < 1.0 else 0.0
+    root = float(np.hypot(longest, price)) * np.sqrt(1.0 + slack * (patterns.n + 8) * EPS)  # (2 P)^(1/2)
+    return _down(1.0 / root, slack, len(a)) if 0 < root < np.inf else -np.inf
 
 
 def _hinge_bound(patterns: Any, index: np.ndarray, alpha: Vector, slack: float) -> float:
@@ -133,9 +139,7 @@ def _hinge_bound(patterns: Any, index: np.ndarray, alpha: Vector, slack: float) 
 def _soft_bound_elsewhere(patterns: Any, a: Vector, slack: float) -> float:
     """J^(-1/2) by passes that return sums. Every multiple t a has J = |t a|^2 + sum c s^2 / Delta^2, s = 1 - t a.y > 0.
 
-    The first, a itself, is the best of a soft margin's vector, and a pass that its solver made; others are tried where
-    Newton's step in t promises something. With an error e of the margins sum c s^2 grows by at most
-    2 e sum c s + e^2 sum c.
+    The first is a itself; others are tried where Newton's step in t promises something.
     """
     delta2, everything, best = patterns.space.delta**2, patterns.weight_in_all, np.inf
     # who verifies is satisfied with no less than who claimed
@@ -222,9 +226,8 @@ def certify(
     numbers of the rows in the user's data. ``measured``: the direction's multiple that is measured, and its margins,
     where they are at hand.
     """
-    near, margins = 0.0, None
+    margins = None
     if patterns.here:
-        near = patterns.length(direction)
         direction, margins = measured or measured_multiple(patterns, direction)
     index: np.ndarray | None = None
     multipliers: Vector | None = None
@@ -248,7 +251,7 @@ def certify(
         index = patterns.renumbered(index, kept)
     plain = lower = plain_margin(patterns, direction, margins=margins)
     if predicts and (patterns.space.delta or patterns.space.hinge):
-        lower = lower_bound(patterns, direction, margins=margins, near=near)
+        lower = lower_bound(patterns, direction, margins=margins)
     return Certificate(
         lower=lower if predicts else None,
         upper=upper,

@@ -10,7 +10,7 @@ its negative in block j. |a| leaves the last entry out if the bias is free. A ce
     sample_weight   rows of weight 0 take no part. With delta > 0 each pattern has a dimension of its own, of the size
                     delta_k = delta, or delta / sqrt(weight) if weighted
     direction       a vector a. lower: a.y_k >= lower |a| for all k, or if |a| = 0 what every unit vector reaches, minus
-                    the radius; if delta > 0: some v >= 0 has the objective
+                    the radius; if delta > 0: some v >= 0, or v = 1 if fixed_length (false) is true, has the objective
                     J = v^2 |a|^2 + sum max(0, 1 - v a.y_k)^2 / delta_k^2 <= lower^-2. separable true: all a.y_k > 0
     hinge           C > 0: plain slack, c_k the weight if weighted, else 1. lower: J = |a|^2 + 2 C sum c_k xi_k <=
                     lower^-2, xi_k = max(0, 1 - a.y_k), the largest over the rivals of row k. upper: every vector has
@@ -34,7 +34,8 @@ import numpy as np
 INF, MAX, EPS, TINY, TOLERANCE = math.inf, sys.float_info.max, 2.0**-52, 2.0**-1018, Fraction(1, 10**12)
 SMALLEST, MOST_PATTERNS = sys.float_info.min, 2**28
 MOST_EXACT = 1_000_000  # values of a claim that may become fractions, four times as many of separable false: 10-60 s
-SETTINGS = {"rho": 1.0, "delta": 0.0, "hinge": 0.0, "free": False, "weighted": False, "between": None, "categories": 2}
+SETTINGS: Any = {"rho": 1.0, "delta": 0.0, "hinge": 0.0, "free": False, "weighted": False, "fixed_length": False}
+SETTINGS |= {"between": None, "categories": 2}
 CLAIMS = ["lower", "upper", "separable", "weak", "radius"]
 VECTORS = ["sample_weight", "direction", "alpha_index", "alpha", "alpha_exact", "slack_vector"]
 
@@ -116,10 +117,11 @@ class _Patterns:
         _need(fits, f"y does not hold {n} labels")
         given = claim.get("sample_weight") if weight is None else _plain(weight)
         self.weight = np.ones(n) if given is None else _vector(given, n, "sample_weight", 0.0)
-        *lengths, self.free, weighted, pair, c = (claim.get(name, absent) for name, absent in SETTINGS.items())
+        *lengths, self.free, weighted, self.fixed, pair, c = (claim.get(s, absent) for s, absent in SETTINGS.items())
         self.rho, self.delta, self.hinge = _vector(lengths, 3, "rho, delta or hinge", 0.0)
         _need(not (self.hinge and self.delta), "slack is either plain or squared")
-        _need(type(self.free) is type(weighted) is bool, "free or weighted is neither true nor false")
+        switches = {type(self.free), type(weighted), type(self.fixed)}
+        _need(switches == {bool}, "free, weighted or fixed_length is neither true nor false")
         self.price = self.weight if weighted else np.ones(n)  # delta_k^2 = delta^2 / price
         (labels, code), part = np.unique(y, return_inverse=True), self.weight > 0
         if pair is not None:
@@ -214,10 +216,8 @@ class _Patterns:
     def lower(self) -> bool:
         t, a = self.number("lower"), self.near("direction")[1]
         square = sum((Fraction(w) ** 2 for w in (a[:-1] if self.free else a).tolist()), Fraction(0))
-        if self.hinge:
-            return t <= 0 or self.hinge_objective(t, square)
-        if self.delta:
-            return t <= 0 or self.objective(t, square)
+        if self.hinge or self.delta:
+            return t <= 0 or (self.as_it_is if self.hinge or self.fixed else self.objective)(t, square)
         if not square:  # no direction: what every unit vector reaches
             return t < 0 and self.decide(lambda s: -s <= t * t)
         s = t * t * square
@@ -247,16 +247,16 @@ class _Patterns:
         _need(step == v, "no end was found of Newton's steps", None)
         return False  # v is the minimum, exactly
 
-    def hinge_objective(self, t: Fraction, square: Fraction) -> bool:
-        """Is t^2 J <= 1?"""
-        (_, a, unit, m, _), price = self.near("direction"), self.price[self.all[:: self.rivals] // self.rivals]
+    def as_it_is(self, t: Fraction, square: Fraction) -> bool:
+        """Is t^2 J <= 1 of the vector as it is? Plain slack is one for each row, whose patterns follow in `all`."""
+        (_, a, unit, m, _), k = self.near("direction"), self.rivals if self.hinge else 1
+        price, C2 = self.price[self.all[::k] // self.rivals], 2 * Fraction(self.hinge) or Fraction(self.delta) ** -2
         for exact in (False, True):
             if exact:
                 m, price, unit = self.sums(self.all, self.exactly(a), True)[0], self.exactly(price), Fraction(1)
-            least = m.reshape(-1, self.rivals).min(axis=1)  # row by row, as `all` has them
-            slack = np.maximum(_up(1 + _up(-least * (unit if exact else float(unit)))), 0)
-            paid = _total(_up(price * slack))
-            if paid < INF and t * t * (square + 2 * Fraction(self.hinge) * Fraction(paid)) <= 1:
+            slack = np.maximum(_up(1 + _up(-m.reshape(-1, k).min(axis=1) * (unit if exact else float(unit)))), 0)
+            paid = _total(_up(price * (slack if self.hinge else _up(slack * slack))))
+            if paid < INF and t * t * (square + C2 * Fraction(paid)) <= 1:
                 return True
         return False
 

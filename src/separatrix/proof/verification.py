@@ -169,7 +169,8 @@ def malformed(claim: Certificate) -> str:
     numbers |= {"upper": None if claim.upper == np.inf else claim.upper}
     if claim.kernel is not None:
         numbers |= {name: getattr(claim.kernel, name, "none") for name in ("gamma", "degree", "coef0")}
-    switches = {"free": numbers.pop("free"), "weighted": numbers.pop("weighted"), "separable": claim.separable}
+    switches = {name: numbers.pop(name) for name in ("free", "weighted", "fixed_length")}
+    switches["separable"] = claim.separable
     for name, value in numbers.items():
         if not _is_number(value) and (value is not None or name in space._fields):
             return f"{name} is no finite number"

@@ -105,6 +105,11 @@ def _bare(claim: Certificate, direction: np.ndarray, **claims: Any) -> Certifica
     return replace(claim, direction=direction, **{"lower": None, "separable": None, **empty, **claims})
 
 
+def _space(claim: Certificate) -> Space:
+    """Where slack has a price, what counts is the objective of the vector that predicts, not of a multiple of it."""
+    return claim.space._replace(fixed_length=claim.space.weighted)
+
+
 def _reached(claim: Certificate) -> float | None:
     if claim.lower is None:
         return None
@@ -117,7 +122,7 @@ def _by_hyperplane(claim: Certificate, coef: np.ndarray, intercept: np.ndarray) 
         return None
     if claim.lower is not None:
         joined = np.concatenate([space.join(w, b) for w, b in zip(coef, intercept, strict=True)])
-        asked.append(_bare(claim, joined, lower=_reached(claim)))
+        asked.append(_bare(claim, joined, lower=_reached(claim), space=_space(claim)))
     if claim.separable is True:
         plain = np.column_stack([coef, intercept]).ravel()
         asked.append(_bare(claim, plain, separable=True, space=Space(1.0)))
@@ -151,4 +156,4 @@ def _by_kernel(separator: Any, k: int, claim: Certificate, X: Any, y: np.ndarray
         bias = 0.0
     vector[-1] = bias
     separable = True if claim.separable is True else None
-    return [_bare(claim, vector, lower=_reached(claim), separable=separable)]
+    return [_bare(claim, vector, lower=_reached(claim), separable=separable, space=_space(claim))]

@@ -91,8 +91,9 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
         hinge = float(self.C) if soft and self.loss == "hinge" else 0.0
         delta = (2.0 * float(self.C)) ** -0.5 if soft and not hinge else 0.0
         if isinstance(self.fit_intercept, str):  # free
-            return Space(1.0, delta, True, weighted=soft, hinge=hinge)
-        return Space(float(self.rho) if self.fit_intercept else 0.0, delta, weighted=soft, hinge=hinge)
+            return Space(1.0, delta, True, weighted=soft, hinge=hinge, fixed_length=soft)
+        rho = float(self.rho) if self.fit_intercept else 0.0
+        return Space(rho, delta, weighted=soft, hinge=hinge, fixed_length=soft)
 
     @fit_method
     def fit(self, X, y=None, sample_weight=None, coef_init=None, intercept_init=None):

@@ -1,0 +1,493 @@
+"""The objective of the vector that predicts lies between the bounds of its certificate: random fits of every estimator
+that certifies an objective, judged by formulas that share nothing with the package."""
+
+from collections import Counter
+from dataclasses import replace
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.optimize import linprog
+from sklearn.metrics.pairwise import pairwise_kernels
+
+from separatrix import (
+    DataError,
+    KernelMaxMargin,
+    LinearProgram,
+    MaxMargin,
+    NotSeparableError,
+    load,
+    max_margin_path,
+    rows,
+    save,
+)
+from separatrix.dropin import SVC, LinearSVC
+from separatrix.workflows import verifying
+
+INF = float("inf")
+EPS = np.finfo(np.float64).eps
+SLACK = 64.0  # rounding errors of the formulas here and of a vector that is written as coef_ and intercept_
+FITS, EACH = 60, 200
+REFUSALS = (DataError, NotSeparableError)
+
+
+class Reached(NamedTuple):
+    """The objective of a vector, and what rounding errors may make of it."""
+
+    value: float
+    rounding: float
+
+
+def paid(margins, c, C, loss, sizes):
+    """The price of slack, and how much it may be off if margins are off by SLACK EPS ``sizes``."""
+    xi = np.maximum(0.0, 1.0 - margins)
+    error = SLACK * EPS * (sizes + np.abs(margins) + 1.0)
+    if loss == "hinge":
+        return C * np.sum(c * xi), C * np.sum(c * error)
+    return C * np.sum(c * xi**2), C * np.sum(c * error * (2.0 * xi + error))
+
+
+def objective(square, margins, c, C, loss, sizes):
+    """|a|^2/2 + C sum c xi or C sum c xi^2. The hard margin: of the multiple whose smallest margin is 1."""
+    if np.isinf(C):
+        smallest, error = margins.min(), SLACK * EPS * (sizes.max() + 1.0)
+        if not smallest > 2.0 * error:
+            return Reached(INF, 0.0) if smallest < -error else Reached(square, INF)  # who knows
+        return Reached(square / 2.0 / smallest**2, square * 3.0 * error / smallest**3)
+    price, error = paid(margins, c, C, loss, sizes)
+    return Reached(square / 2.0 + price, error + SLACK * EPS * (square + price))
+
+
+def of_plane(w, b, X, l, c, case):
+    """A hyperplane; a penalized intercept counts as b/rho."""
+    penalized = case["fit_intercept"] is True and case["rho"] > 0
+    square = w @ w + (b / case["rho"]) ** 2 if penalized else w @ w
+    sizes = np.abs(X) @ np.abs(w) + abs(b)
+    return objective(square, l * (X @ w + b), c, case["C"], case["loss"], sizes)
+
+
+def of_machine(W, b, X, codes, c, case):
+    """All vectors of a joint machine: each rival has its slack, or the hinge loss the largest."""
+    square = np.sum(W**2) + (np.sum(b**2) / case["rho"] ** 2 if case["fit_intercept"] is True else 0.0)
+    scores, sizes = X @ W.T + b, np.abs(X) @ np.abs(W.T) + np.abs(b)
+    n, rivals = len(X), W.shape[0] - 1
+    others = np.arange(rivals + 1) != codes[:, None]
+    margins = (scores[np.arange(n), codes][:, None] - scores)[others].reshape(n, rivals)
+    sizes = np.repeat(2.0 * sizes.max(axis=1), rivals).reshape(n, rivals)
+    if case["loss"] == "hinge" and np.isfinite(case["C"]):
+        margins, sizes, rivals = margins.min(axis=1), sizes[:, 0], 1
+    return objective(square, margins.ravel(), np.repeat(c, rivals), case["C"], case["loss"], sizes.ravel())
+
+
+def of_kernel(beta, b, K, l, c, case):
+    """A combination of rows in the space of a kernel; without a free bias K is joined by rho^2."""
+    constant = 0.0 if case["fit_intercept"] == "free" else (case["rho"] if case["fit_intercept"] else 0.0) ** 2
+    square, peak = beta @ (K + constant) @ beta, float(np.abs(np.diag(K)).max()) + constant
+    size = np.abs(beta).sum()
+    sizes = np.full(len(K), len(K) * peak * size + abs(b))
+    found = objective(max(square, 0.0), l * (K @ beta + b), c, case["C"], case["loss"], sizes)
+    return found._replace(rounding=found.rounding + SLACK * EPS * len(K) * peak * size**2)
+
+
+# Problems
+
+
+def table(rng):
+    """Rows of many kinds: continuous, whole numbers, copies, rare columns, all the same, far from 0, of any size."""
+    n, d = int(rng.integers(2, 40)), int(rng.integers(1, 8))
+    if rng.random() < 0.15:
+        n, d = int(rng.integers(2, 25)), int(rng.integers(20, 90))
+    kinds = ["normal", "whole", "copies", "rare", "same", "far", "zeros"]
+    kind = rng.choice(kinds, p=[0.4, 0.2, 0.15, 0.1, 0.05, 0.05, 0.05])
+    X = rng.normal(size=(n, d))
+    if kind == "whole":
+        X = rng.integers(-2, 3, (n, d)).astype(float)
+    elif kind == "copies":
+        X = X[rng.integers(0, max(n // 3, 1), n)]
+    elif kind == "rare":
+        X = (rng.random((n, d)) < 0.15).astype(float)
+    elif kind == "same":
+        X = np.tile(X[:1], (n, 1))
+    elif kind == "far":
+        X = X + 1e3 * rng.normal(size=d)
+    elif kind == "zeros":
+        X = np.where(rng.random((n, 1)) < 0.5, 0.0, X)
+    if rng.random() < 0.2:
+        X = X * 10.0 ** rng.integers(-4, 5)
+    return X
+
+
+def labels(X, classes, rng):
+    if rng.random() < 0.5:
+        codes = np.argmax(X @ rng.normal(size=(X.shape[1], classes)) + rng.normal(size=classes), axis=1)
+        codes = np.where(rng.random(len(X)) < rng.choice([0.0, 0.1]), rng.integers(0, classes, len(X)), codes)
+    else:
+        codes = np.arange(len(X)) % classes
+    codes[:classes] = np.arange(classes)
+    return codes
+
+
+def weights(codes, classes, rng):
+    """Sample weights or None, with zeros; every class keeps a row."""
+    if rng.random() < 0.6:
+        return None
+    weight = rng.choice([0.0, 0.5, 1.0, 2.0, 100.0], len(codes))
+    weight[:classes] = 1.0
+    return weight
+
+
+def factors_of(class_weight, codes, classes):
+    if class_weight == "balanced":
+        return len(codes) / (classes * np.bincount(codes, minlength=classes))
+    return np.array([class_weight[k] for k in range(classes)]) if class_weight else np.ones(classes)
+
+
+def settings(rng, hard=0.06):
+    C = 10.0 ** rng.uniform(-5, 6) if rng.random() > hard else INF
+    return {
+        "C": float(rng.choice([1e-12, 1e12])) if rng.random() < 0.03 else float(C),
+        "loss": str(rng.choice(["squared_hinge", "hinge"])),
+        "fit_intercept": [True, True, False, "free"][rng.integers(4)],
+        "rho": float(rng.choice([1.0, 1.0, 0.1, 7.0])),
+        "tol": float(rng.choice([1e-4, 1e-4, 1e-2, 1e-9])),
+    }
+
+
+class Stopper:
+    """A callback that stops the fit at some piece."""
+
+    def __init__(self, pieces):
+        self.pieces = pieces
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context):
+        pass
+
+    def on_fit_task_end(self, estimator, context, **told):
+        self.pieces -= hasattr(context, "measures")
+        return self.pieces <= 0
+
+
+# Fits: each returns the certificates, the gaps, and the objectives of the vectors that predict
+
+
+def problems_of(codes, classes, mode):
+    """Rows, labels -1 and +1, and the classes, of each binary problem."""
+    if classes == 2:
+        return [(np.arange(len(codes)), 2.0 * codes - 1.0)]
+    if mode == "ovr":
+        return [(np.arange(len(codes)), np.where(codes == k, 1.0, -1.0)) for k in range(classes)]
+    pairs = [(np.flatnonzero((codes == i) | (codes == j)), j) for i, j in combinations(range(classes), 2)]
+    return [(part, np.where(codes[part] == j, 1.0, -1.0)) for part, j in pairs]
+
+
+def source(X, codes, weight, rng, folder):
+    """X and y as they are given to fit, its further arguments, and X as float64."""
+    kind = rng.choice(["dense", "csr", "float32", "blocks", "files", "lists"], p=[0.35, 0.25, 0.1, 0.15, 0.1, 0.05])
+    more = {} if weight is None else {"sample_weight": weight}
+    if kind == "csr":
+        return kind, sp.csr_matrix(X), codes, more, X
+    if kind == "float32":
+        return kind, X.astype(np.float32), codes, more, X.astype(np.float32).astype(np.float64)
+    if kind in ("blocks", "files"):
+        c = np.ones(len(codes)) if weight is None else weight
+        if kind == "blocks":
+            cut = int(rng.integers(1, len(X)))
+            parts = [(X[p], codes[p], c[p]) for p in (slice(0, cut), slice(cut, None))]
+            return kind, rows.blocks(parts if weight is not None else [part[:2] for part in parts]), None, {}, X
+        for name, array in (("X", X), ("y", codes), ("c", c)):
+            np.save(folder / f"{name}.npy", array)
+        weighted = {} if weight is None else {"weight": folder / "c.npy"}
+        return kind, rows.files(folder / "X.npy", target=folder / "y.npy", **weighted), None, {}, X
+    return kind, X.tolist() if kind == "lists" else X, codes, more, X
+
+
+def max_margin(X, codes, classes, weight, rng, folder):
+    case = settings(rng)
+    mode = str(rng.choice(["ovr", "ovo", "kesler"]))
+    class_weight = ["balanced", dict.fromkeys(range(classes), 1.0) | {0: 3.0}, None, None][rng.integers(4)]
+    if weight is not None:
+        keep = weight > 0  # rows elsewhere have positive weights
+    kind, data, y, more, seen = source(X, codes, weight, rng, folder)
+    if kind in ("blocks", "files"):
+        case["loss"] = "squared_hinge"
+        mode = "ovr" if mode == "ovo" else mode
+        if weight is not None and not keep.all():
+            kind, data, y, more, seen = "dense", X, codes, {"sample_weight": weight}, X
+    if classes > 2 and mode == "kesler" and case["fit_intercept"] == "free":
+        case["fit_intercept"] = True
+    params = {**case, "multi_class": mode, "class_weight": class_weight}
+    if rng.random() < 0.3:
+        params["max_passes"] = int(rng.integers(1, 6))
+    if rng.random() < 0.05:
+        params["max_time"] = 1e-5
+    if rng.random() < 0.15 and case["loss"] == "squared_hinge":
+        hard = np.isinf(case["C"])
+        choice = ["active-set", "sift"] if hard else ["newton", "sample-newton", "dual-coordinates"]
+        here = kind not in ("blocks", "files")
+        joint = classes > 2 and mode == "kesler"
+        params["solver"] = str(rng.choice(choice if here else ["sift" if hard else "sample-newton"]))
+        if params["solver"] == "dual-coordinates" and (joint or case["fit_intercept"] == "free"):
+            params["solver"] = "newton"
+    if rng.random() < 0.1 and y is not None and mode != "ovo" and weight is None:
+        C = params.pop("C")
+        model = max_margin_path(data, y, [C / 100.0, C], **params)[1]
+    else:
+        model = MaxMargin(**params)
+        if rng.random() < 0.1:
+            model.set_callbacks(Stopper(int(rng.integers(1, 4))))
+        planes = 1 if classes == 2 else {"ovo": classes * (classes - 1) // 2}.get(mode, classes)
+        if rng.random() < 0.15:
+            more["coef_init"] = rng.normal(size=(planes, X.shape[1])) * 10.0 ** rng.integers(-3, 4)
+        model.fit(data, y, **more)
+    if rng.random() < 0.05 and getattr(model, "_skl_callbacks", None) is None:
+        save(model, folder / "model.sx")
+        model = load(folder / "model.sx")
+    kept = np.arange(len(codes)) if weight is None else np.flatnonzero(weight > 0)
+    c = (np.ones(len(codes)) if weight is None else weight)[kept]
+    part, codes = seen[kept], codes[kept]
+    c = c * factors_of(class_weight, codes, classes)[codes]
+    if classes > 2 and mode == "kesler":
+        reached = [of_machine(model.coef_, model.intercept_, part, codes, c, case)]
+    else:
+        planes = zip(problems_of(codes, classes, mode), model.coef_, model.intercept_, strict=True)
+        reached = [of_plane(w, b, part[r], l, c[r], case) for (r, l), w, b in planes]
+    return model, reached, np.atleast_1d(model.dual_gap_), f"MaxMargin {kind} {mode if classes > 2 else ''}"
+
+
+def kernel_of(X, rng):
+    """A kernel's parameters, and its matrix as scikit-learn computes it."""
+    name = str(rng.choice(["linear", "rbf", "poly", "precomputed"]))
+    gamma, degree, coef0 = 10.0 ** rng.uniform(-2, 1), rng.integers(1, 4), rng.integers(0, 2)
+    given = {"gamma": float(gamma), "degree": int(degree), "coef0": float(coef0)}
+    used = {"linear": [], "rbf": ["gamma"], "poly": ["gamma", "degree", "coef0"], "precomputed": []}[name]
+    if name == "precomputed":
+        K = pairwise_kernels(X, metric="rbf", gamma=given["gamma"])
+        return name, {}, K, K
+    return name, given, pairwise_kernels(X, metric=name, **{k: given[k] for k in used}), X
+
+
+def kernel_machine(X, codes, classes, weight, rng, folder):
+    case, mode = settings(rng), str(rng.choice(["ovr", "ovo"]))
+    name, more, K, data = kernel_of(X, rng)
+    class_weight = "balanced" if rng.random() < 0.2 else None
+    params = {**case, **more, "kernel": name, "multi_class": mode, "class_weight": class_weight}
+    params["max_time"] = 1e-5 if rng.random() < 0.1 else 2.0
+    data = sp.csr_matrix(data) if name != "precomputed" and rng.random() < 0.3 else data
+    model = KernelMaxMargin(**params).fit(data, codes, weight)
+    kept = np.arange(len(codes)) if weight is None else np.flatnonzero(weight > 0)
+    c = (np.ones(len(codes)) if weight is None else weight)[kept]
+    codes = codes[kept]
+    c = c * factors_of(class_weight, codes, classes)[codes]
+    beta = np.zeros((len(model.dual_coef_), len(K)))
+    beta[:, model.support_] = model.dual_coef_
+    reached = []
+    for (r, l), line, b in zip(problems_of(codes, classes, mode), beta, model.intercept_, strict=True):
+        part = kept[r]
+        assert np.all(line[np.setdiff1d(np.arange(len(K)), part)] == 0)
+        reached.append(of_kernel(line[part], b, K[np.ix_(part, part)], l, c[r], case))
+    return model, reached, np.atleast_1d(model.dual_gap_), f"KernelMaxMargin {name}"
+
+
+def linear_svc(X, codes, classes, weight, rng, folder):
+    case = settings(rng, hard=0.0)
+    case["fit_intercept"] = case["fit_intercept"] is not False
+    class_weight = ["balanced", {k: 0.5 + k for k in range(classes)}, None, None][rng.integers(4)]
+    model = LinearSVC(
+        C=case["C"], loss=case["loss"], tol=case["tol"], fit_intercept=case["fit_intercept"],
+        intercept_scaling=case["rho"], class_weight=class_weight, max_iter=int(rng.choice([1, 2, 1000])),
+    )  # fmt: skip
+    model.fit(sp.csr_matrix(X) if rng.random() < 0.3 else X, codes, weight)
+    if not model.solver_.startswith("separatrix"):
+        return None
+    c = np.ones(len(codes)) if weight is None else weight
+    factors = factors_of(class_weight, codes, classes)
+    if class_weight == "balanced" and weight is not None:
+        factors = weight.sum() / (classes * np.bincount(codes, weight, classes))
+    reached, intercepts = [], np.broadcast_to(model.intercept_, len(model.coef_))
+    for k, (w, b) in enumerate(zip(model.coef_, intercepts, strict=True)):
+        positive = codes == (1 if classes == 2 else k)
+        own = factors[codes] if classes == 2 else np.where(positive, factors[k], 1.0)  # as LIBLINEAR weighs classes
+        reached.append(of_plane(w, b, X, np.where(positive, 1.0, -1.0), c * own, case))
+    return model, reached, np.full(len(reached), model.dual_gap_), f"LinearSVC {classes > 2}"
+
+
+class LeftError(Exception):
+    """Here starts scikit-learn's own fit."""
+
+
+class OwnSVC(SVC):
+    """Not left to LIBSVM, which takes hours where C is large."""
+
+    def _leave(self, fit, why):
+        raise LeftError from why
+
+
+def svc(X, codes, classes, weight, rng, folder):
+    case = settings(rng) | {"loss": "hinge", "fit_intercept": "free"}
+    name, more, K, data = kernel_of(X, rng)
+    case["C"] = case["C"] if name == "linear" else min(case["C"], 1e6)
+    weight = None if weight is None else np.maximum(weight, 0.5)  # rows of weight 0 are left to LIBSVM
+    class_weight = ["balanced", {k: 0.5 + k for k in range(classes)}, None, None][rng.integers(4)]
+    model = OwnSVC(C=case["C"], kernel=name, tol=case["tol"], class_weight=class_weight, **more)
+    model.fit(sp.csr_matrix(data) if name != "precomputed" and rng.random() < 0.3 else data, codes, weight)
+    c = (np.ones(len(codes)) if weight is None else weight) * factors_of(class_weight, codes, classes)[codes]
+    dual = model.dual_coef_.toarray() if sp.issparse(model.dual_coef_) else model.dual_coef_
+    reached = []
+    for number, (i, j) in enumerate(combinations(range(classes), 2)):
+        beta = np.zeros(len(K))
+        mine = codes[model.support_]
+        beta[model.support_[mine == i]] = dual[j - 1, mine == i]
+        beta[model.support_[mine == j]] = dual[i, mine == j]
+        b, part = model.intercept_[number], np.flatnonzero((codes == i) | (codes == j))
+        sign = 1.0 if classes == 2 else -1.0  # scikit-learn turns the signs of two classes
+        l = np.where(codes[part] == j, 1.0, -1.0)
+        reached.append(of_kernel(sign * beta[part], sign * b, K[np.ix_(part, part)], l, c[part], case))
+    return model, reached, np.full(len(reached), model.dual_gap_), f"SVC {name}"
+
+
+def linear_program(X, codes, classes, weight, rng, folder):
+    """The 1-norm: no certificate has its objective, so its gap is compared with a program solved here."""
+    C, rho = float(10.0 ** rng.uniform(-2, 2)), float(rng.choice([1.0, 7.0]))
+    model = LinearProgram("l1", C=C, rho=rho).fit(X, codes)
+    gaps, reached = np.atleast_1d(model.dual_gap_), []
+    for (r, l), w, b, gap in zip(problems_of(codes, classes, "ovr"), model.coef_, model.intercept_, gaps, strict=True):
+        Y = l[:, None] * np.column_stack([X[r], np.full(len(r), rho)])
+        n, width = Y.shape
+        cost = np.concatenate([np.ones(2 * width), np.full(n, C)])
+        best = linprog(cost, -np.hstack([Y, -Y, np.eye(n)]), -np.ones(n))
+        a = np.append(w, b / rho)
+        P = np.abs(a).sum() + C * np.maximum(0.0, 1.0 - Y @ a).sum()
+        reached.append((P, best.fun, gap))
+        if best.status == 0 and np.abs(X).max() < 100:
+            assert P <= best.fun + gap + 1e-6 * (1.0 + abs(best.fun)), (P, best.fun, gap)
+    return None
+
+
+KINDS = [max_margin, max_margin, max_margin, max_margin, kernel_machine, linear_svc, svc, linear_program]
+
+
+def assert_fit(number, folder):
+    """One fit; returns what it was, or that it was refused or left to scikit-learn."""
+    rng = np.random.default_rng([number, 7])
+    kind = KINDS[number % len(KINDS)]
+    X = table(rng)
+    classes = int(rng.choice([2, 2, 3, 4])) if len(X) >= 8 else 2
+    codes = labels(X, classes, rng)
+    weight = weights(codes, classes, rng) if kind is not linear_program else None
+    try:
+        found = kind(X, codes, classes, weight, rng, folder)
+    except REFUSALS:
+        return "refused"
+    except LeftError:
+        return "left"
+    if found is None:
+        return kind.__name__ if kind is linear_program else "left"
+    model, reached, gaps, name = found
+    assert len(model.certificates_) == len(reached) == len(gaps)
+    for claim, (P, rounding), gap in zip(model.certificates_, reached, gaps, strict=True):
+        where = (number, name, P, claim.value, claim.bound, gap, rounding)
+        assert claim.bound - rounding <= P, where
+        assert P <= claim.value + rounding or not np.isfinite(claim.value), where
+        assert P - claim.bound <= gap + rounding or not np.isfinite(gap), where
+    return name
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("part", range(2))
+def test_what_is_returned_is_what_is_certified(part, tmp_path):
+    outcomes = Counter(assert_fit(number, tmp_path) for number in range(part * FITS, (part + 1) * FITS))
+    assert outcomes["refused"] + outcomes["left"] < FITS // 2, outcomes
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("part", range(100))
+def test_what_is_returned_is_what_is_certified_of_20_000(part, tmp_path):
+    for number in range(part * EACH, (part + 1) * EACH):
+        assert_fit(number, tmp_path)
+
+
+# The optimum is w = 0: every direction reaches it by shrinking
+
+SAME = np.array([[0.3, 0.7], [0.3, 0.7], [0.1, 0.2], [0.1, 0.2]])
+MIXED = np.array([0, 1, 0, 1])
+
+
+@pytest.mark.parametrize("intercept", [True, False, "free"])
+@pytest.mark.parametrize("given", [np.asarray, sp.csr_matrix, np.float32])
+@pytest.mark.parametrize("solver", ["auto", "newton", "sample-newton", "dual-coordinates"])
+def test_a_best_multiple_of_0_is_returned(intercept, given, solver):
+    if solver == "dual-coordinates" and intercept == "free":
+        return
+    model = MaxMargin(C=1000.0, fit_intercept=intercept, solver=solver).fit(given(SAME), MIXED)
+    assert np.abs(model.coef_).max() < 1e-6
+    assert np.abs(model.intercept_).max() < 1e-6
+    assert model.certificate_.value == pytest.approx(4000.0, rel=1e-9)
+    assert model.dual_gap_ < 1e-4
+    if solver == "auto" and given is not np.float32:
+        assert not model.coef_.any()
+        assert not model.intercept_.any()
+
+
+def test_a_best_multiple_of_0_leaves_the_intercept_of_the_optimum():
+    X, y = np.vstack([SAME, SAME[1::2]]), np.array([*MIXED, 1, 1])  # both classes have the same mean
+    model = MaxMargin(C=1000.0, fit_intercept="free").fit(X, y)
+    assert np.abs(model.coef_).max() < 1e-6
+    assert model.intercept_[0] == pytest.approx(1.0 / 3.0, rel=1e-6)
+    model = MaxMargin(C=1000.0).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), 1.0 / 3.0, atol=1e-3)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_a_kernel_with_a_best_multiple_of_0(kernel, tmp_path):
+    model = KernelMaxMargin(C=1000.0, kernel=kernel).fit(SAME, MIXED)
+    assert len(model.support_) == 0
+    assert model.certificate_.value == pytest.approx(4000.0, rel=1e-9)
+    np.testing.assert_array_equal(model.decision_function(SAME), 0.0)
+    assert model.certificate_.verify(SAME, MIXED)
+    save(model, tmp_path / "model.sx")
+    np.testing.assert_array_equal(load(tmp_path / "model.sx").decision_function(SAME), 0.0)
+
+
+# Verifying
+
+
+@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize("factor", [0.5, 1.01, 2.0])
+def test_a_model_of_another_length_does_not_verify(tmp_path, rng, factor, apart):
+    X = rng.normal(size=(60, 3))
+    y = (X[:, 0] + 0.5 * rng.normal(size=60) > 0).astype(int)
+    np.savez(tmp_path / "data.npz", X=X, y=y)
+    for model in (MaxMargin(0.1), MaxMargin(0.1, loss="hinge"), KernelMaxMargin(0.1), KernelMaxMargin(0.1, rho=2.0)):
+        if apart and isinstance(model, KernelMaxMargin):
+            continue
+        save(model.fit(X, y), tmp_path / "model.sx")
+        assert verifying.verify(tmp_path / "model.sx", tmp_path / "data.npz", independent=apart).holds
+        for name in ("coef_", "dual_coef_", "intercept_"):
+            if name in vars(model):
+                setattr(model, name, factor * getattr(model, name))
+        save(model, tmp_path / "model.sx")
+        assert not verifying.verify(tmp_path / "model.sx", tmp_path / "data.npz", independent=apart).holds
+
+
+@pytest.mark.parametrize("model", [MaxMargin(0.1), MaxMargin(0.1, loss="hinge"), KernelMaxMargin(0.1)])
+def test_a_certificate_of_another_length_does_not_verify(rng, model):
+    X = rng.normal(size=(60, 3))
+    y = (X[:, 0] + 0.5 * rng.normal(size=60) > 0).astype(int)
+    claim = model.fit(X, y).certificate_
+    assert claim.verify(X, y)
+    assert not replace(claim, direction=2.0 * claim.direction).verify(X, y)
+    if isinstance(model, MaxMargin):
+        np.testing.assert_allclose(claim.direction, np.append(model.coef_[0], model.intercept_[0]), rtol=1e-12)
+        elsewhere = rows.blocks([(X[:20], y[:20]), (X[20:], y[20:])])
+        if model.loss == "squared_hinge":
+            assert claim.verify(elsewhere)
+            assert not replace(claim, direction=2.0 * claim.direction).verify(elsewhere)
