@@ -33,18 +33,30 @@ BROKEN = (FloatingPointError, RuntimeError, ValueError, np.linalg.LinAlgError)  
 COLUMNS_AT_A_TIME = 64  # columns that are checked at a time
 
 
-def integer_table(V: NDArray[np.float64]) -> tuple[list[Integers], list[int]]:
-    """V with every column in units of a power of two in which it consists of integers; and the exponents of these."""
+def integer_table(V: NDArray[np.float64]) -> tuple[Table, list[int]]:
+    """V with every column in units of a power of two in which it consists of integers, machine integers if these hold
+    it; and the exponents of these units."""
+    machine = machine_integers(V)
+    if machine is not None:
+        return machine
     odd, shift, unit = _odd_parts(V)
     lines = zip(odd.tolist(), shift.tolist(), strict=True)
     return [[x << s for x, s in zip(*row, strict=True)] for row in lines], unit.tolist()
 
 
-def machine_integers(V: NDArray[np.float64]) -> NDArray[np.int64] | None:
-    """The same table, where its numbers are machine integers."""
-    odd, shift, _ = _odd_parts(V)
+def machine_integers(V: NDArray[np.float64]) -> tuple[NDArray[np.int64], list[int]] | None:
+    """The same table if its numbers are machine integers."""
+    if V.size and float(np.abs(V).max()) < 2.0**53 and not np.any(V - np.rint(V)):
+        return V.astype(np.int64), [0] * V.shape[1]
+    odd, shift, unit = _odd_parts(V)
     bits = np.frexp(odd.astype(np.float64))[1] + shift
-    return odd << shift if bits.max(initial=0) < WORD else None
+    return (odd << shift, unit.tolist()) if bits.max(initial=0) < WORD else None
+
+
+def integer_lists(V: NDArray[np.float64]) -> list[Integers]:
+    """The table as Python's integers."""
+    table = integer_table(V)[0]
+    return table.tolist() if isinstance(table, np.ndarray) else table
 
 
 def _odd_parts(V: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -79,7 +91,8 @@ def vanishing_weights(V: NDArray[np.float64], clock: Clock) -> Integers | None:
     k = len(V)
     if not 0 < k <= min(LARGEST_SYSTEM, V.shape[1] + 1):
         return None
-    p, whole = PRIMES[0], machine_integers(V)
+    p, machine = PRIMES[0], machine_integers(V)
+    whole = None if machine is None else machine[0]
     residues = residues_of_floats(V, p) if whole is None else (whole % p).astype(np.float64)
     inverse = None
     if whole is None or is_short(residues):
@@ -91,7 +104,7 @@ def vanishing_weights(V: NDArray[np.float64], clock: Clock) -> Integers | None:
         return None
     system: Table
     if whole is None:
-        system = [list(equation) for equation in zip(*integer_table(V[:, columns])[0], strict=True)] + [[1] * k]
+        system = [list(equation) for equation in zip(*integer_lists(V[:, columns]), strict=True)] + [[1] * k]
     else:
         system = np.concatenate([whole[:, columns].T, np.ones((1, k), dtype=np.int64)])
     found = solve(system, [0] * (k - 1) + [1], clock, inverse)
@@ -102,7 +115,7 @@ def vanishing_weights(V: NDArray[np.float64], clock: Clock) -> Integers | None:
         return weight if combine_to_zero(whole, weight, clock) else None
     for first in range(0, V.shape[1], COLUMNS_AT_A_TIME):
         clock.look()
-        table, _ = integer_table(V[:, first : first + COLUMNS_AT_A_TIME])
+        table = integer_lists(V[:, first : first + COLUMNS_AT_A_TIME])
         if any(dot(list(equation), weight) for equation in zip(*table, strict=True)):
             return None
     return weight
@@ -120,7 +133,7 @@ def weights_near(V: NDArray[np.float64], alpha: NDArray[np.float64], clock: Cloc
     pivots = la.qr((A * np.sqrt(alpha)[:, None]).T, mode="r", pivoting=True, check_finite=False)[1]
     basis = np.sort(pivots[: A.shape[1]])
     clock.look()
-    table = integer_table(V[:, np.any(V, axis=0)])[0]
+    table = integer_lists(V[:, np.any(V, axis=0)])
     weight = [int(w) for w in np.ldexp(alpha / alpha.sum(), 62)]
     for k in basis.tolist():
         weight[k] = 0

@@ -13,6 +13,7 @@ from math import ldexp
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separatrix.optimum import active_set
 from separatrix.optimum.problem import Problem
@@ -20,7 +21,16 @@ from separatrix.patterns.base import EPS
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.clock import Clock, OutOfTimeError
 from separatrix.proof.exact import BROKEN, dot, without_factor
-from separatrix.proof.integer_systems import PRIMES, Integers, independent, limbs, residues, solve
+from separatrix.proof.integer_systems import (
+    PRIMES,
+    Integers,
+    Table,
+    combine_to_zero,
+    independent,
+    limbs,
+    residues,
+    solve,
+)
 from separatrix.space import Space, Vector
 
 LARGEST_TABLE = 1_000_000  # values that are written out as integers
@@ -37,25 +47,41 @@ class Decision:
 
 
 class IntegerRows:
-    """Rows of integers, with a table of floats that is near to them, each column and row in a power of two."""
+    """Rows of integers, with a table of floats that is near to them, each column and row in a power of two.
 
-    def __init__(self, table: list[Integers], clock: Clock):
-        self.table = table
+    ``machine``: the rows as machine integers, or None if they are larger.
+    """
+
+    def __init__(self, table: Table, clock: Clock):
+        self.machine = table if isinstance(table, np.ndarray) else None
         self.n, self.m = len(table), len(table[0])
-        columns: Any = [1] * self.m
-        lengths = []
-        for row in table:
-            clock.look()
-            lengths.append([x.bit_length() for x in row])
-        sizes = np.array(lengths, dtype=np.int64).reshape(self.n, self.m)
+        self._lists = None if isinstance(table, np.ndarray) else table
+        if self.machine is not None:
+            mantissa, sizes = np.frexp(self.machine.astype(np.float64))
+        else:
+            lengths = []
+            for row in table:
+                clock.look()
+                lengths.append([x.bit_length() for x in row])
+            sizes = np.array(lengths, dtype=np.int64).reshape(self.n, self.m)
         columns = sizes.max(axis=0)
         self.unit: list[int] = columns.tolist()
-        shift = np.where(sizes > 0, sizes - columns, -(1 << 40)).max(axis=1, initial=-(1 << 40))
+        shift = np.where(sizes > 0, sizes - columns, -(1 << 30)).max(axis=1, initial=-(1 << 30))
+        if self.machine is not None:
+            self.Z: NDArray[np.float64] = np.ldexp(mantissa, sizes - columns - shift[:, None])
+            return
         self.Z = np.zeros((self.n, self.m))
-        for k, row in enumerate(table):
+        for k, (row, s) in enumerate(zip(table, shift.tolist(), strict=True)):
             clock.look()
-            s = max(int(shift[k]), -(1 << 30))
             self.Z[k] = [_near(x, -u - s) for x, u in zip(row, self.unit, strict=True)]
+
+    @property
+    def table(self) -> list[Integers]:
+        """The rows as Python's integers."""
+        if self._lists is None:
+            assert self.machine is not None
+            self._lists = self.machine.tolist()
+        return self._lists
 
     def vector(self, z: Vector) -> Integers:
         """The vector of integers that is a positive multiple of z in the table's units, exactly."""
@@ -66,16 +92,15 @@ class IntegerRows:
 
     def sides(self, a: Integers, clock: Clock) -> tuple[int, list[int]]:
         """The number of a row with y.a < 0, the worst as far as floats can tell, or -1; and those with y.a = 0."""
-        top = max((x.bit_length() + u for x, u in zip(a, self.unit, strict=True) if x), default=0)
-        z = np.array([_near(x, u - top) for x, u in zip(a, self.unit, strict=True)])
-        m, size = self.Z @ z, np.abs(self.Z) @ np.abs(z)
-        # Products and sums err by m EPS of |Z||z|, Z and z by another EPS each; what underflows is below 2^-1000.
-        error = (self.m + 8) * EPS * size + 2.0**-1000
+        m, size, error = self._products(a)
         worst = int(np.argmin(m / np.maximum(size, 2.0**-900)))
         if m[worst] < -error[worst]:
             return worst, []
+        doubtful = np.flatnonzero(m <= error)
+        if self._vanish(doubtful, a, clock):
+            return -1, doubtful.tolist()
         zero, least, negative = [], 0, -1
-        for k in np.flatnonzero(m <= error).tolist():
+        for k in doubtful.tolist():
             clock.look()
             value = dot(self.table[k], a)
             if value < least:
@@ -83,6 +108,28 @@ class IntegerRows:
             elif value == 0:
                 zero.append(k)
         return negative, zero
+
+    def _products(self, a: Integers) -> tuple[Vector, Vector, Vector]:
+        """Products with all rows, the sums of the sizes of their terms, and bounds on their errors, each in a power of
+        two."""
+        top = max((x.bit_length() + u for x, u in zip(a, self.unit, strict=True) if x), default=0)
+        z = np.array([_near(x, u - top) for x, u in zip(a, self.unit, strict=True)])
+        m, size = self.Z @ z, np.abs(self.Z) @ np.abs(z)
+        # Products and sums err by m EPS of |Z||z|, Z and z by another EPS each; what underflows is below 2^-1000.
+        return m, size, (self.m + 8) * EPS * size + 2.0**-1000
+
+    def _vanish(self, rows: np.ndarray, a: Integers, clock: Clock) -> bool:
+        """Are the products of these rows with a exactly 0? False also if that takes Python's integers."""
+        if self.machine is None or not len(rows) or not any(a):
+            return False
+        used = [j for j, x in enumerate(a) if x]
+        signs = np.array([1 if a[j] > 0 else -1 for j in used])
+        return combine_to_zero((self.machine[np.ix_(rows, used)] * signs).T, [abs(a[j]) for j in used], clock)
+
+    def supports(self, a: Integers, clock: Clock) -> bool:
+        """Is no product with a row negative, and one positive, exactly?"""
+        worst, zero = self.sides(a, clock)
+        return worst < 0 and len(zero) < self.n
 
 
 def _near(x: int, exponent: int) -> float:

@@ -27,6 +27,7 @@ from separatrix.proof.certify import certify, separates_exactly, upper_bound
 from separatrix.proof.clock import Clock, OutOfTimeError
 from separatrix.proof.exact import BROKEN
 from separatrix.proof.gordan import Gordan, gordan, refuting_pair
+from separatrix.proof.quasi_complete import one_sided_columns
 from separatrix.rows.base import Rows
 from separatrix.rows.changed_rows import ScaledRows
 from separatrix.rows.elsewhere import home_of
@@ -36,6 +37,7 @@ from separatrix.showing import figures_of
 from separatrix.space import Space, Vector
 
 MOST_NAMED = 3  # answers that are told by their names
+MOST_VALUES = 8_000_000  # of patterns that are written out as machine integers: 64 MB for each copy
 SEPARATING_GAP = 0.5  # gap at which a separating hyperplane is good enough
 SMALLEST_R2 = float(np.finfo(np.float64).tiny) / float(np.finfo(np.float64).eps)  # R^2 below which squares lose digits
 
@@ -283,6 +285,7 @@ class _Question:
 
     def _exactly(self, patterns: Any, best: "_Best") -> Separability:
         exact = Alternative(patterns, self.clock)
+        exact.decide(self.clock)
         if exact.gordan is not None:
             return self._no(patterns, exact.gordan, exact)
         if exact.near is not None:
@@ -354,9 +357,14 @@ class _Question:
         try:
             if spans_everything(patterns, witness.rows, self.clock):
                 return "none", None
-            if not Alternative.affordable(patterns) or not (self.weak or patterns.categories == 2):
+            if not self.weak:
                 return "undecided", None
-            weak = (exact or Alternative(patterns, self.clock)).weak(self.clock)
+            found = one_sided_columns(patterns) if patterns.here and patterns.explicit else None
+            if found is not None:
+                return "quasi", found
+            if not Alternative.affordable(patterns, MOST_VALUES):
+                return "undecided", None
+            weak = (exact or Alternative(patterns, self.clock)).weak(witness.rows, self.clock)
         except OutOfTimeError:
             return "undecided", None
         return ("none" if weak is None else "quasi"), weak

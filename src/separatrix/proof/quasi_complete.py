@@ -1,0 +1,270 @@
+"""Quasi-complete separation: is there a vector a with a.y_k >= 0 for all rows, and > 0 for some?
+
+Floats propose an answer, integers prove it. Newton's method minimizes sum log(1 + exp(-a.y_k)), with the best step
+along each direction. By Goldman and Tucker (1956) the rows fall into two parts: the tight ones, on which every such
+vector vanishes, and the others, which one vector makes positive together. Along the iterates the margins of the tight
+rows converge and all others grow, so that after a few steps the two parts are known.
+
+- No row grows: the weights l_k = 1/(1 + exp(a.y_k)) combine the rows to nearly 0. They are rounded to integers, and as
+  many independent rows as there are make up for what the others combine to, exactly. If all weights are positive, no
+  such vector exists (Stiemke).
+- Some rows grow: the vector is rounded to integers in the coordinates that the tight rows leave free. The others follow
+  from one linear system. If all products are >= 0 exactly, and one is > 0, this is such a vector.
+
+A proof that fails is tried again after more steps. What is not proved remains undecided.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.linalg as la
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from separatrix.proof.clock import Clock
+from separatrix.proof.exact import dot, without_factor
+from separatrix.proof.integer_systems import (
+    BITS,
+    PRIMES,
+    Integers,
+    basis_columns,
+    combine_to_zero,
+    limbs,
+    residues,
+    solve,
+)
+from separatrix.proof.minimum_norm import IntegerRows
+from separatrix.space import Vector
+
+STEPS = 60  # of Newton's method
+LONGEST_STEP = 2.0**20  # times Newton's
+GROWING = 0.25  # change of a margin in a step from which its row is taken for one that grows
+ENOUGH_WEIGHT = 0.02  # part of l_k that a corrected weight has to be
+RIDGE = 1e-13  # added to a matrix with ones on its diagonal: rows that grew leave columns without curvature
+SPARSE = 0.1  # share of values that are not 0, below which products of sparse matrices are quicker
+WEIGHT_BITS, HALF = 30, 15  # of weights, and of their halves
+VECTOR_BITS = (3, 10, 30)  # of free coordinates: few, if they suffice
+ROWS_AT_A_TIME = 2048  # products of residues modulo p that sum to less than 2^53
+
+Floats = NDArray[np.float64]
+
+
+class Answer(NamedTuple):
+    """``vector``: integers a with a.y_k >= 0 for all rows and > 0 for some; None: it is proved that there is none."""
+
+    vector: Integers | None
+
+
+def decide_quasi_complete(rows: IntegerRows, clock: Clock) -> Answer | None:
+    """Return a vector, or that none exists, each with an exact proof; None if neither was proved."""
+    table = rows.machine
+    if table is None:
+        return None
+    columns = np.array(independent_columns(table, clock))
+    if not len(columns):
+        return Answer(None)  # rows of zeros
+    unit = np.array(rows.unit)[columns]
+    if unit.max() - unit.min() > 1000:
+        return None
+    for proposal in _proposals(np.ldexp(table[:, columns].astype(np.float64), -unit), clock):
+        if proposal.tight is None:
+            if _weights_vanish(table, columns, unit, proposal.weight, clock):
+                return Answer(None)
+            continue
+        found = _weak_vector(rows, columns, unit, proposal.tight, proposal.step, clock)
+        if found is not None:
+            return Answer(found)
+    return None
+
+
+def independent_columns(table: NDArray[np.int64], clock: Clock) -> list[int]:
+    """Return a basis of the columns modulo a prime: these columns are independent.
+
+    Of many rows, as many random combinations as there are columns have the same basis (but for accidents).
+    """
+    p = PRIMES[0]
+    n, width = table.shape
+    if n <= width:
+        return basis_columns((table % p).astype(np.float64), p, clock)
+    random, total = np.random.default_rng(0), np.zeros((width, width), np.int64)
+    for first in range(0, n, ROWS_AT_A_TIME):
+        clock.look()
+        part = (table[first : first + ROWS_AT_A_TIME] % p).astype(np.float64)
+        total += (random.integers(0, p, size=(width, len(part))).astype(np.float64) @ part).astype(np.int64) % p
+    return basis_columns((total % p).astype(np.float64), p, clock)
+
+
+def one_sided_columns(patterns: Any) -> Vector | None:
+    """Return the sum of the vectors that have a single coordinate and no negative product, or None without any: a
+    column is not negative in one class and not positive in all others, or the other way round. Ordinary in tables of
+    rare categories, and proved by signs alone."""
+    codes = patterns.codes if patterns.categories > 2 else (patterns.labels > 0).astype(np.int64)
+    extremes = [patterns.home.take(np.flatnonzero(codes == c)).column_extremes() for c in range(patterns.categories)]
+    smallest, largest = (np.array([e[i] for e in extremes], dtype=np.float64) for i in (1, 2))
+    used = np.any((smallest != 0) | (largest != 0), axis=0)
+    a = np.zeros((patterns.categories, smallest.shape[1] + 1))
+    for c in range(patterns.categories):
+        others = np.arange(patterns.categories) != c
+        up = (smallest[c] >= 0) & np.all(largest[others] <= 0, axis=0)
+        down = (largest[c] <= 0) & np.all(smallest[others] >= 0, axis=0)
+        a[c, :-1] = np.where(used, up.astype(np.float64) - down, 0.0)
+    if not np.any(a):
+        return None
+    return a.ravel() if patterns.categories > 2 else a[1]
+
+
+class _Proposal(NamedTuple):
+    """``tight``: which rows do not grow, and ``step``, a vector near one that vanishes on them; or ``weight``, if no
+    row grows: weights > 0 that combine the rows to nearly 0."""
+
+    tight: np.ndarray | None
+    step: Vector
+    weight: Vector
+
+
+def _proposals(A: Floats, clock: Clock) -> Iterator[_Proposal]:
+    """Of Newton's method, whenever the same rows grew in 2, 4, 8 ... steps in a row."""
+    n, width = A.shape
+    S: Any = sp.csr_array(A) if np.count_nonzero(A) <= SPARSE * A.size else A
+    transposed = S.T.tocsr() if sp.issparse(S) else S.T
+    m, before, repeated = np.zeros(n), np.zeros(n, bool), 0
+    for _ in range(STEPS):
+        clock.look()
+        l = expit(-m)
+        q = l * (1.0 - l)
+        H = transposed @ (sp.diags_array(q) @ S) if sp.issparse(S) else transposed @ (S * q[:, None])
+        s = _solve_definite(H.toarray() if sp.issparse(S) else H, transposed @ l)
+        if s is None:
+            return
+        moved = S @ s
+        weight = l - q * moved
+        t = _best_step(m, moved)
+        m = m + t * moved
+        if not np.all(np.isfinite(m)):
+            return
+        growing = t * moved > GROWING
+        if np.all(weight > ENOUGH_WEIGHT * l):
+            growing[:] = False
+        repeated = repeated + 1 if np.array_equal(growing, before) else 1
+        before = growing
+        if repeated & (repeated - 1) == 0 and (repeated > 1 or not growing.any()):
+            if growing.any():
+                yield _Proposal(~growing, s, weight)
+            elif np.all(weight > 0):
+                yield _Proposal(None, s, weight)
+
+
+def _solve_definite(H: Floats, g: Vector) -> Vector | None:
+    size = np.sqrt(np.diag(H))
+    size[~(size > 0)] = 1.0
+    K = H / size / size[:, None]
+    K.flat[:: len(K) + 1] += RIDGE
+    factor, failed = la.lapack.dpotrf(K, lower=1)
+    return None if failed else la.lapack.dpotrs(factor, g / size, lower=1)[0] / size
+
+
+def _best_step(m: Vector, moved: Vector) -> float:
+    """Return t > 0 near which sum log(1 + exp(-m - t moved)) is smallest: it may be far, if a vector separates."""
+
+    def falls(t: float) -> bool:
+        return float(expit(-(m + t * moved)) @ moved) > 0
+
+    low, high = 0.0, 1.0
+    while falls(high):
+        low, high = high, 2.0 * high
+        if high > LONGEST_STEP:
+            return low
+    while high - low > 0.25 * high and high > 1.0 / LONGEST_STEP:
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if falls(middle) else (low, middle)
+    return low or high
+
+
+def _spread_rows(A: Floats) -> np.ndarray:
+    """Return as many rows as there are columns, which are independent and large: the pivots of Gaussian elimination."""
+    pivots = la.lu_factor(A, check_finite=False)[1]
+    order = np.arange(len(A))
+    for i, other in enumerate(pivots.tolist()):
+        order[[i, other]] = order[[other, i]]
+    return order[: A.shape[1]]
+
+
+def _weights_vanish(
+    table: NDArray[np.int64], columns: np.ndarray, unit: np.ndarray, weight: Vector, clock: Clock
+) -> bool:
+    """Do integers > 0 near these weights combine all rows to 0, exactly?"""
+    A = np.ldexp(table[:, columns].astype(np.float64), -unit)
+    basis = _spread_rows(A * np.sqrt(weight)[:, None])
+    clock.look()
+    whole = np.maximum(np.rint(np.ldexp(weight / weight.max(), WEIGHT_BITS)), 1.0).astype(np.int64)
+    whole[basis] = 0
+    others = _combined(table, whole, clock)
+    found = solve(np.ascontiguousarray(table[basis][:, columns].T), [-others[j] for j in columns.tolist()], clock)
+    if found is None or min(found[0]) <= 0:
+        return False
+    pieces = np.array([piece[0] for piece in limbs([others])]).astype(np.int64)
+    weights = [*found[0], *(found[1] << BITS * i for i in range(len(pieces)))]
+    return combine_to_zero(np.concatenate([table[basis], pieces]), weights, clock)
+
+
+def _combined(table: NDArray[np.int64], weight: NDArray[np.int64], clock: Clock) -> Integers:
+    """sum_k weight_k table_k, exactly, for weights of at most `WEIGHT_BITS` bits: products of pieces of `BITS` bits
+    with halves of weights sum to less than 2^53."""
+    total = [0] * table.shape[1]
+    at_a_time = 1 << 53 - BITS - HALF - 1
+    for first in range(0, len(table), at_a_time):
+        clock.look()
+        rows, weights = slice(first, first + at_a_time), weight[first : first + at_a_time]
+        for i, piece in enumerate(limbs(table[rows])):
+            for shift, half in ((0, weights & (1 << HALF) - 1), (HALF, weights >> HALF)):
+                sums = half.astype(np.float64) @ piece
+                total = [t + (int(x) << BITS * i + shift) for t, x in zip(total, sums.tolist(), strict=True)]
+    return total
+
+
+def _weak_vector(
+    rows: IntegerRows, columns: np.ndarray, unit: np.ndarray, tight: np.ndarray, step: Vector, clock: Clock
+) -> Integers | None:
+    """An integer vector near ``step`` (in the columns' units) that vanishes on the tight rows, if no product with a row
+    is negative."""
+    assert rows.machine is not None
+    table = rows.machine[:, columns]
+    here = table[tight]
+    bound = np.array(independent_columns(here, clock), dtype=np.int64)
+    free = np.setdiff1d(np.arange(len(columns)), bound)
+    if not len(free):
+        return None
+    A = np.ldexp(table.astype(np.float64), -unit)
+    basis = np.flatnonzero(tight)[_spread_rows(A[tight][:, bound])] if len(bound) else bound
+    size, top = float(np.abs(step[free]).max()), int(unit.max())
+    if not 0 < size < np.inf:
+        return None
+    for bits in VECTOR_BITS:
+        clock.look()
+        near = np.rint(np.ldexp(step[free] / size, bits))
+        z = np.zeros(len(columns))
+        z[free] = near
+        if len(bound):
+            try:
+                z[bound] = -np.linalg.solve(A[basis][:, bound], A[basis][:, free] @ near)
+            except np.linalg.LinAlgError:
+                return None
+        products = A @ z
+        if float(products[~tight].min()) < 0:
+            continue
+        chosen = [int(x) << top - u for x, u in zip(near.tolist(), unit[free].tolist(), strict=True)]
+        right = [-dot(row, chosen) for row in table[basis][:, free].tolist()]
+        found = solve(np.ascontiguousarray(table[basis][:, bound]), right, clock) if len(bound) else ([], 1)
+        if found is None:
+            return None
+        a = [0] * rows.m
+        for j, x in zip(columns[bound].tolist(), found[0], strict=True):
+            a[j] = x
+        for j, x in zip(columns[free].tolist(), chosen, strict=True):
+            a[j] = x * found[1]
+        a = without_factor(a)
+        if rows.supports(a, clock):
+            return a
+    return None
