@@ -1,21 +1,21 @@
 """Patterns as tables of integers, and the questions about them that are answered exactly.
 
-Patterns that are few enough are written out, the columns in which none has a value left out, each row without common
-factors: another unit of a column or a positive multiple of a row asks the same.
+Patterns that are few enough are written out, the columns in which none has a value left out: another unit of a column
+asks the same.
 """
 
 from fractions import Fraction
-from functools import cached_property, reduce
-from math import gcd, lcm
+from functools import cached_property
+from math import lcm
 from typing import Any
 
 import numpy as np
 
 from separatrix.proof.clock import Clock, OutOfTimeError
-from separatrix.proof.exact import LARGEST_SYSTEM, dot, integer_table, machine_integers, residues_of_floats
+from separatrix.proof.exact import LARGEST_SYSTEM, dot, residues_of_floats
 from separatrix.proof.faces import weak_vector
 from separatrix.proof.gordan import Gordan, witness
-from separatrix.proof.integer_systems import PRIMES, Integers, Table, basis_columns, independent, limbs, residues, solve
+from separatrix.proof.integer_systems import PRIMES, Integers, basis_columns, independent, limbs, residues, solve
 from separatrix.proof.minimum_norm import LARGEST_TABLE, IntegerRows, decide
 from separatrix.proof.quasi_complete import Answer, decide_quasi_complete
 from separatrix.space import Vector, norm
@@ -41,46 +41,35 @@ class Alternative:
         if not patterns.space.rho:  # the column of a bias that is not there
             used = np.any(Y != 0, axis=0)
             Y, self.columns = Y[:, used], self.columns[used]
-        self.Y = Y
-        machine = machine_integers(Y)
-        if machine is None and Y.size > LARGEST_TABLE:
-            raise OutOfTimeError
-        self.whole, self.unit = machine or integer_table(Y)
+        self.rows = IntegerRows.of_floats(Y)
+        self.unit = self.rows.unit.tolist()
         clock.look()
 
     @cached_property
     def radius(self) -> float:
-        return max((norm(y) for y in self.Y), default=0.0)
+        assert self.rows.floats is not None
+        return max((norm(y) for y in self.rows.floats), default=0.0)
 
     def decide(self, clock: Clock) -> None:
         if not len(self.columns):
             self.gordan = witness(self.patterns, np.array([0]), [1])  # a pattern of zeros
             return
-        place, factor, distinct = _distinct(self.whole)
-        answer = decide(IntegerRows(distinct, clock), clock)
+        answer = decide(self.rows, clock)
         if answer.vector is None:
-            rows = [place[k] for k in answer.rows]
-            factors = [factor[k] for k in answer.rows]
-            whole = lcm(*factors)
-            weight = [w * (whole // f) for w, f in zip(answer.weight, factors, strict=True)]
-            order = np.argsort(rows)
-            self.gordan = witness(self.patterns, np.array(rows)[order], [weight[i] for i in order])
+            order = np.argsort(answer.rows)
+            self.gordan = witness(self.patterns, np.array(answer.rows)[order], [answer.weight[i] for i in order])
         else:
             self.vector = self._written_out(answer.vector)
             self.near = self._in_floats(answer.vector, clock)
-
-    @cached_property
-    def rows(self) -> IntegerRows:
-        return IntegerRows(self.whole, Clock())
 
     def distance(self, clock: Clock) -> float:
         """min a.y_k / |w| of the vector of floats, with the sums exact: they may be far smaller than their terms."""
         assert self.near is not None
         a, whole = self._in_integers(self.near)
         smallest = None
-        for row in self.rows.table:
+        for k in range(self.rows.n):
             clock.look()
-            value = dot(row, a)
+            value = dot(self.rows.row(k), a)
             smallest = value if smallest is None else min(smallest, value)
         length = norm(self.near[:-1])
         return float(Fraction(smallest or 0, whole) / Fraction(length)) if length > 0 else float("inf")
@@ -98,13 +87,13 @@ class Alternative:
             return None
         answer = decide_quasi_complete(self.rows, clock)
         if answer is None:
-            if self.Y.size > LARGEST_TABLE:
+            if self.rows.n * self.rows.m > LARGEST_TABLE:
                 raise OutOfTimeError
             answer = Answer(self._weak_by_faces(tight, clock))
         return None if answer.vector is None else self._weak_in_floats(answer.vector, clock)
 
     def _weak_by_faces(self, tight: np.ndarray, clock: Clock) -> Integers | None:
-        table = self.rows.table
+        table = self.rows.table()
         chosen = self._spanning(clock)
         if chosen is None:
             return weak_vector(table, tight.tolist(), clock)
@@ -122,10 +111,10 @@ class Alternative:
         Independent modulo a prime means independent; that they span all is proved by every other row being a
         combination of as many rows.
         """
-        rows = self.rows.table
+        rows = self.rows.table()
         if len(rows[0]) <= len(rows):
             return None
-        columns, basis, _ = independent(residues(limbs(self.whole), PRIMES[0]), PRIMES[0], clock)
+        columns, basis, _ = independent(residues(limbs(rows), PRIMES[0]), PRIMES[0], clock)
         transposed = [[rows[k][j] for k in basis] for j in columns]
         for k in set(range(len(rows))) - set(basis):
             found = solve(transposed, [rows[k][j] for j in columns], clock)
@@ -171,21 +160,6 @@ class Alternative:
         if rounded is not None and self.rows.supports(rounded[1], clock):
             return rounded[0]
         return self._written_out(a)
-
-
-def _distinct(table: Table) -> tuple[list[int], list[int], Table]:
-    """The first row of those that are positive multiples of each other, for each: its number, its factor, and the row
-    divided by this factor."""
-    if isinstance(table, np.ndarray):
-        factor = np.maximum(np.gcd.reduce(table, axis=1), 1)
-        whole = table // factor[:, None]
-        first = np.sort(np.unique(whole, axis=0, return_index=True)[1])
-        return first.tolist(), factor[first].tolist(), whole[first]
-    factors = [reduce(gcd, row, 0) or 1 for row in table]
-    place: dict[tuple[int, ...], int] = {}
-    for k, (row, f) in enumerate(zip(table, factors, strict=True)):
-        place.setdefault(tuple(x // f for x in row), k)
-    return list(place.values()), [factors[k] for k in place.values()], [list(row) for row in place]
 
 
 def _width(patterns: Any) -> int:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from separatrix.proof.clock import Clock
 from separatrix.proof.enclosure import scaled_columns
 from separatrix.proof.integer_systems import (
+    LIMB,
     MOST_UNKNOWNS,
     PRIMES,
     WORD,
@@ -31,32 +32,21 @@ from separatrix.proof.integer_systems import (
 LARGEST_SYSTEM = MOST_UNKNOWNS  # rows of a combination that is solved exactly
 BROKEN = (FloatingPointError, RuntimeError, ValueError, np.linalg.LinAlgError)  # what float arithmetic may end with
 COLUMNS_AT_A_TIME = 64  # columns that are checked at a time
+VALUES_AT_A_TIME = 1 << 18  # values whose bits are counted at a time
 
 
-def integer_table(V: NDArray[np.float64]) -> tuple[Table, list[int]]:
-    """V with every column in units of a power of two in which it consists of integers, machine integers if these hold
-    it; and the exponents of these units."""
-    machine = machine_integers(V)
-    if machine is not None:
-        return machine
+def integer_table(V: NDArray[np.float64]) -> tuple[list[Integers], list[int]]:
+    """V with every column in units of a power of two in which it consists of integers; and the exponents of these."""
     odd, shift, unit = _odd_parts(V)
     lines = zip(odd.tolist(), shift.tolist(), strict=True)
     return [[x << s for x, s in zip(*row, strict=True)] for row in lines], unit.tolist()
 
 
-def machine_integers(V: NDArray[np.float64]) -> tuple[NDArray[np.int64], list[int]] | None:
-    """The same table if its numbers are machine integers."""
-    if V.size and float(np.abs(V).max()) < 2.0**53 and not np.any(V - np.rint(V)):
-        return V.astype(np.int64), [0] * V.shape[1]
-    odd, shift, unit = _odd_parts(V)
+def machine_integers(V: NDArray[np.float64]) -> NDArray[np.int64] | None:
+    """The same table, where its numbers are machine integers."""
+    odd, shift, _ = _odd_parts(V)
     bits = np.frexp(odd.astype(np.float64))[1] + shift
-    return (odd << shift, unit.tolist()) if bits.max(initial=0) < WORD else None
-
-
-def integer_lists(V: NDArray[np.float64]) -> list[Integers]:
-    """The table as Python's integers."""
-    table = integer_table(V)[0]
-    return table.tolist() if isinstance(table, np.ndarray) else table
+    return odd << shift if bits.max(initial=0) < WORD else None
 
 
 def _odd_parts(V: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -69,6 +59,45 @@ def _odd_parts(V: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.in
     unit = exponent.min(axis=0, initial=np.iinfo(np.int64).max)
     shift = np.where(whole != 0, exponent - unit, 0)
     return whole >> trailing, shift, np.where(unit == np.iinfo(np.int64).max, 0, unit)
+
+
+def units_of(V: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Exponents of the powers of two in which the columns of V consist of integers."""
+    if V.size and float(np.abs(V).max()) < 2.0**53 and not np.any(V != np.rint(V)):
+        return np.zeros(V.shape[1], np.int64)
+    step = max(1, VALUES_AT_A_TIME // max(V.shape[1], 1))
+    units = np.array([_odd_parts(V[first : first + step])[2] for first in range(0, len(V), step)])
+    return units.min(axis=0)
+
+
+def pieces_of(V: NDArray[np.float64], unit: NDArray[np.int64]) -> list[NDArray[np.float64]]:
+    """The integers ``V 2^-unit`` in pieces of `LIMB` bits with the sign of the value, the lowest first."""
+    count = -(-bits_of(V, unit) // LIMB)
+    rest, pieces = np.ldexp(V, -unit - LIMB * (count - 1)), []
+    for _ in range(count):
+        pieces.append(np.trunc(rest))
+        rest = (rest - pieces[-1]) * 2.0**LIMB
+    return pieces[::-1]
+
+
+def bits_of(V: NDArray[np.float64], unit: NDArray[np.int64]) -> int:
+    """Those of the largest of the integers ``V 2^-unit``; 1 if all are 0."""
+    peak = np.abs(V).max(axis=0, initial=0.0)
+    return int(np.where(peak > 0, np.frexp(peak)[1] - unit, 1).max(initial=1))
+
+
+def integers_of(V: NDArray[np.float64], unit: NDArray[np.int64]) -> Table:
+    """``V 2^-unit``, as machine integers if these hold it."""
+    if bits_of(V, unit) < WORD:
+        return np.ldexp(V, -unit).astype(np.int64)
+    return [integer_row(v, unit) for v in V]
+
+
+def integer_row(v: NDArray[np.float64], unit: NDArray[np.int64]) -> Integers:
+    row = []
+    for (p, q), u in zip(map(float.as_integer_ratio, v.tolist()), unit.tolist(), strict=True):
+        row.append((p << -u) // q if u < 0 else p // (q << u))
+    return row
 
 
 def dot(x: Integers, y: Integers) -> int:
@@ -91,8 +120,7 @@ def vanishing_weights(V: NDArray[np.float64], clock: Clock) -> Integers | None:
     k = len(V)
     if not 0 < k <= min(LARGEST_SYSTEM, V.shape[1] + 1):
         return None
-    p, machine = PRIMES[0], machine_integers(V)
-    whole = None if machine is None else machine[0]
+    p, whole = PRIMES[0], machine_integers(V)
     residues = residues_of_floats(V, p) if whole is None else (whole % p).astype(np.float64)
     inverse = None
     if whole is None or is_short(residues):
@@ -104,7 +132,7 @@ def vanishing_weights(V: NDArray[np.float64], clock: Clock) -> Integers | None:
         return None
     system: Table
     if whole is None:
-        system = [list(equation) for equation in zip(*integer_lists(V[:, columns]), strict=True)] + [[1] * k]
+        system = [list(equation) for equation in zip(*integer_table(V[:, columns])[0], strict=True)] + [[1] * k]
     else:
         system = np.concatenate([whole[:, columns].T, np.ones((1, k), dtype=np.int64)])
     found = solve(system, [0] * (k - 1) + [1], clock, inverse)
@@ -115,7 +143,7 @@ def vanishing_weights(V: NDArray[np.float64], clock: Clock) -> Integers | None:
         return weight if combine_to_zero(whole, weight, clock) else None
     for first in range(0, V.shape[1], COLUMNS_AT_A_TIME):
         clock.look()
-        table = integer_lists(V[:, first : first + COLUMNS_AT_A_TIME])
+        table, _ = integer_table(V[:, first : first + COLUMNS_AT_A_TIME])
         if any(dot(list(equation), weight) for equation in zip(*table, strict=True)):
             return None
     return weight
@@ -133,7 +161,7 @@ def weights_near(V: NDArray[np.float64], alpha: NDArray[np.float64], clock: Cloc
     pivots = la.qr((A * np.sqrt(alpha)[:, None]).T, mode="r", pivoting=True, check_finite=False)[1]
     basis = np.sort(pivots[: A.shape[1]])
     clock.look()
-    table = integer_lists(V[:, np.any(V, axis=0)])
+    table = integer_table(V[:, np.any(V, axis=0)])[0]
     weight = [int(w) for w in np.ldexp(alpha / alpha.sum(), 62)]
     for k in basis.tolist():
         weight[k] = 0

@@ -20,20 +20,20 @@ from separatrix.optimum.problem import Problem
 from separatrix.patterns.base import EPS
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.clock import Clock, OutOfTimeError
-from separatrix.proof.exact import BROKEN, dot, without_factor
+from separatrix.proof.exact import BROKEN, bits_of, dot, integer_row, pieces_of, units_of, without_factor
 from separatrix.proof.integer_systems import (
     PRIMES,
     Integers,
-    Table,
-    combine_to_zero,
     independent,
     limbs,
+    pieces_combine_to_zero,
     residues,
     solve,
 )
 from separatrix.space import Space, Vector
 
 LARGEST_TABLE = 1_000_000  # values that are written out as integers
+MOST_BITS = 160  # of integers that are cut into pieces: ordinary floats have 53, and as many more as their sizes differ
 SPARE = 0.3  # of the time that is left, for a start in floats
 
 
@@ -47,48 +47,57 @@ class Decision:
 
 
 class IntegerRows:
-    """Rows of integers, with a table of floats that is near to them, each column and row in a power of two.
+    """Rows of integers: ``Z`` is a table of floats near to them, each column and row in a power of two; ``size`` holds
+    the bits of each column.
 
-    ``machine``: the rows as machine integers, or None if they are larger.
+    From floats: the integers are ``floats 2^-unit``, and rows are written out when they are needed.
     """
 
-    def __init__(self, table: Table, clock: Clock):
-        self.machine = table if isinstance(table, np.ndarray) else None
+    def __init__(self, table: list[Integers], clock: Clock):
         self.n, self.m = len(table), len(table[0])
-        self._lists = None if isinstance(table, np.ndarray) else table
-        if self.machine is not None:
-            mantissa, sizes = np.frexp(self.machine.astype(np.float64))
-        else:
-            lengths = []
-            for row in table:
-                clock.look()
-                lengths.append([x.bit_length() for x in row])
-            sizes = np.array(lengths, dtype=np.int64).reshape(self.n, self.m)
-        columns = sizes.max(axis=0)
-        self.unit: list[int] = columns.tolist()
-        shift = np.where(sizes > 0, sizes - columns, -(1 << 30)).max(axis=1, initial=-(1 << 30))
-        if self.machine is not None:
-            self.Z: NDArray[np.float64] = np.ldexp(mantissa, sizes - columns - shift[:, None])
-            return
-        self.Z = np.zeros((self.n, self.m))
-        for k, (row, s) in enumerate(zip(table, shift.tolist(), strict=True)):
+        self.floats: NDArray[np.float64] | None = None
+        self._rows = dict(enumerate(table))
+        lengths = []
+        for row in table:
             clock.look()
-            self.Z[k] = [_near(x, -u - s) for x, u in zip(row, self.unit, strict=True)]
+            lengths.append([x.bit_length() for x in row])
+        sizes = np.array(lengths, dtype=np.int64).reshape(self.n, self.m)
+        columns = sizes.max(axis=0)
+        self.size: list[int] = columns.tolist()
+        shift = np.where(sizes > 0, sizes - columns, -(1 << 40)).max(axis=1, initial=-(1 << 40))
+        self.Z = np.zeros((self.n, self.m))
+        for k, row in enumerate(table):
+            clock.look()
+            s = max(int(shift[k]), -(1 << 30))
+            self.Z[k] = [_near(x, -u - s) for x, u in zip(row, self.size, strict=True)]
 
-    @property
+    @classmethod
+    def of_floats(cls, V: NDArray[np.float64]) -> "IntegerRows":
+        rows = cls.__new__(cls)
+        rows.n, rows.m = V.shape
+        rows.floats, rows.unit, rows._rows = V, units_of(V), {}
+        exponent = np.frexp(np.abs(V).max(axis=0))[1].astype(np.int64)
+        rows.size = (exponent - rows.unit).tolist()
+        mantissa, own = np.frexp(V)
+        below = np.where(mantissa != 0, own - exponent, -(1 << 30))
+        rows.Z = np.ldexp(mantissa, np.maximum(below - below.max(axis=1, initial=-(1 << 30))[:, None], -2000))
+        return rows
+
+    def row(self, k: int) -> Integers:
+        if k not in self._rows:
+            assert self.floats is not None
+            self._rows[k] = integer_row(self.floats[k], self.unit)
+        return self._rows[k]
+
     def table(self) -> list[Integers]:
-        """The rows as Python's integers."""
-        if self._lists is None:
-            assert self.machine is not None
-            self._lists = self.machine.tolist()
-        return self._lists
+        return [self.row(k) for k in range(self.n)]
 
     def vector(self, z: Vector) -> Integers:
         """The vector of integers that is a positive multiple of z in the table's units, exactly."""
         parts = [float(v).as_integer_ratio() for v in z]
         # a_j = z_j 2^-u_j: numerators over one power of two
-        top = max(q.bit_length() - 1 + u for (_, q), u in zip(parts, self.unit, strict=True))
-        return without_factor([p << top - (q.bit_length() - 1) - u for (p, q), u in zip(parts, self.unit, strict=True)])
+        top = max(q.bit_length() - 1 + u for (_, q), u in zip(parts, self.size, strict=True))
+        return without_factor([p << top - (q.bit_length() - 1) - u for (p, q), u in zip(parts, self.size, strict=True)])
 
     def sides(self, a: Integers, clock: Clock) -> tuple[int, list[int]]:
         """The number of a row with y.a < 0, the worst as far as floats can tell, or -1; and those with y.a = 0."""
@@ -96,40 +105,53 @@ class IntegerRows:
         worst = int(np.argmin(m / np.maximum(size, 2.0**-900)))
         if m[worst] < -error[worst]:
             return worst, []
-        doubtful = np.flatnonzero(m <= error)
-        if self._vanish(doubtful, a, clock):
-            return -1, doubtful.tolist()
         zero, least, negative = [], 0, -1
-        for k in doubtful.tolist():
+        for k in np.flatnonzero(m <= error).tolist():
             clock.look()
-            value = dot(self.table[k], a)
+            value = dot(self.row(k), a)
             if value < least:
                 least, negative = value, k
             elif value == 0:
                 zero.append(k)
         return negative, zero
 
+    def supports(self, a: Integers, clock: Clock) -> bool:
+        """Is no product with a row negative, and one positive, exactly?"""
+        m, _, error = self._products(a)
+        if np.any(m < -error):
+            return False
+        doubtful = np.flatnonzero(m <= error)
+        positive = len(doubtful) < self.n
+        if self._vanish(doubtful, a, clock):
+            return positive
+        for k in doubtful.tolist():
+            clock.look()
+            value = dot(self.row(k), a)
+            if value < 0:
+                return False
+            positive = positive or value > 0
+        return positive
+
     def _products(self, a: Integers) -> tuple[Vector, Vector, Vector]:
-        """Products with all rows, the sums of the sizes of their terms, and bounds on their errors, each in a power of
-        two."""
-        top = max((x.bit_length() + u for x, u in zip(a, self.unit, strict=True) if x), default=0)
-        z = np.array([_near(x, u - top) for x, u in zip(a, self.unit, strict=True)])
+        """Products with all rows, the sums of the sizes of their terms, and bounds on their errors, each row's in a
+        power of two."""
+        top = max((x.bit_length() + u for x, u in zip(a, self.size, strict=True) if x), default=0)
+        z = np.array([_near(x, u - top) for x, u in zip(a, self.size, strict=True)])
         m, size = self.Z @ z, np.abs(self.Z) @ np.abs(z)
         # Products and sums err by m EPS of |Z||z|, Z and z by another EPS each; what underflows is below 2^-1000.
         return m, size, (self.m + 8) * EPS * size + 2.0**-1000
 
     def _vanish(self, rows: np.ndarray, a: Integers, clock: Clock) -> bool:
-        """Are the products of these rows with a exactly 0? False also if that takes Python's integers."""
-        if self.machine is None or not len(rows) or not any(a):
-            return False
+        """Are the products of these rows with a all 0? Looked at if they are in few pieces."""
         used = [j for j, x in enumerate(a) if x]
-        signs = np.array([1 if a[j] > 0 else -1 for j in used])
-        return combine_to_zero((self.machine[np.ix_(rows, used)] * signs).T, [abs(a[j]) for j in used], clock)
-
-    def supports(self, a: Integers, clock: Clock) -> bool:
-        """Is no product with a row negative, and one positive, exactly?"""
-        worst, zero = self.sides(a, clock)
-        return worst < 0 and len(zero) < self.n
+        if self.floats is None or not len(rows) or not used:
+            return False
+        V, unit = self.floats[np.ix_(rows, used)], self.unit[used]
+        if bits_of(V, unit) > MOST_BITS:
+            return False
+        signs = np.array([1.0 if a[j] > 0 else -1.0 for j in used])
+        pieces = [(piece * signs).T for piece in pieces_of(V, unit)]
+        return pieces_combine_to_zero(pieces, [abs(a[j]) for j in used], clock)
 
 
 def _near(x: int, exponent: int) -> float:
@@ -139,16 +161,16 @@ def _near(x: int, exponent: int) -> float:
 
 
 def decide(rows: IntegerRows, clock: Clock) -> Decision:
-    for k, row in enumerate(rows.table):
-        if not any(row):
-            return Decision(None, [k], [1])
+    empty = np.flatnonzero(~rows.Z.any(axis=1))
+    if len(empty):
+        return Decision(None, [int(empty[0])], [1])
     corral, weight, vector = _start(rows, clock)
     if vector is not None:
         return Decision(vector, [], [])
     gram: dict[tuple[int, int], int] = {}
     corral, weight = _nearest(rows, corral, weight, gram, clock)
     while True:
-        x = combined(rows.table, corral, weight)
+        x = combined(rows, corral, weight)
         if not any(x):
             return Decision(None, corral, weight)
         worst, zero = rows.sides(x, clock)
@@ -157,8 +179,8 @@ def decide(rows: IntegerRows, clock: Clock) -> Decision:
         corral, weight = _nearest(rows, [*corral, worst if worst >= 0 else zero[0]], [*weight, 0], gram, clock)
 
 
-def combined(table: list[Integers], rows: list[int], weight: Integers) -> Integers:
-    chosen = [table[k] for k in rows]
+def combined(rows: IntegerRows, corral: list[int], weight: Integers) -> Integers:
+    chosen = [rows.row(k) for k in corral]
     return without_factor([dot(weight, list(column)) for column in zip(*chosen, strict=True)])
 
 
@@ -191,7 +213,7 @@ def _affine(rows: IntegerRows, corral: list[int], gram: dict[tuple[int, int], in
         clock.look()
         for j in corral[: i + 1]:
             if (k, j) not in gram:
-                gram[k, j] = gram[j, k] = dot(rows.table[k], rows.table[j])
+                gram[k, j] = gram[j, k] = dot(rows.row(k), rows.row(j))
     found = solve([[gram[k, j] + 1 for j in corral] for k in corral], [1] * len(corral), clock)
     if found is None:
         raise OutOfTimeError  # more rows than a system may have
@@ -218,7 +240,7 @@ def _start(rows: IntegerRows, clock: Clock) -> tuple[list[int], Integers, Intege
     if not chosen or not all(0 < w < np.inf for w in weight):
         return [0], [1], None
     order = np.argsort(weight)[::-1].tolist()
-    table = [[*rows.table[chosen[i]], 1] for i in order]
+    table = [[*rows.row(chosen[i]), 1] for i in order]
     _, affine, _ = independent(residues(limbs(table), PRIMES[0]), PRIMES[0], clock)
     kept = [order[i] for i in affine]
     ratios = [float(weight[i]).as_integer_ratio() for i in kept]

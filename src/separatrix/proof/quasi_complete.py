@@ -15,6 +15,7 @@ A proof that fails is tried again after more steps. What is not proved remains u
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,18 +25,19 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from separatrix.proof.clock import Clock
-from separatrix.proof.exact import dot, without_factor
+from separatrix.proof.exact import bits_of, dot, integers_of, pieces_of, without_factor
 from separatrix.proof.integer_systems import (
-    BITS,
+    LIMB,
     PRIMES,
     Integers,
+    Table,
     basis_columns,
-    combine_to_zero,
     limbs,
+    pieces_combine_to_zero,
     residues,
     solve,
 )
-from separatrix.proof.minimum_norm import IntegerRows
+from separatrix.proof.minimum_norm import MOST_BITS, IntegerRows
 from separatrix.space import Vector
 
 STEPS = 60  # of Newton's method
@@ -59,41 +61,40 @@ class Answer(NamedTuple):
 
 def decide_quasi_complete(rows: IntegerRows, clock: Clock) -> Answer | None:
     """Return a vector, or that none exists, each with an exact proof; None if neither was proved."""
-    table = rows.machine
-    if table is None:
+    V, unit = rows.floats, rows.unit
+    if V is None or bits_of(V, unit) > MOST_BITS:
         return None
-    columns = np.array(independent_columns(table, clock))
+    columns = independent_columns(V, unit, clock)
     if not len(columns):
         return Answer(None)  # rows of zeros
-    unit = np.array(rows.unit)[columns]
-    if unit.max() - unit.min() > 1000:
-        return None
-    for proposal in _proposals(np.ldexp(table[:, columns].astype(np.float64), -unit), clock):
+    scale = unit[columns] + np.array(rows.size)[columns]  # no value exceeds 1
+    A = np.ldexp(V[:, columns], -scale)
+    for proposal in _proposals(A, clock):
         if proposal.tight is None:
-            if _weights_vanish(table, columns, unit, proposal.weight, clock):
+            if _weights_vanish(V, unit, A, columns, proposal.weight, clock):
                 return Answer(None)
             continue
-        found = _weak_vector(rows, columns, unit, proposal.tight, proposal.step, clock)
+        found = _weak_vector(rows, A, columns, proposal, clock)
         if found is not None:
             return Answer(found)
     return None
 
 
-def independent_columns(table: NDArray[np.int64], clock: Clock) -> list[int]:
+def independent_columns(V: Floats, unit: NDArray[np.int64], clock: Clock) -> np.ndarray:
     """Return a basis of the columns modulo a prime: these columns are independent.
 
     Of many rows, as many random combinations as there are columns have the same basis (but for accidents).
     """
     p = PRIMES[0]
-    n, width = table.shape
+    n, width = V.shape
     if n <= width:
-        return basis_columns((table % p).astype(np.float64), p, clock)
-    random, total = np.random.default_rng(0), np.zeros((width, width), np.int64)
+        return np.array(basis_columns(residues(pieces_of(V, unit), p, LIMB), p, clock), dtype=np.int64)
+    random, total = np.random.default_rng(0), np.zeros((width, width))
     for first in range(0, n, ROWS_AT_A_TIME):
         clock.look()
-        part = (table[first : first + ROWS_AT_A_TIME] % p).astype(np.float64)
-        total += (random.integers(0, p, size=(width, len(part))).astype(np.float64) @ part).astype(np.int64) % p
-    return basis_columns((total % p).astype(np.float64), p, clock)
+        part = residues(pieces_of(V[first : first + ROWS_AT_A_TIME], unit), p, LIMB)
+        total = (total + random.integers(0, p, size=(width, len(part))).astype(np.float64) @ part % p) % p
+    return np.array(basis_columns(total, p, clock), dtype=np.int64)
 
 
 def one_sided_columns(patterns: Any) -> Vector | None:
@@ -192,71 +193,79 @@ def _spread_rows(A: Floats) -> np.ndarray:
 
 
 def _weights_vanish(
-    table: NDArray[np.int64], columns: np.ndarray, unit: np.ndarray, weight: Vector, clock: Clock
+    V: Floats, unit: NDArray[np.int64], A: Floats, columns: np.ndarray, weight: Vector, clock: Clock
 ) -> bool:
     """Do integers > 0 near these weights combine all rows to 0, exactly?"""
-    A = np.ldexp(table[:, columns].astype(np.float64), -unit)
     basis = _spread_rows(A * np.sqrt(weight)[:, None])
     clock.look()
-    whole = np.maximum(np.rint(np.ldexp(weight / weight.max(), WEIGHT_BITS)), 1.0).astype(np.int64)
-    whole[basis] = 0
-    others = _combined(table, whole, clock)
-    found = solve(np.ascontiguousarray(table[basis][:, columns].T), [-others[j] for j in columns.tolist()], clock)
+    whole = np.maximum(np.rint(np.ldexp(weight / weight.max(), WEIGHT_BITS)), 1.0)
+    whole[basis] = 0.0
+    others = _combined(V, unit, whole, clock)
+    system = _transposed(integers_of(V[np.ix_(basis, columns)], unit[columns]))
+    found = solve(system, [-others[j] for j in columns.tolist()], clock)
     if found is None or min(found[0]) <= 0:
         return False
-    pieces = np.array([piece[0] for piece in limbs([others])]).astype(np.int64)
-    weights = [*found[0], *(found[1] << BITS * i for i in range(len(pieces)))]
-    return combine_to_zero(np.concatenate([table[basis], pieces]), weights, clock)
+    # the equations of all columns: the others' combination in pieces, which are rows with multiples of their weight
+    pieces = [piece[0] for piece in limbs([others], LIMB)]
+    table = pieces_of(V[basis], unit)
+    zeros = np.zeros((len(pieces), len(others)))
+    stacked = [np.concatenate([piece, np.array(pieces) if i == 0 else zeros]) for i, piece in enumerate(table)]
+    return pieces_combine_to_zero(stacked, [*found[0], *(found[1] << LIMB * i for i in range(len(pieces)))], clock)
 
 
-def _combined(table: NDArray[np.int64], weight: NDArray[np.int64], clock: Clock) -> Integers:
-    """sum_k weight_k table_k, exactly, for weights of at most `WEIGHT_BITS` bits: products of pieces of `BITS` bits
-    with halves of weights sum to less than 2^53."""
-    total = [0] * table.shape[1]
-    at_a_time = 1 << 53 - BITS - HALF - 1
-    for first in range(0, len(table), at_a_time):
+def _transposed(table: Table) -> Table:
+    if isinstance(table, np.ndarray):
+        return np.ascontiguousarray(table.T)
+    return [list(column) for column in zip(*table, strict=True)]
+
+
+def _combined(V: Floats, unit: NDArray[np.int64], weight: Vector, clock: Clock) -> Integers:
+    """sum_k weight_k V_k 2^-unit, exactly, for integers of at most `WEIGHT_BITS` bits: the products of pieces of `LIMB`
+    bits with halves of weights sum to less than 2^53."""
+    total = [0] * V.shape[1]
+    at_a_time = 1 << 53 - LIMB - HALF - 1
+    low = weight % 2.0**HALF
+    halves = ((0, low), (HALF, (weight - low) * 2.0**-HALF))
+    for first in range(0, len(V), at_a_time):
         clock.look()
-        rows, weights = slice(first, first + at_a_time), weight[first : first + at_a_time]
-        for i, piece in enumerate(limbs(table[rows])):
-            for shift, half in ((0, weights & (1 << HALF) - 1), (HALF, weights >> HALF)):
-                sums = half.astype(np.float64) @ piece
-                total = [t + (int(x) << BITS * i + shift) for t, x in zip(total, sums.tolist(), strict=True)]
+        part = slice(first, first + at_a_time)
+        for i, piece in enumerate(pieces_of(V[part], unit)):
+            for shift, half in halves:
+                sums = (half[part] @ piece).tolist()
+                total = [t + (int(x) << LIMB * i + shift) for t, x in zip(total, sums, strict=True)]
     return total
 
 
 def _weak_vector(
-    rows: IntegerRows, columns: np.ndarray, unit: np.ndarray, tight: np.ndarray, step: Vector, clock: Clock
+    rows: IntegerRows, A: Floats, columns: np.ndarray, proposal: _Proposal, clock: Clock
 ) -> Integers | None:
-    """An integer vector near ``step`` (in the columns' units) that vanishes on the tight rows, if no product with a row
-    is negative."""
-    assert rows.machine is not None
-    table = rows.machine[:, columns]
-    here = table[tight]
-    bound = np.array(independent_columns(here, clock), dtype=np.int64)
+    """An integer vector near the proposed step that vanishes on the tight rows, if no product with a row is
+    negative."""
+    V, tight, step = rows.floats, proposal.tight, proposal.step
+    assert V is not None and tight is not None
+    unit, size = rows.unit[columns], np.array(rows.size)[columns]
+    here = np.flatnonzero(tight)
+    bound = independent_columns(V[np.ix_(here, columns)], unit, clock)
     free = np.setdiff1d(np.arange(len(columns)), bound)
-    if not len(free):
+    largest = float(np.abs(step[free]).max(initial=0.0))
+    if not 0 < largest < np.inf:
         return None
-    A = np.ldexp(table.astype(np.float64), -unit)
-    basis = np.flatnonzero(tight)[_spread_rows(A[tight][:, bound])] if len(bound) else bound
-    size, top = float(np.abs(step[free]).max()), int(unit.max())
-    if not 0 < size < np.inf:
-        return None
+    basis = here[_spread_rows(A[np.ix_(here, bound)])] if len(bound) else here[:0]
+    fixed, loose = A[np.ix_(basis, bound)], A[np.ix_(basis, free)]
+    system = integers_of(V[np.ix_(basis, columns[bound])], unit[bound])
+    rest = integers_of(V[np.ix_(basis, columns[free])], unit[free])
     for bits in VECTOR_BITS:
         clock.look()
-        near = np.rint(np.ldexp(step[free] / size, bits))
         z = np.zeros(len(columns))
-        z[free] = near
-        if len(bound):
-            try:
-                z[bound] = -np.linalg.solve(A[basis][:, bound], A[basis][:, free] @ near)
-            except np.linalg.LinAlgError:
-                return None
-        products = A @ z
-        if float(products[~tight].min()) < 0:
+        z[free] = np.rint(np.ldexp(step[free] / largest, bits))
+        with suppress(np.linalg.LinAlgError):
+            z[bound] = -np.linalg.solve(fixed, loose @ z[free])
+        if float((A[~tight] @ z).min()) < 0:
             continue
-        chosen = [int(x) << top - u for x, u in zip(near.tolist(), unit[free].tolist(), strict=True)]
-        right = [-dot(row, chosen) for row in table[basis][:, free].tolist()]
-        found = solve(np.ascontiguousarray(table[basis][:, bound]), right, clock) if len(bound) else ([], 1)
+        top = int(size[free].max())  # z in the units of the integers
+        chosen = [int(x) << top - u for x, u in zip(z[free].tolist(), size[free].tolist(), strict=True)]
+        right = [-dot(row, chosen) for row in (rest.tolist() if isinstance(rest, np.ndarray) else rest)]
+        found = solve(system, right, clock) if len(bound) else ([], 1)
         if found is None:
             return None
         a = [0] * rows.m

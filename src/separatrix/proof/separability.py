@@ -16,6 +16,7 @@ from separatrix.errors import DataError
 from separatrix.geometry import Hyperplane
 from separatrix.optimum import solvers
 from separatrix.optimum.problem import Problem
+from separatrix.optimum.thread_limit import one_blas_thread
 from separatrix.patterns.base import PatternSet
 from separatrix.patterns.binary_problems import binary_labels
 from separatrix.patterns.device_patterns import passed
@@ -364,7 +365,8 @@ class _Question:
                 return "quasi", found
             if not Alternative.affordable(patterns, MOST_VALUES):
                 return "undecided", None
-            weak = (exact or Alternative(patterns, self.clock)).weak(witness.rows, self.clock)
+            with one_blas_thread:  # many short products, which several threads delay
+                weak = (exact or Alternative(patterns, self.clock)).weak(witness.rows, self.clock)
         except OutOfTimeError:
             return "undecided", None
         return ("none" if weak is None else "quasi"), weak
