@@ -16,6 +16,7 @@ A proof that fails is tried again after more steps. What is not proved remains u
 
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,9 +42,10 @@ from separatrix.proof.minimum_norm import MOST_BITS, IntegerRows
 from separatrix.space import Vector
 
 STEPS = 60  # of Newton's method
-LONGEST_STEP = 2.0**20  # times Newton's
+LONG_STEP, LONGEST_STEP = 16.0, 2.0**20  # times Newton's: a long one is nearly along a vector that is looked for
 GROWING = 0.25  # change of a margin in a step from which its row is taken for one that grows
 ENOUGH_WEIGHT = 0.02  # part of l_k that a corrected weight has to be
+FAR = 40.0  # margin of a row that has no weight any more
 RIDGE = 1e-13  # added to a matrix with ones on its diagonal: rows that grew leave columns without curvature
 SPARSE = 0.1  # share of values that are not 0, below which products of sparse matrices are quicker
 WEIGHT_BITS, HALF = 30, 15  # of weights, and of their halves
@@ -117,20 +119,20 @@ def one_sided_columns(patterns: Any) -> Vector | None:
 
 
 class _Proposal(NamedTuple):
-    """``tight``: which rows do not grow, and ``step``, a vector near one that vanishes on them; or ``weight``, if no
-    row grows: weights > 0 that combine the rows to nearly 0."""
+    """``tight``: which rows do not grow, and ``vectors`` near such ones that vanish on them; or ``weight``, if no row
+    grows: weights > 0 that combine the rows to nearly 0."""
 
     tight: np.ndarray | None
-    step: Vector
+    vectors: tuple[Vector, ...]
     weight: Vector
 
 
 def _proposals(A: Floats, clock: Clock) -> Iterator[_Proposal]:
-    """Of Newton's method, whenever the same rows grew in 2, 4, 8 ... steps in a row."""
+    """Of Newton's method, whenever the same rows grew in 2, 4, 8 ... steps in a row, or in a long step."""
     n, width = A.shape
     S: Any = sp.csr_array(A) if np.count_nonzero(A) <= SPARSE * A.size else A
     transposed = S.T.tocsr() if sp.issparse(S) else S.T
-    m, before, repeated = np.zeros(n), np.zeros(n, bool), 0
+    a, m, before, repeated = np.zeros(width), np.zeros(n), np.zeros(n, bool), 0
     for _ in range(STEPS):
         clock.look()
         l = expit(-m)
@@ -142,19 +144,19 @@ def _proposals(A: Floats, clock: Clock) -> Iterator[_Proposal]:
         moved = S @ s
         weight = l - q * moved
         t = _best_step(m, moved)
-        m = m + t * moved
-        if not np.all(np.isfinite(m)):
-            return
-        growing = t * moved > GROWING
+        growing = (t * moved > GROWING) | (m > FAR)
         if np.all(weight > ENOUGH_WEIGHT * l):
             growing[:] = False
         repeated = repeated + 1 if np.array_equal(growing, before) else 1
         before = growing
-        if repeated & (repeated - 1) == 0 and (repeated > 1 or not growing.any()):
-            if growing.any():
-                yield _Proposal(~growing, s, weight)
-            elif np.all(weight > 0):
-                yield _Proposal(None, s, weight)
+        if not growing.any():
+            if repeated & (repeated - 1) == 0 and np.all(weight > 0):
+                yield _Proposal(None, (), weight)
+        elif t >= LONG_STEP or (repeated > 1 and repeated & (repeated - 1) == 0):
+            yield _Proposal(~growing, (s, a + t * s), weight)
+        a, m = a + t * s, m + t * moved
+        if not np.all(np.isfinite(m)):
+            return
 
 
 def _solve_definite(H: Floats, g: Vector) -> Vector | None:
@@ -239,41 +241,44 @@ def _combined(V: Floats, unit: NDArray[np.int64], weight: Vector, clock: Clock) 
 def _weak_vector(
     rows: IntegerRows, A: Floats, columns: np.ndarray, proposal: _Proposal, clock: Clock
 ) -> Integers | None:
-    """An integer vector near the proposed step that vanishes on the tight rows, if no product with a row is
+    """An integer vector near a proposed one that vanishes on the tight rows, if no product with a row is
     negative."""
-    V, tight, step = rows.floats, proposal.tight, proposal.step
+    V, tight = rows.floats, proposal.tight
     assert V is not None and tight is not None
     unit, size = rows.unit[columns], np.array(rows.size)[columns]
     here = np.flatnonzero(tight)
     bound = independent_columns(V[np.ix_(here, columns)], unit, clock)
     free = np.setdiff1d(np.arange(len(columns)), bound)
-    largest = float(np.abs(step[free]).max(initial=0.0))
-    if not 0 < largest < np.inf:
+    if not len(free):
         return None
     basis = here[_spread_rows(A[np.ix_(here, bound)])] if len(bound) else here[:0]
-    fixed, loose = A[np.ix_(basis, bound)], A[np.ix_(basis, free)]
-    system = integers_of(V[np.ix_(basis, columns[bound])], unit[bound])
-    rest = integers_of(V[np.ix_(basis, columns[free])], unit[free])
-    for bits in VECTOR_BITS:
+    fixed, loose, others = A[np.ix_(basis, bound)], A[np.ix_(basis, free)], A[~tight]
+    for vector, bits in product(proposal.vectors, VECTOR_BITS):
         clock.look()
+        largest = float(np.abs(vector[free]).max())
+        if not 0 < largest < np.inf:
+            continue
         z = np.zeros(len(columns))
-        z[free] = np.rint(np.ldexp(step[free] / largest, bits))
+        z[free] = np.rint(np.ldexp(vector[free] / largest, bits))
         with suppress(np.linalg.LinAlgError):
             z[bound] = -np.linalg.solve(fixed, loose @ z[free])
-        if float((A[~tight] @ z).min()) < 0:
+        if float((others @ z).min()) < 0:
             continue
         top = int(size[free].max())  # z in the units of the integers
         chosen = [int(x) << top - u for x, u in zip(z[free].tolist(), size[free].tolist(), strict=True)]
+        rest = integers_of(V[np.ix_(basis, columns[free])], unit[free])
         right = [-dot(row, chosen) for row in (rest.tolist() if isinstance(rest, np.ndarray) else rest)]
-        found = solve(system, right, clock) if len(bound) else ([], 1)
+        found: tuple[Integers, int] | None = ([], 1)
+        if len(bound):
+            found = solve(integers_of(V[np.ix_(basis, columns[bound])], unit[bound]), right, clock)
         if found is None:
             return None
-        a = [0] * rows.m
-        for j, x in zip(columns[bound].tolist(), found[0], strict=True):
-            a[j] = x
-        for j, x in zip(columns[free].tolist(), chosen, strict=True):
-            a[j] = x * found[1]
-        a = without_factor(a)
-        if rows.supports(a, clock):
-            return a
+        x = [0] * rows.m
+        for j, v in zip(columns[bound].tolist(), found[0], strict=True):
+            x[j] = v
+        for j, v in zip(columns[free].tolist(), chosen, strict=True):
+            x[j] = v * found[1]
+        x = without_factor(x)
+        if rows.supports(x, clock):
+            return x
     return None
