@@ -13,7 +13,7 @@ from separatrix.proof import alternative, quasi_complete
 from separatrix.proof import separability as module
 from separatrix.proof.clock import Clock
 from separatrix.proof.exact import integer_row, pieces_of, units_of
-from separatrix.proof.minimum_norm import MOST_BITS, IntegerRows
+from separatrix.proof.minimum_norm import MOST_BITS, FloatRows, IntegerRows
 
 
 def one_hot(rng, n, columns, levels, drop=False, numbers=0, rare=1.5, n_classes=2):
@@ -137,7 +137,7 @@ def test_tables_of_rare_categories_need_no_search_of_faces(seed, monkeypatch):
 @pytest.mark.parametrize("columns", [(0,), (0, 1)])
 @pytest.mark.parametrize("turned", [False, True])
 def test_rows_on_a_hyperplane_and_rows_beside_it(columns, turned, monkeypatch):
-    """Ordinary floats, of more bits than machine integers have; two equal rows of both classes are the shorter proof."""
+    """Ordinary floats have more bits than machine integers; two equal rows of both classes are the proof."""
     monkeypatch.setattr(alternative, "weak_vector", None)
     rng = np.random.default_rng(0)
     y = rng.random(600) < 0.5
@@ -191,7 +191,7 @@ def test_floats_are_cut_into_pieces_of_integers(exponents):
     rng = np.random.default_rng(0)
     V = rng.normal(size=(20, 6)) * 2.0 ** rng.integers(*exponents, (20, 6)) * (rng.random((20, 6)) < 0.7)
     V[:, 2] = 0.0
-    unit = units_of(V)
+    unit = units_of(V, Clock())
     exact = [[Fraction(x) / Fraction(2) ** u for x, u in zip(row, unit.tolist(), strict=True)] for row in V.tolist()]
     pieces = pieces_of(V, unit)
     assert max(np.abs(piece).max() for piece in pieces) < 2**16
@@ -209,10 +209,10 @@ def test_vectors_are_judged_exactly(size):
     V[:, 0] = -V[:, 1:] @ np.array([x // (size + 1) for x in a[1:]], dtype=float)
     a[0] = size + 1
     V[0] = [0, 0, 0, 0, 5.0]
-    for rows in (IntegerRows.of_floats(V), IntegerRows(V.astype(int).tolist(), Clock())):
+    for rows in (FloatRows(V, Clock()), IntegerRows(V.astype(int).tolist(), Clock())):
         assert rows.supports(a, Clock())
         assert not rows.supports([-x for x in a], Clock())
         assert not rows.supports([a[0], a[1] - 1, *a[2:]], Clock())
         assert rows.sides(a, Clock()) == (-1, list(range(1, 40)))
-    assert not IntegerRows.of_floats(V[1:]).supports(a, Clock())
+    assert not FloatRows(V[1:], Clock()).supports(a, Clock())
     assert MOST_BITS < quasi_complete.bits_of(np.array([[2.0**300], [1.0]]), np.array([0]))

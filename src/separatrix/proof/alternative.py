@@ -16,7 +16,7 @@ from separatrix.proof.exact import LARGEST_SYSTEM, dot, residues_of_floats
 from separatrix.proof.faces import weak_vector
 from separatrix.proof.gordan import Gordan, witness
 from separatrix.proof.integer_systems import PRIMES, Integers, basis_columns, independent, limbs, residues, solve
-from separatrix.proof.minimum_norm import LARGEST_TABLE, IntegerRows, decide
+from separatrix.proof.minimum_norm import LARGEST_TABLE, FloatRows, decide
 from separatrix.proof.quasi_complete import Answer, decide_quasi_complete
 from separatrix.space import Vector, norm
 
@@ -41,13 +41,12 @@ class Alternative:
         if not patterns.space.rho:  # the column of a bias that is not there
             used = np.any(Y != 0, axis=0)
             Y, self.columns = Y[:, used], self.columns[used]
-        self.rows = IntegerRows.of_floats(Y)
+        self.rows = FloatRows(Y, clock)
         self.unit = self.rows.unit.tolist()
         clock.look()
 
     @cached_property
     def radius(self) -> float:
-        assert self.rows.floats is not None
         return max((norm(y) for y in self.rows.floats), default=0.0)
 
     def decide(self, clock: Clock) -> None:

@@ -61,13 +61,15 @@ def _odd_parts(V: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.in
     return whole >> trailing, shift, np.where(unit == np.iinfo(np.int64).max, 0, unit)
 
 
-def units_of(V: NDArray[np.float64]) -> NDArray[np.int64]:
+def units_of(V: NDArray[np.float64], clock: Clock) -> NDArray[np.int64]:
     """Exponents of the powers of two in which the columns of V consist of integers."""
     if V.size and float(np.abs(V).max()) < 2.0**53 and not np.any(V != np.rint(V)):
         return np.zeros(V.shape[1], np.int64)
-    step = max(1, VALUES_AT_A_TIME // max(V.shape[1], 1))
-    units = np.array([_odd_parts(V[first : first + step])[2] for first in range(0, len(V), step)])
-    return units.min(axis=0)
+    step, units = max(1, VALUES_AT_A_TIME // max(V.shape[1], 1)), []
+    for first in range(0, len(V), step):
+        clock.look()
+        units.append(_odd_parts(V[first : first + step])[2])
+    return np.array(units).min(axis=0)
 
 
 def pieces_of(V: NDArray[np.float64], unit: NDArray[np.int64]) -> list[NDArray[np.float64]]:

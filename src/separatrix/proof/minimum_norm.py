@@ -10,7 +10,6 @@ so it ends with a proof. A float solution tells where to begin, and an error bou
 from contextlib import suppress
 from dataclasses import dataclass
 from math import ldexp
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,15 +46,16 @@ class Decision:
 
 
 class IntegerRows:
-    """Rows of integers: ``Z`` is a table of floats near to them, each column and row in a power of two; ``size`` holds
-    the bits of each column.
+    """Rows of integers. ``Z`` is a table of floats near to them, each column and row in a power of two.
 
-    From floats: the integers are ``floats 2^-unit``, and rows are written out when they are needed.
+    ``size``: the bits of each column.
     """
+
+    Z: NDArray[np.float64]
+    size: list[int]
 
     def __init__(self, table: list[Integers], clock: Clock):
         self.n, self.m = len(table), len(table[0])
-        self.floats: NDArray[np.float64] | None = None
         self._rows = dict(enumerate(table))
         lengths = []
         for row in table:
@@ -63,7 +63,7 @@ class IntegerRows:
             lengths.append([x.bit_length() for x in row])
         sizes = np.array(lengths, dtype=np.int64).reshape(self.n, self.m)
         columns = sizes.max(axis=0)
-        self.size: list[int] = columns.tolist()
+        self.size = columns.tolist()
         shift = np.where(sizes > 0, sizes - columns, -(1 << 40)).max(axis=1, initial=-(1 << 40))
         self.Z = np.zeros((self.n, self.m))
         for k, row in enumerate(table):
@@ -71,22 +71,7 @@ class IntegerRows:
             s = max(int(shift[k]), -(1 << 30))
             self.Z[k] = [_near(x, -u - s) for x, u in zip(row, self.size, strict=True)]
 
-    @classmethod
-    def of_floats(cls, V: NDArray[np.float64]) -> "IntegerRows":
-        rows = cls.__new__(cls)
-        rows.n, rows.m = V.shape
-        rows.floats, rows.unit, rows._rows = V, units_of(V), {}
-        exponent = np.frexp(np.abs(V).max(axis=0))[1].astype(np.int64)
-        rows.size = (exponent - rows.unit).tolist()
-        mantissa, own = np.frexp(V)
-        below = np.where(mantissa != 0, own - exponent, -(1 << 30))
-        rows.Z = np.ldexp(mantissa, np.maximum(below - below.max(axis=1, initial=-(1 << 30))[:, None], -2000))
-        return rows
-
     def row(self, k: int) -> Integers:
-        if k not in self._rows:
-            assert self.floats is not None
-            self._rows[k] = integer_row(self.floats[k], self.unit)
         return self._rows[k]
 
     def table(self) -> list[Integers]:
@@ -142,12 +127,32 @@ class IntegerRows:
         return m, size, (self.m + 8) * EPS * size + 2.0**-1000
 
     def _vanish(self, rows: np.ndarray, a: Integers, clock: Clock) -> bool:
-        """Are the products of these rows with a all 0? Looked at if they are in few pieces."""
-        used = [j for j, x in enumerate(a) if x]
-        if self.floats is None or not len(rows) or not used:
-            return False
+        """Are the products of these rows with a all 0? False also if that is not seen at once."""
+        return False
+
+
+class FloatRows(IntegerRows):
+    """The integers ``floats 2^-unit``; rows are written out when they are needed."""
+
+    def __init__(self, floats: NDArray[np.float64], clock: Clock):
+        self.n, self.m = floats.shape
+        self.floats, self.unit = floats, units_of(floats, clock)
+        self._rows = {}
+        exponent = np.frexp(np.abs(floats).max(axis=0))[1].astype(np.int64)
+        self.size = (exponent - self.unit).tolist()
+        mantissa, own = np.frexp(floats)
+        below = np.where(mantissa != 0, own - exponent, -(1 << 30))
+        self.Z = np.ldexp(mantissa, np.maximum(below - below.max(axis=1, initial=-(1 << 30))[:, None], -2000))
+
+    def row(self, k: int) -> Integers:
+        if k not in self._rows:
+            self._rows[k] = integer_row(self.floats[k], self.unit)
+        return self._rows[k]
+
+    def _vanish(self, rows: np.ndarray, a: Integers, clock: Clock) -> bool:
+        used = np.flatnonzero([x != 0 for x in a])
         V, unit = self.floats[np.ix_(rows, used)], self.unit[used]
-        if bits_of(V, unit) > MOST_BITS:
+        if not V.size or bits_of(V, unit) > MOST_BITS:
             return False
         signs = np.array([1.0 if a[j] > 0 else -1.0 for j in used])
         pieces = [(piece * signs).T for piece in pieces_of(V, unit)]

@@ -38,7 +38,7 @@ from separatrix.proof.integer_systems import (
     residues,
     solve,
 )
-from separatrix.proof.minimum_norm import MOST_BITS, IntegerRows
+from separatrix.proof.minimum_norm import MOST_BITS, FloatRows
 from separatrix.space import Vector
 
 STEPS = 60  # of Newton's method
@@ -61,10 +61,10 @@ class Answer(NamedTuple):
     vector: Integers | None
 
 
-def decide_quasi_complete(rows: IntegerRows, clock: Clock) -> Answer | None:
+def decide_quasi_complete(rows: FloatRows, clock: Clock) -> Answer | None:
     """Return a vector, or that none exists, each with an exact proof; None if neither was proved."""
     V, unit = rows.floats, rows.unit
-    if V is None or bits_of(V, unit) > MOST_BITS:
+    if bits_of(V, unit) > MOST_BITS:
         return None
     columns = independent_columns(V, unit, clock)
     if not len(columns):
@@ -238,13 +238,11 @@ def _combined(V: Floats, unit: NDArray[np.int64], weight: Vector, clock: Clock) 
     return total
 
 
-def _weak_vector(
-    rows: IntegerRows, A: Floats, columns: np.ndarray, proposal: _Proposal, clock: Clock
-) -> Integers | None:
+def _weak_vector(rows: FloatRows, A: Floats, columns: np.ndarray, proposal: _Proposal, clock: Clock) -> Integers | None:
     """An integer vector near a proposed one that vanishes on the tight rows, if no product with a row is
     negative."""
     V, tight = rows.floats, proposal.tight
-    assert V is not None and tight is not None
+    assert tight is not None
     unit, size = rows.unit[columns], np.array(rows.size)[columns]
     here = np.flatnonzero(tight)
     bound = independent_columns(V[np.ix_(here, columns)], unit, clock)

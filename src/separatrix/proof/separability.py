@@ -38,7 +38,7 @@ from separatrix.showing import figures_of
 from separatrix.space import Space, Vector
 
 MOST_NAMED = 3  # answers that are told by their names
-MOST_VALUES = 8_000_000  # of patterns that are written out as machine integers: 64 MB for each copy
+MOST_VALUES = 5_000_000  # of patterns that are written out to ask whether they are quasi-completely separable
 SEPARATING_GAP = 0.5  # gap at which a separating hyperplane is good enough
 SMALLEST_R2 = float(np.finfo(np.float64).tiny) / float(np.finfo(np.float64).eps)  # R^2 below which squares lose digits
 
@@ -113,8 +113,8 @@ def separability(
     n_jobs : int or None, default=None
         Threads over blocks of rows; the answer does not depend on them.
     weak : bool, default=True
-        False: where no linear machine separates more than two classes, it is not asked whether one does so weakly,
-        which can take as long as everything else; ``kind`` is "undecided" then.
+        False: if no hyperplane separates, the question whether one separates weakly (quasi-completely) is left out.
+        ``kind`` is "undecided" then, unless the proof answers this question too.
 
     Returns
     -------
@@ -166,8 +166,7 @@ def _one_class(classes: np.ndarray) -> DataError:
 
 
 def decide(patterns: PatternSet, max_time: float = np.inf, near: Multipliers | None = None) -> Separability:
-    """`separability` for patterns that are already there, without the question of weak separability, which may take a
-    hundred times as long. ``near``: rows and multipliers that combine to nearly 0."""
+    """`separability` for patterns that are already there, without the question of weak separability. ``near``: rows and multipliers that combine to nearly 0."""
     return _Question(patterns.space.rho, max_time, kinds=False).decide(patterns, near)
 
 
@@ -207,7 +206,7 @@ def _joint(linear: Separability, total: dict, pairwise: dict) -> Separability:
 
 
 class _Question:
-    """``weak``: of a linear machine too it is asked whether it separates weakly; ``kinds``: of anything."""
+    """``weak``: whether a vector separates weakly is asked; ``kinds``: or read off the proof, at least."""
 
     def __init__(self, rho: float, max_time: float, weak: bool = True, kinds: bool = True):
         self.space, self.clock, self.weak, self.kinds = Space(rho), Clock(max_time), weak, kinds
