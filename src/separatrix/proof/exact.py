@@ -62,7 +62,7 @@ def _odd_parts(V: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.in
 
 
 def units_of(V: NDArray[np.float64], clock: Clock) -> NDArray[np.int64]:
-    """Exponents of the powers of two in which the columns of V consist of integers."""
+    """Return exponents of powers of two in which the columns of V consist of integers."""
     if V.size and float(np.abs(V).max()) < 2.0**53 and not np.any(V != np.rint(V)):
         return np.zeros(V.shape[1], np.int64)
     step, units = max(1, VALUES_AT_A_TIME // max(V.shape[1], 1)), []
@@ -73,7 +73,7 @@ def units_of(V: NDArray[np.float64], clock: Clock) -> NDArray[np.int64]:
 
 
 def pieces_of(V: NDArray[np.float64], unit: NDArray[np.int64]) -> list[NDArray[np.float64]]:
-    """The integers ``V 2^-unit`` in pieces of `LIMB` bits with the sign of the value, the lowest first."""
+    """Return the integers ``V 2^-unit`` in pieces of `LIMB` bits with the sign of the value, the lowest first."""
     count = -(-bits_of(V, unit) // LIMB)
     rest, pieces = np.ldexp(V, -unit - LIMB * (count - 1)), []
     for _ in range(count):
@@ -83,19 +83,20 @@ def pieces_of(V: NDArray[np.float64], unit: NDArray[np.int64]) -> list[NDArray[n
 
 
 def bits_of(V: NDArray[np.float64], unit: NDArray[np.int64]) -> int:
-    """Those of the largest of the integers ``V 2^-unit``; 1 if all are 0."""
+    """Return the bits of the largest of the integers ``V 2^-unit``; 1 if all are 0."""
     peak = np.abs(V).max(axis=0, initial=0.0)
     return int(np.where(peak > 0, np.frexp(peak)[1] - unit, 1).max(initial=1))
 
 
 def integers_of(V: NDArray[np.float64], unit: NDArray[np.int64]) -> Table:
-    """``V 2^-unit``, as machine integers if these hold it."""
+    """Return the integers ``V 2^-unit``, as machine integers if these hold them."""
     if bits_of(V, unit) < WORD:
         return np.ldexp(V, -unit).astype(np.int64)
     return [integer_row(v, unit) for v in V]
 
 
 def integer_row(v: NDArray[np.float64], unit: NDArray[np.int64]) -> Integers:
+    """Return a row of the integers ``V 2^-unit``."""
     row = []
     for (p, q), u in zip(map(float.as_integer_ratio, v.tolist()), unit.tolist(), strict=True):
         row.append((p << -u) // q if u < 0 else p // (q << u))

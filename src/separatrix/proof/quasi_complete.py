@@ -5,9 +5,10 @@ along each direction. By Goldman and Tucker (1956) the rows fall into two parts:
 vector vanishes, and the others, which one vector makes positive together. Along the iterates the margins of the tight
 rows converge and all others grow, so that after a few steps the two parts are known.
 
-- No row grows: the weights l_k = 1/(1 + exp(a.y_k)) combine the rows to nearly 0. They are rounded to integers, and as
-  many independent rows as there are make up for what the others combine to, exactly. If all weights are positive, no
-  such vector exists (Stiemke).
+- No row grows: the weights l_k = 1/(1 + exp(a.y_k)) combine the rows to nearly 0. If positive ones near them do so
+  exactly, no such vector exists (Stiemke). Floats prove that for independent columns (`separatrix.proof.interior`).
+  Otherwise the weights are rounded to integers, and as many independent rows as there are make up for what the others
+  combine to, exactly.
 - Some rows grow: the vector is rounded to integers in the coordinates that the tight rows leave free. The others follow
   from one linear system. If all products are >= 0 exactly, and one is > 0, this is such a vector.
 
@@ -38,6 +39,7 @@ from separatrix.proof.integer_systems import (
     residues,
     solve,
 )
+from separatrix.proof.interior import weights_exist
 from separatrix.proof.minimum_norm import MOST_BITS, FloatRows
 from separatrix.space import Vector
 
@@ -73,6 +75,9 @@ def decide_quasi_complete(rows: FloatRows, clock: Clock) -> Answer | None:
     A = np.ldexp(V[:, columns], -scale)
     for proposal in _proposals(A, clock):
         if proposal.tight is None:
+            independent = len(columns) == rows.m  # otherwise floats do not see whether other columns vanish too
+            if independent and weights_exist(A, proposal.weight):
+                return Answer(None)
             if _weights_vanish(V, unit, A, columns, proposal.weight, clock):
                 return Answer(None)
             continue
@@ -100,9 +105,11 @@ def independent_columns(V: Floats, unit: NDArray[np.int64], clock: Clock) -> np.
 
 
 def one_sided_columns(patterns: Any) -> Vector | None:
-    """Return the sum of the vectors that have a single coordinate and no negative product, or None without any: a
-    column is not negative in one class and not positive in all others, or the other way round. Ordinary in tables of
-    rare categories, and proved by signs alone."""
+    """Return the sum of all vectors with one coordinate, 1 or -1, and no negative product; None if there are none.
+
+    Such a column is not negative in one class and not positive in all others, or the other way round: that of a rare
+    category, which occurs in one class alone. Signs are the proof.
+    """
     codes = patterns.codes if patterns.categories > 2 else (patterns.labels > 0).astype(np.int64)
     extremes = [patterns.home.take(np.flatnonzero(codes == c)).column_extremes() for c in range(patterns.categories)]
     smallest, largest = (np.array([e[i] for e in extremes], dtype=np.float64) for i in (1, 2))
@@ -128,7 +135,7 @@ class _Proposal(NamedTuple):
 
 
 def _proposals(A: Floats, clock: Clock) -> Iterator[_Proposal]:
-    """Of Newton's method, whenever the same rows grew in 2, 4, 8 ... steps in a row, or in a long step."""
+    """Run Newton's method; yield a proposal after 2, 4, 8 ... steps in which the same rows grew, and after long steps."""
     n, width = A.shape
     S: Any = sp.csr_array(A) if np.count_nonzero(A) <= SPARSE * A.size else A
     transposed = S.T.tocsr() if sp.issparse(S) else S.T
@@ -222,8 +229,10 @@ def _transposed(table: Table) -> Table:
 
 
 def _combined(V: Floats, unit: NDArray[np.int64], weight: Vector, clock: Clock) -> Integers:
-    """sum_k weight_k V_k 2^-unit, exactly, for integers of at most `WEIGHT_BITS` bits: the products of pieces of `LIMB`
-    bits with halves of weights sum to less than 2^53."""
+    """Return sum_k weight_k V_k 2^-unit, exactly, for integers of at most `WEIGHT_BITS` bits.
+
+    The products of pieces of `LIMB` bits with halves of weights sum to less than 2^53.
+    """
     total = [0] * V.shape[1]
     at_a_time = 1 << 53 - LIMB - HALF - 1
     low = weight % 2.0**HALF
@@ -239,8 +248,7 @@ def _combined(V: Floats, unit: NDArray[np.int64], weight: Vector, clock: Clock) 
 
 
 def _weak_vector(rows: FloatRows, A: Floats, columns: np.ndarray, proposal: _Proposal, clock: Clock) -> Integers | None:
-    """An integer vector near a proposed one that vanishes on the tight rows, if no product with a row is
-    negative."""
+    """Return an integer vector near a proposed one that vanishes on the tight rows, if no product with a row is negative."""
     V, tight = rows.floats, proposal.tight
     assert tight is not None
     unit, size = rows.unit[columns], np.array(rows.size)[columns]
