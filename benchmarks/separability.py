@@ -27,7 +27,44 @@ def cases(small):
         yield "MNIST 4-9", real("MNIST 4-9"), False, False
 
 
+def overlapping_cases(small):
+    """Data that no hyperplane separates: how long it takes to ask whether one does quasi-completely."""
+    for n in (300,) if small else (1_000, 5_000, 20_000):
+        yield f"{n:,} rows of rare categories", *categories(n)
+    n, d = (300, 5) if small else (10_000, 50)
+    yield f"{n:,} x {d}, quasi-complete", *touching(n, d)
+    if not small:
+        X, y = real("a9a")
+        for n in (1_000, 2_000, 5_000, len(y)):
+            rows = np.random.default_rng(0).permutation(len(y))[:n]
+            yield f"{n:,} random rows of a9a", X[rows], y[rows]
+
+
+def categories(n, columns=8, levels=20, seed=0):
+    """Categories with Zipf's frequencies as columns of 0 and 1, each without its first level; labels by their sum."""
+    rng = np.random.default_rng(seed)
+    frequency = 1.0 / np.arange(1, levels + 1)
+    codes = rng.choice(levels, (n, columns), p=frequency / frequency.sum())
+    score = rng.normal(size=(columns, levels))[np.arange(columns), codes].sum(axis=1)
+    y = np.where(score + rng.logistic(size=n) > 0, 1.0, -1.0)
+    return np.hstack([np.eye(levels)[:, 1:][c] for c in codes.T]), y
+
+
+def touching(n, d, seed=0):
+    """Half of the rows on a hyperplane with labels at random, the others on their sides; turned, in integers."""
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    X = np.round(256 * rng.standard_normal((n, d)))
+    X[:, 0] = np.where(rng.random(n) < 0.5, np.abs(X[:, 0]) * y, 0.0)
+    return X @ rng.integers(-3, 4, (d, d)), y
+
+
 def measure(small):
+    for case, X, y in overlapping_cases(small):
+        for weak in (True, False):
+            timing = clock(functools.partial(separability, X, y, weak=weak), 3)
+            note = f"kind {separability(X, y, weak=weak).kind!r}"
+            yield Row(f"{case}, {'with' if weak else 'without'} the quasi-complete question", timing, note=note)
     limit = 5.0 if small else 60.0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

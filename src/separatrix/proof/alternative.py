@@ -1,63 +1,62 @@
 """Patterns as tables of integers, and the questions about them that are answered exactly.
 
-Patterns that are few enough are written out, the columns in which none has a value left out, each row without common
-factors: another unit of a column or a positive multiple of a row asks the same.
+Patterns that are few enough are written out, the columns in which none has a value left out: another unit of a column
+asks the same.
 """
 
 from fractions import Fraction
-from functools import reduce
-from math import gcd, lcm
+from functools import cached_property
+from math import lcm
 from typing import Any
 
 import numpy as np
 
-from separatrix.proof.clock import Clock
-from separatrix.proof.exact import LARGEST_SYSTEM, dot, integer_table, residues_of_floats
+from separatrix.proof.clock import Clock, OutOfTimeError
+from separatrix.proof.exact import LARGEST_SYSTEM, dot, residues_of_floats
 from separatrix.proof.faces import weak_vector
 from separatrix.proof.gordan import Gordan, witness
 from separatrix.proof.integer_systems import PRIMES, Integers, basis_columns, independent, limbs, residues, solve
-from separatrix.proof.minimum_norm import LARGEST_TABLE, IntegerRows, decide
+from separatrix.proof.minimum_norm import LARGEST_TABLE, FloatRows, decide
+from separatrix.proof.quasi_complete import Answer, decide_quasi_complete
 from separatrix.space import Vector, norm
 
 FACTORS = tuple(Fraction(k, 16) for k in range(16, 32)) + tuple(Fraction(k, 97) for k in range(98, 194, 5))
 
 
 class Alternative:
-    """Either a vector that separates, or a combination that vanishes, of patterns as they are.
+    """Either a vector that separates, or a combination that vanishes, of patterns as they are: `decide`.
 
     ``vector``: exact, as fractions; None where there is none. ``near``: a vector of floats that separates too, exactly;
     None where none was found. ``gordan``: the combination where there is no vector.
     """
 
+    vector: list[Fraction] | None = None
+    near: Vector | None = None
+    gordan: Gordan | None = None
+
     def __init__(self, patterns: Any, clock: Clock):
         self.patterns = patterns
-        everything = np.arange(patterns.n)
-        Y, self.columns = patterns.narrow_rows(everything)
+        Y, self.columns = patterns.narrow_rows(np.arange(patterns.n))
         clock.look()
         if not patterns.space.rho:  # the column of a bias that is not there
             used = np.any(Y != 0, axis=0)
             Y, self.columns = Y[:, used], self.columns[used]
-        self.radius = max((norm(y) for y in Y), default=0.0)
-        table, self.unit = integer_table(Y)
+        self.rows = FloatRows(Y, clock)
+        self.unit = self.rows.unit.tolist()
         clock.look()
-        self.factor = [reduce(gcd, row, 0) or 1 for row in table]
-        self.table = [[x // f for x in row] for row, f in zip(table, self.factor, strict=True)]
-        self.vector: list[Fraction] | None = None
-        self.near: Vector | None = None
-        self.gordan: Gordan | None = None
+
+    @cached_property
+    def radius(self) -> float:
+        return max((norm(y) for y in self.rows.floats), default=0.0)
+
+    def decide(self, clock: Clock) -> None:
         if not len(self.columns):
-            self.gordan = witness(patterns, np.array([0]), [1])  # a pattern of zeros
+            self.gordan = witness(self.patterns, np.array([0]), [1])  # a pattern of zeros
             return
-        first = list(dict.fromkeys(map(tuple, self.table)))
-        place = {row: k for k, row in reversed(list(enumerate(map(tuple, self.table))))}
-        self.distinct = IntegerRows([list(row) for row in first], clock)
-        answer = decide(self.distinct, clock)
+        answer = decide(self.rows, clock)
         if answer.vector is None:
-            rows = [place[first[k]] for k in answer.rows]
-            whole = lcm(*(self.factor[k] for k in rows))
-            weight = [w * (whole // self.factor[k]) for k, w in zip(rows, answer.weight, strict=True)]
-            order = np.argsort(rows)
-            self.gordan = witness(patterns, np.array(rows)[order], [weight[i] for i in order])
+            order = np.argsort(answer.rows)
+            self.gordan = witness(self.patterns, np.array(answer.rows)[order], [answer.weight[i] for i in order])
         else:
             self.vector = self._written_out(answer.vector)
             self.near = self._in_floats(answer.vector, clock)
@@ -67,37 +66,43 @@ class Alternative:
         assert self.near is not None
         a, whole = self._in_integers(self.near)
         smallest = None
-        for row, factor in zip(self.table, self.factor, strict=True):
+        for k in range(self.rows.n):
             clock.look()
-            value = dot(row, a) * factor
+            value = dot(self.rows.row(k), a)
             smallest = value if smallest is None else min(smallest, value)
         length = norm(self.near[:-1])
         return float(Fraction(smallest or 0, whole) / Fraction(length)) if length > 0 else float("inf")
 
     @staticmethod
-    def affordable(patterns: Any) -> bool:
+    def affordable(patterns: Any, most: int = LARGEST_TABLE) -> bool:
         """Whether the patterns may be written out."""
-        return bool(patterns.here and patterns.explicit) and patterns.n * _width(patterns) <= LARGEST_TABLE
+        return bool(patterns.here and patterns.explicit) and patterns.n * _width(patterns) <= most
 
-    def weak(self, clock: Clock) -> Vector | list[Fraction] | None:
+    def weak(self, tight: np.ndarray, clock: Clock) -> Vector | list[Fraction] | None:
         """A vector with a.y_k >= 0 for all patterns and > 0 for some, in floats where they hold one; None: there is
-        none. Raises `OutOfTimeError` where it was not decided."""
-        assert self.gordan is not None
+        none. ``tight``: patterns that a combination with weights > 0 makes 0. Raises `OutOfTimeError` where it was not
+        decided."""
         if not len(self.columns):
             return None
-        table = self.table
+        answer = decide_quasi_complete(self.rows, clock)
+        if answer is None:
+            if self.rows.n * self.rows.m > LARGEST_TABLE:
+                raise OutOfTimeError
+            answer = Answer(self._weak_by_faces(tight, clock))
+        return None if answer.vector is None else self._weak_in_floats(answer.vector, clock)
+
+    def _weak_by_faces(self, tight: np.ndarray, clock: Clock) -> Integers | None:
+        table = self.rows.table()
         chosen = self._spanning(clock)
-        if chosen is not None:
-            table = [[row[j] for j in chosen] for row in table]
-        found = weak_vector(table, self.gordan.rows.tolist(), clock)
+        if chosen is None:
+            return weak_vector(table, tight.tolist(), clock)
+        found = weak_vector([[row[j] for j in chosen] for row in table], tight.tolist(), clock)
         if found is None:
             return None
-        if chosen is not None:
-            whole = [0] * len(self.columns)
-            for j, x in zip(chosen, found, strict=True):
-                whole[j] = x
-            found = whole
-        return self._weak_in_floats(found, clock)
+        whole = [0] * len(self.columns)
+        for j, x in zip(chosen, found, strict=True):
+            whole[j] = x
+        return whole
 
     def _spanning(self, clock: Clock) -> list[int] | None:
         """Columns that span all, where there are more of these than rows: more vectors than they have ask nothing new.
@@ -105,7 +110,7 @@ class Alternative:
         Independent modulo a prime means independent; that they span all is proved by every other row being a
         combination of as many rows.
         """
-        rows = self.distinct.table
+        rows = self.rows.table()
         if len(rows[0]) <= len(rows):
             return None
         columns, basis, _ = independent(residues(limbs(rows), PRIMES[0]), PRIMES[0], clock)
@@ -145,16 +150,14 @@ class Alternative:
         """A multiple that still separates when it is rounded."""
         for factor in FACTORS:
             rounded = self._rounded(a, factor)
-            if rounded is not None and self.distinct.sides(rounded[1], clock) == (-1, []):
+            if rounded is not None and self.rows.sides(rounded[1], clock) == (-1, []):
                 return rounded[0]
         return None
 
     def _weak_in_floats(self, a: Integers, clock: Clock) -> Vector | list[Fraction]:
         rounded = self._rounded(a, Fraction(1))
-        if rounded is not None:
-            worst, zero = self.distinct.sides(rounded[1], clock)
-            if worst < 0 and len(zero) < self.distinct.n:
-                return rounded[0]
+        if rounded is not None and self.rows.supports(rounded[1], clock):
+            return rounded[0]
         return self._written_out(a)
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from separatrix.proof.clock import Clock
 from separatrix.proof.enclosure import scaled_columns
 from separatrix.proof.integer_systems import (
+    LIMB,
     MOST_UNKNOWNS,
     PRIMES,
     WORD,
@@ -31,6 +32,7 @@ from separatrix.proof.integer_systems import (
 LARGEST_SYSTEM = MOST_UNKNOWNS  # rows of a combination that is solved exactly
 BROKEN = (FloatingPointError, RuntimeError, ValueError, np.linalg.LinAlgError)  # what float arithmetic may end with
 COLUMNS_AT_A_TIME = 64  # columns that are checked at a time
+VALUES_AT_A_TIME = 1 << 18  # values whose bits are counted at a time
 
 
 def integer_table(V: NDArray[np.float64]) -> tuple[list[Integers], list[int]]:
@@ -57,6 +59,48 @@ def _odd_parts(V: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.in
     unit = exponent.min(axis=0, initial=np.iinfo(np.int64).max)
     shift = np.where(whole != 0, exponent - unit, 0)
     return whole >> trailing, shift, np.where(unit == np.iinfo(np.int64).max, 0, unit)
+
+
+def units_of(V: NDArray[np.float64], clock: Clock) -> NDArray[np.int64]:
+    """Return exponents of powers of two in which the columns of V consist of integers."""
+    if V.size and float(np.abs(V).max()) < 2.0**53 and not np.any(V != np.rint(V)):
+        return np.zeros(V.shape[1], np.int64)
+    step, units = max(1, VALUES_AT_A_TIME // max(V.shape[1], 1)), []
+    for first in range(0, len(V), step):
+        clock.look()
+        units.append(_odd_parts(V[first : first + step])[2])
+    return np.array(units).min(axis=0)
+
+
+def pieces_of(V: NDArray[np.float64], unit: NDArray[np.int64]) -> list[NDArray[np.float64]]:
+    """Return the integers ``V 2^-unit`` in pieces of `LIMB` bits with the sign of the value, the lowest first."""
+    count = -(-bits_of(V, unit) // LIMB)
+    rest, pieces = np.ldexp(V, -unit - LIMB * (count - 1)), []
+    for _ in range(count):
+        pieces.append(np.trunc(rest))
+        rest = (rest - pieces[-1]) * 2.0**LIMB
+    return pieces[::-1]
+
+
+def bits_of(V: NDArray[np.float64], unit: NDArray[np.int64]) -> int:
+    """Return the bits of the largest of the integers ``V 2^-unit``; 1 if all are 0."""
+    peak = np.abs(V).max(axis=0, initial=0.0)
+    return int(np.where(peak > 0, np.frexp(peak)[1] - unit, 1).max(initial=1))
+
+
+def integers_of(V: NDArray[np.float64], unit: NDArray[np.int64]) -> Table:
+    """Return the integers ``V 2^-unit``, as machine integers if these hold them."""
+    if bits_of(V, unit) < WORD:
+        return np.ldexp(V, -unit).astype(np.int64)
+    return [integer_row(v, unit) for v in V]
+
+
+def integer_row(v: NDArray[np.float64], unit: NDArray[np.int64]) -> Integers:
+    """Return a row of the integers ``V 2^-unit``."""
+    row = []
+    for (p, q), u in zip(map(float.as_integer_ratio, v.tolist()), unit.tolist(), strict=True):
+        row.append((p << -u) // q if u < 0 else p // (q << u))
+    return row
 
 
 def dot(x: Integers, y: Integers) -> int:

@@ -1,4 +1,5 @@
-"""Is there a vector with a.y_k >= 0 for all rows and > 0 for some? Facial reduction, in exact arithmetic.
+"""Is there a vector with a.y_k >= 0 for all rows and > 0 for some? Facial reduction, in exact arithmetic: slow, and
+for what floats do not see (`separatrix.proof.quasi_complete`), such as rows that are tight but for rounding errors.
 
 sum lambda_k a.y_k = 0 with lambda > 0 forces a.y_k = 0 on the rows of a vanishing combination. On the vectors that are
 orthogonal to them, a = N b with the columns of N a basis, the question is asked again of the rows that do not vanish

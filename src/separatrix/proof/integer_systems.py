@@ -93,10 +93,10 @@ def limbs(A: Table, bits: int = BITS) -> list[NDArray[np.float64]]:
             return pieces
 
 
-def residues(pieces: list[NDArray[np.float64]], p: int) -> NDArray[np.float64]:
+def residues(pieces: list[NDArray[np.float64]], p: int, bits: int = BITS) -> NDArray[np.float64]:
     total = np.zeros_like(pieces[0])
     for i, piece in enumerate(pieces):
-        total = _mod(total + float(pow(2, BITS * i, p)) * piece, p)
+        total = _mod(total + float(pow(2, bits * i, p)) * piece, p)
     return total
 
 
@@ -233,22 +233,28 @@ def _lift(
 
 
 def combine_to_zero(table: NDArray[np.int64], weight: Integers, clock: Clock) -> bool:
-    """Is ``sum_k weight_k table_k = 0`` in all columns? Exactly, for weights >= 0 of any size.
+    """Is ``sum_k weight_k table_k = 0`` in all columns? Exactly, for weights >= 0 of any size."""
+    return pieces_combine_to_zero(limbs(table, LIMB), weight, clock)
 
-    All numbers in pieces of `LIMB` bits: products of pieces sum to less than 2^53, the floats' integers, at the speed
-    of BLAS; then what is above a piece is carried to the next.
+
+def pieces_combine_to_zero(pieces: list[NDArray[np.float64]], weight: Integers, clock: Clock) -> bool:
+    """`combine_to_zero` of a table in pieces of `LIMB` bits.
+
+    The weights are cut into such pieces too: products of pieces sum to less than 2^53, the floats' integers, at the
+    speed of BLAS; then what is above a piece is carried to the next.
     """
-    pieces = [piece.T.copy() for piece in limbs(table, LIMB)]
+    width = pieces[0].shape[1]
+    pieces = [piece.T.copy() for piece in pieces]
     size = -(-max(w.bit_length() for w in weight) // LIMB)
     before = len(pieces) - 1
     digits = np.zeros((len(weight), before + size + before), np.dtype("<u2"))
     for line, w in zip(digits, weight, strict=True):
         line[before : before + size] = np.frombuffer(w.to_bytes(2 * size, "little"), "<u2")
-    carry = np.zeros(table.shape[1], np.int64)
+    carry = np.zeros(width, np.int64)
     for first in range(before, digits.shape[1], LIMBS_AT_A_TIME):
         clock.look()
         last = min(first + LIMBS_AT_A_TIME, digits.shape[1])
-        sums = np.zeros((last - first, table.shape[1]))
+        sums = np.zeros((last - first, width))
         for i, piece in enumerate(pieces):
             sums += (piece @ digits[:, first - i : last - i].astype(np.float64)).T
         for sum_of_pieces in sums.astype(np.int64):

@@ -68,6 +68,13 @@ def interior_weights(V: NDArray[np.float64], m: Vector) -> Vector | None:
     return None
 
 
+def weights_exist(A: NDArray[np.float64], alpha: Vector) -> bool:
+    """Are there weights > 0 near alpha > 0 that combine the rows of A, of values up to 1, to 0 exactly? False if floats
+    do not prove it."""
+    found = _Weighted.of(A, np.sqrt(alpha))
+    return found is not None and found.proved(alpha) is not None
+
+
 def _best_multiple(m: Vector) -> float:
     """b > 0 near which sum log(1 + exp(-b m)) is smallest: a few of Newton's steps."""
     b = 0.0

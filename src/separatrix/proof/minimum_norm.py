@@ -10,20 +10,29 @@ so it ends with a proof. A float solution tells where to begin, and an error bou
 from contextlib import suppress
 from dataclasses import dataclass
 from math import ldexp
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separatrix.optimum import active_set
 from separatrix.optimum.problem import Problem
 from separatrix.patterns.base import EPS
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.clock import Clock, OutOfTimeError
-from separatrix.proof.exact import BROKEN, dot, without_factor
-from separatrix.proof.integer_systems import PRIMES, Integers, independent, limbs, residues, solve
+from separatrix.proof.exact import BROKEN, bits_of, dot, integer_row, pieces_of, units_of, without_factor
+from separatrix.proof.integer_systems import (
+    PRIMES,
+    Integers,
+    independent,
+    limbs,
+    pieces_combine_to_zero,
+    residues,
+    solve,
+)
 from separatrix.space import Space, Vector
 
 LARGEST_TABLE = 1_000_000  # values that are written out as integers
+MOST_BITS = 160  # of integers that are cut into pieces: ordinary floats have 53, and as many more as their sizes differ
 SPARE = 0.3  # of the time that is left, for a start in floats
 
 
@@ -37,52 +46,117 @@ class Decision:
 
 
 class IntegerRows:
-    """Rows of integers, with a table of floats that is near to them, each column and row in a power of two."""
+    """Rows of integers. ``Z`` is a table of floats near to them, each column and row in a power of two.
+
+    ``size``: the bits of each column.
+    """
+
+    Z: NDArray[np.float64]
+    size: list[int]
 
     def __init__(self, table: list[Integers], clock: Clock):
-        self.table = table
         self.n, self.m = len(table), len(table[0])
-        columns: Any = [1] * self.m
+        self._rows = dict(enumerate(table))
         lengths = []
         for row in table:
             clock.look()
             lengths.append([x.bit_length() for x in row])
         sizes = np.array(lengths, dtype=np.int64).reshape(self.n, self.m)
         columns = sizes.max(axis=0)
-        self.unit: list[int] = columns.tolist()
+        self.size = columns.tolist()
         shift = np.where(sizes > 0, sizes - columns, -(1 << 40)).max(axis=1, initial=-(1 << 40))
         self.Z = np.zeros((self.n, self.m))
         for k, row in enumerate(table):
             clock.look()
             s = max(int(shift[k]), -(1 << 30))
-            self.Z[k] = [_near(x, -u - s) for x, u in zip(row, self.unit, strict=True)]
+            self.Z[k] = [_near(x, -u - s) for x, u in zip(row, self.size, strict=True)]
+
+    def row(self, k: int) -> Integers:
+        return self._rows[k]
+
+    def table(self) -> list[Integers]:
+        return [self.row(k) for k in range(self.n)]
 
     def vector(self, z: Vector) -> Integers:
         """The vector of integers that is a positive multiple of z in the table's units, exactly."""
         parts = [float(v).as_integer_ratio() for v in z]
         # a_j = z_j 2^-u_j: numerators over one power of two
-        top = max(q.bit_length() - 1 + u for (_, q), u in zip(parts, self.unit, strict=True))
-        return without_factor([p << top - (q.bit_length() - 1) - u for (p, q), u in zip(parts, self.unit, strict=True)])
+        top = max(q.bit_length() - 1 + u for (_, q), u in zip(parts, self.size, strict=True))
+        return without_factor([p << top - (q.bit_length() - 1) - u for (p, q), u in zip(parts, self.size, strict=True)])
 
     def sides(self, a: Integers, clock: Clock) -> tuple[int, list[int]]:
         """The number of a row with y.a < 0, the worst as far as floats can tell, or -1; and those with y.a = 0."""
-        top = max((x.bit_length() + u for x, u in zip(a, self.unit, strict=True) if x), default=0)
-        z = np.array([_near(x, u - top) for x, u in zip(a, self.unit, strict=True)])
-        m, size = self.Z @ z, np.abs(self.Z) @ np.abs(z)
-        # Products and sums err by m EPS of |Z||z|, Z and z by another EPS each; what underflows is below 2^-1000.
-        error = (self.m + 8) * EPS * size + 2.0**-1000
+        m, size, error = self._products(a)
         worst = int(np.argmin(m / np.maximum(size, 2.0**-900)))
         if m[worst] < -error[worst]:
             return worst, []
         zero, least, negative = [], 0, -1
         for k in np.flatnonzero(m <= error).tolist():
             clock.look()
-            value = dot(self.table[k], a)
+            value = dot(self.row(k), a)
             if value < least:
                 least, negative = value, k
             elif value == 0:
                 zero.append(k)
         return negative, zero
+
+    def supports(self, a: Integers, clock: Clock) -> bool:
+        """Is no product with a row negative, and one positive, exactly?"""
+        m, _, error = self._products(a)
+        if np.any(m < -error):
+            return False
+        doubtful = np.flatnonzero(m <= error)
+        positive = len(doubtful) < self.n
+        if self._vanish(doubtful, a, clock):
+            return positive
+        for k in doubtful.tolist():
+            clock.look()
+            value = dot(self.row(k), a)
+            if value < 0:
+                return False
+            positive = positive or value > 0
+        return positive
+
+    def _products(self, a: Integers) -> tuple[Vector, Vector, Vector]:
+        """Products with all rows, the sums of the sizes of their terms, and bounds on their errors, each row's in a
+        power of two."""
+        top = max((x.bit_length() + u for x, u in zip(a, self.size, strict=True) if x), default=0)
+        z = np.array([_near(x, u - top) for x, u in zip(a, self.size, strict=True)])
+        m, size = self.Z @ z, np.abs(self.Z) @ np.abs(z)
+        # Products and sums err by m EPS of |Z||z|, Z and z by another EPS each; what underflows is below 2^-1000.
+        return m, size, (self.m + 8) * EPS * size + 2.0**-1000
+
+    def _vanish(self, rows: np.ndarray, a: Integers, clock: Clock) -> bool:
+        """Are the products of these rows with a all 0? False also if that is not seen at once."""
+        return False
+
+
+class FloatRows(IntegerRows):
+    """The integers ``floats 2^-unit``; rows are written out when they are needed."""
+
+    def __init__(self, floats: NDArray[np.float64], clock: Clock):
+        self.n, self.m = floats.shape
+        self.floats, self.unit = floats, units_of(floats, clock)
+        self._rows = {}
+        exponent = np.frexp(np.abs(floats).max(axis=0))[1].astype(np.int64)
+        self.size = (exponent - self.unit).tolist()
+        mantissa, own = np.frexp(floats)
+        below = np.where(mantissa != 0, own - exponent, -(1 << 30))
+        self.Z = np.ldexp(mantissa, np.maximum(below - below.max(axis=1, initial=-(1 << 30))[:, None], -2000))
+
+    def row(self, k: int) -> Integers:
+        if k not in self._rows:
+            self._rows[k] = integer_row(self.floats[k], self.unit)
+        return self._rows[k]
+
+    def _vanish(self, rows: np.ndarray, a: Integers, clock: Clock) -> bool:
+        used = np.flatnonzero([x != 0 for x in a])
+        V, unit = self.floats[np.ix_(rows, used)], self.unit[used]
+        if not V.size or bits_of(V, unit) > MOST_BITS:
+            return False
+        signs = np.array([1.0 if a[j] > 0 else -1.0 for j in used])
+        pieces = [(piece * signs).T for piece in pieces_of(V, unit)]
+        return pieces_combine_to_zero(pieces, [abs(a[j]) for j in used], clock)
 
 
 def _near(x: int, exponent: int) -> float:
@@ -92,16 +166,16 @@ def _near(x: int, exponent: int) -> float:
 
 
 def decide(rows: IntegerRows, clock: Clock) -> Decision:
-    for k, row in enumerate(rows.table):
-        if not any(row):
-            return Decision(None, [k], [1])
+    empty = np.flatnonzero(~rows.Z.any(axis=1))
+    if len(empty):
+        return Decision(None, [int(empty[0])], [1])
     corral, weight, vector = _start(rows, clock)
     if vector is not None:
         return Decision(vector, [], [])
     gram: dict[tuple[int, int], int] = {}
     corral, weight = _nearest(rows, corral, weight, gram, clock)
     while True:
-        x = combined(rows.table, corral, weight)
+        x = combined(rows, corral, weight)
         if not any(x):
             return Decision(None, corral, weight)
         worst, zero = rows.sides(x, clock)
@@ -110,8 +184,8 @@ def decide(rows: IntegerRows, clock: Clock) -> Decision:
         corral, weight = _nearest(rows, [*corral, worst if worst >= 0 else zero[0]], [*weight, 0], gram, clock)
 
 
-def combined(table: list[Integers], rows: list[int], weight: Integers) -> Integers:
-    chosen = [table[k] for k in rows]
+def combined(rows: IntegerRows, corral: list[int], weight: Integers) -> Integers:
+    chosen = [rows.row(k) for k in corral]
     return without_factor([dot(weight, list(column)) for column in zip(*chosen, strict=True)])
 
 
@@ -144,7 +218,7 @@ def _affine(rows: IntegerRows, corral: list[int], gram: dict[tuple[int, int], in
         clock.look()
         for j in corral[: i + 1]:
             if (k, j) not in gram:
-                gram[k, j] = gram[j, k] = dot(rows.table[k], rows.table[j])
+                gram[k, j] = gram[j, k] = dot(rows.row(k), rows.row(j))
     found = solve([[gram[k, j] + 1 for j in corral] for k in corral], [1] * len(corral), clock)
     if found is None:
         raise OutOfTimeError  # more rows than a system may have
@@ -171,7 +245,7 @@ def _start(rows: IntegerRows, clock: Clock) -> tuple[list[int], Integers, Intege
     if not chosen or not all(0 < w < np.inf for w in weight):
         return [0], [1], None
     order = np.argsort(weight)[::-1].tolist()
-    table = [[*rows.table[chosen[i]], 1] for i in order]
+    table = [[*rows.row(chosen[i]), 1] for i in order]
     _, affine, _ = independent(residues(limbs(table), PRIMES[0]), PRIMES[0], clock)
     kept = [order[i] for i in affine]
     ratios = [float(weight[i]).as_integer_ratio() for i in kept]

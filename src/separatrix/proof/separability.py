@@ -16,6 +16,7 @@ from separatrix.errors import DataError
 from separatrix.geometry import Hyperplane
 from separatrix.optimum import solvers
 from separatrix.optimum.problem import Problem
+from separatrix.optimum.thread_limit import one_blas_thread
 from separatrix.patterns.base import PatternSet
 from separatrix.patterns.binary_problems import binary_labels
 from separatrix.patterns.device_patterns import passed
@@ -27,6 +28,7 @@ from separatrix.proof.certify import certify, separates_exactly, upper_bound
 from separatrix.proof.clock import Clock, OutOfTimeError
 from separatrix.proof.exact import BROKEN
 from separatrix.proof.gordan import Gordan, gordan, refuting_pair
+from separatrix.proof.quasi_complete import one_sided_columns
 from separatrix.rows.base import Rows
 from separatrix.rows.changed_rows import ScaledRows
 from separatrix.rows.elsewhere import home_of
@@ -36,6 +38,7 @@ from separatrix.showing import figures_of
 from separatrix.space import Space, Vector
 
 MOST_NAMED = 3  # answers that are told by their names
+MOST_VALUES = 5_000_000  # of patterns that are written out to ask whether they are quasi-completely separable
 SEPARATING_GAP = 0.5  # gap at which a separating hyperplane is good enough
 SMALLEST_R2 = float(np.finfo(np.float64).tiny) / float(np.finfo(np.float64).eps)  # R^2 below which squares lose digits
 
@@ -110,8 +113,8 @@ def separability(
     n_jobs : int or None, default=None
         Threads over blocks of rows; the answer does not depend on them.
     weak : bool, default=True
-        False: where no linear machine separates more than two classes, it is not asked whether one does so weakly,
-        which can take as long as everything else; ``kind`` is "undecided" then.
+        False: if no hyperplane separates, the question whether one separates weakly (quasi-completely) is left out.
+        ``kind`` is "undecided" then, unless the proof answers this question too.
 
     Returns
     -------
@@ -163,8 +166,7 @@ def _one_class(classes: np.ndarray) -> DataError:
 
 
 def decide(patterns: PatternSet, max_time: float = np.inf, near: Multipliers | None = None) -> Separability:
-    """`separability` for patterns that are already there, without the question of weak separability, which may take a
-    hundred times as long. ``near``: rows and multipliers that combine to nearly 0."""
+    """`separability` for patterns that are already there, without the question of weak separability. ``near``: rows and multipliers that combine to nearly 0."""
     return _Question(patterns.space.rho, max_time, kinds=False).decide(patterns, near)
 
 
@@ -204,7 +206,7 @@ def _joint(linear: Separability, total: dict, pairwise: dict) -> Separability:
 
 
 class _Question:
-    """``weak``: of a linear machine too it is asked whether it separates weakly; ``kinds``: of anything."""
+    """``weak``: whether a vector separates weakly is asked; ``kinds``: or read off the proof, at least."""
 
     def __init__(self, rho: float, max_time: float, weak: bool = True, kinds: bool = True):
         self.space, self.clock, self.weak, self.kinds = Space(rho), Clock(max_time), weak, kinds
@@ -283,6 +285,7 @@ class _Question:
 
     def _exactly(self, patterns: Any, best: "_Best") -> Separability:
         exact = Alternative(patterns, self.clock)
+        exact.decide(self.clock)
         if exact.gordan is not None:
             return self._no(patterns, exact.gordan, exact)
         if exact.near is not None:
@@ -354,9 +357,15 @@ class _Question:
         try:
             if spans_everything(patterns, witness.rows, self.clock):
                 return "none", None
-            if not Alternative.affordable(patterns) or not (self.weak or patterns.categories == 2):
+            if not self.weak:
                 return "undecided", None
-            weak = (exact or Alternative(patterns, self.clock)).weak(self.clock)
+            found = one_sided_columns(patterns) if patterns.here and patterns.explicit else None
+            if found is not None:
+                return "quasi", found
+            if not Alternative.affordable(patterns, MOST_VALUES):
+                return "undecided", None
+            with one_blas_thread:  # many short products, which several threads delay
+                weak = (exact or Alternative(patterns, self.clock)).weak(witness.rows, self.clock)
         except OutOfTimeError:
             return "undecided", None
         return ("none" if weak is None else "quasi"), weak
