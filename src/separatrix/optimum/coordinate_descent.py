@@ -13,7 +13,7 @@ from separatrix.optimum.dual_sweeps import MOST_SWEEPS, VALUES_BETWEEN_LOOKS, Pa
 from separatrix.optimum.problem import Problem
 from separatrix.space import Vector
 
-FIRST = 30  # sweeps of a hard margin before the first face
+FIRST = 60  # sweeps of a hard margin before the first face
 NEAR = 0.99  # smallest margin of a start that has no slack
 SMALLEST_GAP = 1e-15  # gap that floats may reach
 DRIFT = 1e-9  # gap from which the rounding errors of a sum that sweeps keep up to date are too large

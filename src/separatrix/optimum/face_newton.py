@@ -20,6 +20,7 @@ import numpy as np
 from separatrix.optimum.dual_sweeps import MOST_SWEEPS, Sweeps
 from separatrix.optimum.face_factor import FaceFactor
 from separatrix.optimum.problem import Problem
+from separatrix.patterns.base import TINY
 from separatrix.space import Vector
 
 BETWEEN = 8  # sweeps after the steps on a face
@@ -28,7 +29,8 @@ FACTORS, FLOP, ENTRY = 4.0, 0.035, 5.0  # that a solution takes; in visits of a 
 LARGEST = 5000  # rows of a face whose matrix is factored
 CG_STEPS, CG_RESIDUAL = 200, 1e-3  # of larger ones
 RIDGE, LARGEST_RIDGE = 1e-13, 1e-2  # of |y|^2
-SHORTEST = 1e-3  # step, below which a direction leads nowhere
+SHARES = (1.0, 0.25, 0.0625)  # of a step that are tried
+SHORT = 1e-3  # a step within the bounds that asks for a larger ridge
 ROUNDING = 1e-14  # of the objective
 NOTHING = 1e-12  # of R: a bound on the hard margin that is as good as 0
 
@@ -102,8 +104,7 @@ class FaceSteps:
                 continue
             y = self.alpha[F] + p
             refined, whole = whole, bool(y.min() >= 0.0 and (y <= self.caps[F]).all())
-            if not self._move(F, p):
-                break
+            self._move(F, p)
             if whole:
                 self._enter()
                 if refined or problem.gap <= problem.tol:
@@ -122,20 +123,25 @@ class FaceSteps:
         p[self.factor.rows] = self.factor.solve(r[self.factor.rows])
         return p[F]
 
-    def _move(self, F: np.ndarray, p: Vector) -> bool:
-        """Go so far that the objective does not grow."""
-        step, before = 1.0, self._value(self.alpha, self.a)
-        while step > SHORTEST:
-            alpha = self.alpha.copy()
-            alpha[F] = np.clip(alpha[F] + step * p, 0.0, self.caps[F])
-            a = self._combine(alpha)
-            if self._value(alpha, a) >= before - ROUNDING * abs(before):
-                self.alpha, self.a, self.m = alpha, a, self.problem.margins(a)
-                self.ridge = max(self.ridge / 10.0, RIDGE) if step == 1.0 else min(10.0 * self.ridge, LARGEST_RIDGE)
-                return True
-            step /= 4.0
-        self.ridge = min(10.0 * self.ridge, LARGEST_RIDGE)
-        return False
+    def _move(self, F: np.ndarray, p: Vector) -> None:
+        """Go along a step, projected on the bounds, or as far as these allow if the objective would grow."""
+        x, caps, before = self.alpha[F], self.caps[F], self._value(self.alpha, self.a)
+        for step in SHARES:
+            self._set(F, np.clip(x + step * p, 0.0, caps))
+            if self._value(self.alpha, self.a) >= before - ROUNDING * abs(before):
+                break
+        else:
+            room = np.where(p < 0, x, caps - x) / np.maximum(np.abs(p), TINY)
+            step = min(1.0, float(room.min()))
+            y = np.clip(x + step * p, 0.0, caps)
+            self._set(F, np.where(room > step, y, np.where(p < 0, 0.0, caps)))
+        self.ridge = min(100.0 * self.ridge, LARGEST_RIDGE) if step < SHORT else RIDGE if step == 1.0 else self.ridge
+        self.m = self.problem.margins(self.a)
+
+    def _set(self, F: np.ndarray, x: Vector) -> None:
+        self.alpha = self.alpha.copy()
+        self.alpha[F] = x
+        self.a = self._combine(self.alpha)
 
     def _value(self, alpha: Vector, a: Vector) -> float:
         return float(alpha.sum() - 0.5 * (a @ a) - 0.5 * (self.diagonal @ (alpha * alpha)))
