@@ -66,7 +66,9 @@ class Sweeps:
         """So many sweeps, whatever they see of the gap, or until a limit of the problem."""
         problem, values = self.problem, 1.0 + self.problem.patterns.entries_per_row
         while count > 0 and self.size and problem.passes < problem.max_passes and not problem.interrupted():
-            together = min(count, 1 + int(VALUES_BETWEEN_LOOKS / (self.size * values)))
+            together = int(
+                min(count, 1 + VALUES_BETWEEN_LOOKS // (self.size * values), 1 + problem.max_passes - problem.passes)
+            )
             self.sweep(together, -np.inf)
             count -= together
 

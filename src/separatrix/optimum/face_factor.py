@@ -41,7 +41,7 @@ class FaceFactor:
         self.ridge = -1.0
 
     def of(self, face: np.ndarray, weight: Vector, ridge: float) -> bool:
-        """Factor the matrix of these rows, those of the least ``weight`` last; False if it is singular or time is up."""
+        """Factor the matrix of these rows, the least ``weight`` last; False if it is singular or time is up."""
         on_face: NDArray[np.bool_] = np.zeros(self.problem.patterns.n, dtype=bool)
         on_face[face] = True
         stays = on_face[self.rows]

@@ -25,7 +25,11 @@ from separatrix.space import Vector
 
 BETWEEN = 8  # sweeps after the steps on a face
 STEPS = 6  # on faces, before sweeps
-FACTORS, FLOP, ENTRY = 4.0, 0.035, 5.0  # that a solution takes; in visits of a value, a multiplication of them, an entry
+FACTORS, FLOP, ENTRY = (
+    4.0,
+    0.035,
+    5.0,
+)  # that a solution takes; in visits of a value, a multiplication of them, an entry
 LARGEST = 5000  # rows of a face whose matrix is factored
 CG_STEPS, CG_RESIDUAL = 200, 1e-3  # of larger ones
 RIDGE, LARGEST_RIDGE = 1e-13, 1e-2  # of |y|^2
