@@ -1,9 +1,10 @@
-"""Many columns: dual coordinate descent, then Newton steps on the face that it found: solver (3).
+"""Many columns: dual coordinate descent, then Newton's steps on the face that it found: solver (3).
 
-Coordinate descent is fast while C is moderate and stalls when it is large, unless rows have few columns in common: its
-pace tells after some sweeps. Where C is too large a moderate one gives a good guess of the active rows, from which
-`faces` goes on; small problems have a loop of their own. Where that fails too, Newton's method on the primal with its
-line search has the last word; the hard margin is then approached by a large C.
+    minimise |sum alpha_k y_k|^2/2 + sum diagonal_k alpha_k^2/2 - sum alpha_k,   0 <= alpha_k <= cap_k
+
+Hard margin: diagonal 0, cap inf. Squared hinge: diagonal 1/(2 C c), cap inf. Hinge: diagonal 0, cap C c.
+Coordinate descent (Hsieh et al. 2008) is fast while C is moderate and stalls when it is large, unless rows have few
+columns in common: its pace tells after some sweeps. For a hard margin the pace is unknown before the first face.
 """
 
 import numpy as np
@@ -15,6 +16,7 @@ from separatrix.space import Vector
 
 FIRST = 60  # sweeps of a hard margin before the first face
 NEAR = 0.99  # smallest margin of a start that has no slack
+PRECISE, HANDOVER = 1e-10, 1e-8  # accuracy that is machine precision, and the gap from which a face leads there
 SMALLEST_GAP = 1e-15  # gap that floats may reach
 DRIFT = 1e-9  # gap from which the rounding errors of a sum that sweeps keep up to date are too large
 LARGEST_ERROR = 0.3  # of a gap that sweeps see, against the true one: beyond, it is that of rows they left out
@@ -31,7 +33,7 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
     elif problem.hard:
         sweeps.repeat(FIRST)
     else:
-        descend(problem, sweeps)
+        descend(problem, sweeps, HANDOVER if problem.tol < PRECISE else 0.0)
         if problem.gap <= problem.tol or problem.stopped:
             return
     face_newton.follow(problem, sweeps)
@@ -52,9 +54,9 @@ def _begin(sweeps: Sweeps, start: Vector) -> None:
         sweeps.alpha[:] = np.minimum(multiple * slack, sweeps.cap)
 
 
-def descend(problem: Problem, sweeps: Sweeps) -> Vector:
-    """Coordinate descent until the gap is reached or it no longer pays; returns the multipliers."""
-    tol = seeming = max(problem.tol, SMALLEST_GAP)
+def descend(problem: Problem, sweeps: Sweeps, enough: float = 0.0) -> Vector:
+    """Coordinate descent until the gap is reached, or ``enough``, or it is too slow; returns the multipliers."""
+    tol = seeming = max(problem.tol, enough, SMALLEST_GAP)
     stored = problem.patterns.home.stored + problem.patterns.n + 1  # a visit of an empty row is not free
     at_once, patience = 1 + VALUES_BETWEEN_LOOKS // stored, LONG_PATIENCE
     if stored <= CHEAP_SWEEP:
@@ -62,14 +64,14 @@ def descend(problem: Problem, sweeps: Sweeps) -> Vector:
     while sweeps.count < MOST_SWEEPS:
         slow = sweeps.sweep(int(min(at_once, 1 + problem.max_passes - problem.passes)), seeming, patience)
         spent = problem.passes >= problem.max_passes or problem.interrupted()
-        leaving = slow or spent or sweeps.count == MOST_SWEEPS
+        leaving = slow or spent or sweeps.count >= MOST_SWEEPS
         if sweeps.gap <= seeming or sweeps.size == 0 or leaving:
             margins = problem.margins(sweeps.a)
             problem.primal(sweeps.a, margins)
             index = np.flatnonzero(sweeps.alpha)
             alpha = sweeps.alpha[index]
             problem.dual(index, alpha, sweeps.a if tol > DRIFT else problem.combine(index, alpha))
-            if problem.done() or leaving:
+            if problem.done() or problem.gap <= enough or leaving:
                 break
             seeming = tol * min(max(sweeps.gap / problem.gap, LARGEST_ERROR), 1.0)
             sweeps.bring_back(margins)  # with a larger gap than that of fewer rows before: their pace is no measure
