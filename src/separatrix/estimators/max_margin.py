@@ -25,6 +25,7 @@ from separatrix.proof.separability import decide
 from separatrix.space import Space, Vector, is_finite
 
 VALUES_TO_PRECISION = 200_000  # up to which a problem is solved to machine precision: it costs nothing
+FINE = 1e-6  # tol from which a solver leaves room for a certificate, which rounds both bounds outwards
 AFTERWARDS = 0.1  # seconds in which a fit that met its limit may still find a proof
 
 
@@ -157,11 +158,12 @@ class MaxMargin(MarginClassifier):
         return super()._problems(data, weight, mode)
 
     def _problem(self, patterns: Patterns, data: Data, threads: int = 1) -> Problem:
-        kind = HingeProblem if patterns.space.hinge else Problem
+        kind, tol = HingeProblem if patterns.space.hinge else Problem, float(self.tol)
+        tol = tol if tol > FINE else 0.5 * tol
         return kind(
             patterns,
             float(self.C),
-            tol=min(float(self.tol), PRECISE_GAP) if self._costs_nothing(patterns) else float(self.tol),
+            tol=min(tol, PRECISE_GAP) if self._costs_nothing(patterns) else tol,
             max_passes=np.inf if self.max_passes is None else float(self.max_passes),
             max_time=np.inf if self.max_time is None else float(self.max_time),
         )

@@ -65,7 +65,7 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
         near = problem
         if problem.free:  # with a bias that is part of |a|: near enough for multipliers to begin with
             near = problem.unbiased(max(problem.tol, START_GAP))
-        alpha = descend(near)
+        alpha = descend(near, Sweeps(near))
         problem.passes = near.passes
         if problem.done():
             return

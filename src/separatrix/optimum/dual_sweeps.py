@@ -9,6 +9,7 @@ from separatrix.optimum.problem import Problem
 from separatrix.space import Vector
 
 MOST_SWEEPS = 400
+VALUES_BETWEEN_LOOKS = 1_000_000  # stored values between two looks at the limits: some milliseconds
 
 
 class Patience(NamedTuple):
@@ -51,7 +52,8 @@ class Sweeps:
         """Visit the active rows so many times, each in a fresh random order, or until the gap seems to be ``tol``; or
         until that is too far away, which is returned."""
         patterns = self.problem.patterns
-        most = min(most, MOST_SWEEPS - self.count)
+        if self.count + most > len(self.seen):
+            self.seen = np.append(self.seen, np.ones(most + MOST_SWEEPS))
         with np.errstate(over="ignore"):  # the mixing of order.py, where numba is switched off
             self.size, self.bound, self.count, visits, slow = dual.sweeps()(
                 patterns.rows, patterns.labels, patterns.space.rho, self.diagonal, self.cap, self.norm2, self.active,
@@ -59,6 +61,16 @@ class Sweeps:
             )  # fmt: skip
         self.problem.passes += visits / max(patterns.n, 1)
         return bool(slow)
+
+    def repeat(self, count: int) -> None:
+        """So many sweeps, whatever they see of the gap, or until a limit of the problem."""
+        problem, values = self.problem, 1.0 + self.problem.patterns.entries_per_row
+        while count > 0 and self.size and problem.passes < problem.max_passes and not problem.interrupted():
+            together = int(
+                min(count, 1 + VALUES_BETWEEN_LOOKS // (self.size * values), 1 + problem.max_passes - problem.passes)
+            )
+            self.sweep(together, -np.inf)
+            count -= together
 
     @property
     def gap(self) -> float:

@@ -169,10 +169,14 @@ class _Tight(NamedTuple):
     w: Vector
 
 
-def _tight(V: Matrix, right: Vector, rows: np.ndarray) -> _Tight | None:
-    """Of some rows those that support the shortest vector on which they are tight; None where they are dependent."""
+def _tight(V: Matrix, right: Vector, rows: np.ndarray, stop: Callable[[], bool]) -> _Tight | None:
+    """Of some rows those that support the shortest vector on which they are tight; None if they are dependent or time
+    is up."""
     while 0 < len(rows) <= V.shape[1]:
-        Q, R = la.qr(V[rows].T, mode="economic", overwrite_a=True, check_finite=False)
+        factors = _orthogonal_basis(V, rows, stop)
+        if factors is None:
+            return None
+        Q, R = factors
         diagonal = np.abs(np.diag(R))
         if not diagonal.min() > SINGULAR * diagonal.max():
             return None
@@ -181,6 +185,27 @@ def _tight(V: Matrix, right: Vector, rows: np.ndarray) -> _Tight | None:
             return _Tight(rows, Q, R, u, Q @ z)
         rows = rows[u > 0]
     return None
+
+
+def _orthogonal_basis(V: Matrix, rows: np.ndarray, stop: Callable[[], bool]) -> tuple[Matrix, Matrix] | None:
+    """Q, R of the transposed rows; in pieces if it takes long (Gram-Schmidt twice with what is there, then
+    Householder); None if it was stopped."""
+    width, count = V.shape[1], len(rows)
+    step = max(int(MATRIX_WORK / (4.0 * width * count)), 1)
+    if step >= count:
+        return la.qr(V[rows].T, mode="economic", overwrite_a=True, check_finite=False)
+    Q, R = np.empty((width, count), order="F"), np.zeros((count, count))
+    for first in range(0, count, step):
+        part, before = V[rows[first : first + step]].T, Q[:, :first]
+        end = first + part.shape[1]
+        for _ in range(2):
+            along = before.T @ part
+            part = part - before @ along
+            R[:first, first:end] += along
+        Q[:, first:end], R[first:end, first:end] = la.qr(part, mode="economic", overwrite_a=True, check_finite=False)
+        if stop():
+            return None
+    return Q, R
 
 
 def _normal_solution(R: Matrix, right: Vector) -> tuple[Vector, Vector]:
@@ -198,7 +223,7 @@ def _by_rows(
     most = min(count, width) + 1
     w, u, active = np.zeros(width), np.zeros(most + 1), np.zeros(most + 1, np.int64)
     Q, R, size = np.zeros((most, width)), np.zeros((most, most)), 0
-    start = None if guess is None else _tight(V, right, guess)
+    start = None if guess is None else _tight(V, right, guess, stop)
     if start is not None:
         size = len(start.rows)
         active[:size], u[:size], w[:] = start.rows, start.u, start.w

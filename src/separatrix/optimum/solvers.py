@@ -59,6 +59,8 @@ def choose(problem: Problem) -> tuple[str, str]:
     if isinstance(problem, HingeProblem) and machine:
         return "crammer-singer", "hinge loss of a linear machine: dual coordinate descent, a row at a time"
     if isinstance(problem, HingeProblem):
+        if patterns.here and not problem.free and patterns.n <= width and not is_small(problem):
+            return "dual-coordinates", "hinge loss of few rows: coordinate descent, then Newton steps on the face"
         return "augmented-lagrangian", "hinge loss: few passes with Newton steps on the rows at the margin"
     if not patterns.here:
         if problem.hard:
@@ -70,8 +72,8 @@ def choose(problem: Problem) -> tuple[str, str]:
         if not problem.hard:
             return "sample-newton", f"soft margin{machine}, many rows: few passes from the solution of a sample"
     if problem.hard:
-        if not machine and patterns.sparse and width > WIDE and not problem.free:
-            return "dual-coordinates", f"hard margin, sparse with {width - 1} columns: follow a path of soft margins"
+        if not machine and patterns.sparse and not problem.free and (patterns.n <= width or width > WIDE):
+            return "dual-coordinates", "hard margin of sparse rows: coordinate descent, then Newton steps on the face"
         return "active-set", f"hard margin{machine}: few patterns are tight, so an exact solve on a working set"
     sweeps = _dual_side(problem)
     small = is_small(problem) and not (patterns.sparse and sweeps)
@@ -99,10 +101,11 @@ def _worth_a_sample(problem: Problem) -> bool:
 def _dual_side(problem: Problem) -> bool:
     """Are sweeps over the rows cheaper than matrices of columns by columns, and do they lead to the solution?"""
     patterns, width = problem.patterns, problem.patterns.d + 1
-    if width < (NARROW_SPARSE if patterns.sparse else NARROW) or problem.tol < FINEST_BY_SWEEPS:
+    if width < (NARROW_SPARSE if patterns.sparse else NARROW):
         return False
     if not patterns.sparse:
-        return patterns.n <= width or problem.C * size(problem) <= FEW_SWEEPS_C
+        few_sweeps = problem.tol >= FINEST_BY_SWEEPS and problem.C * size(problem) <= FEW_SWEEPS_C
+        return patterns.n <= width or few_sweeps
     few = patterns.home.stored <= FEW_VALUES * patterns.n
     return patterns.n <= width and not (few and patterns.n * APART > width and _easy_for_products(problem))
 
@@ -128,8 +131,8 @@ def _easy_for_products(problem: Problem) -> bool:
 def check(problem: Problem, name: str) -> None:
     """A solver says what it cannot do."""
     lacking = SOLVERS[name].lacking(problem)
-    if isinstance(problem, HingeProblem) and name not in ("augmented-lagrangian", "crammer-singer"):
-        lacking = 'is for squared slack; with loss="hinge" use "augmented-lagrangian" or "auto".'
+    if isinstance(problem, HingeProblem) and name not in ("augmented-lagrangian", "crammer-singer", "dual-coordinates"):
+        lacking = 'is for squared slack; with loss="hinge" use "augmented-lagrangian", "dual-coordinates" or "auto".'
     if lacking:
         raise ValueError(f"solver={name!r} {lacking}".replace("'", '"'))
 

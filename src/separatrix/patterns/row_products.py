@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from separatrix.passes import compiled as passes
+from separatrix.passes.gram_pass import gram_pass
 from separatrix.patterns.base import PatternSet
 from separatrix.rows.access import Storage
 from separatrix.rows.memory import MemoryRows, frozen
@@ -120,17 +121,24 @@ class RowProducts(PatternSet):
 
     def inner_products(self, index: np.ndarray, bias: bool = True) -> NDArray[np.float64]:
         """y_i.y_j of some rows with each other; ``bias``: with that of the constant coordinate."""
+        out = np.empty((len(index), len(index)))
+        self.fill_inner_products(index, 0, len(index), out, bias)
+        return out
+
+    def fill_inner_products(
+        self, index: np.ndarray, first: int, end: int, out: NDArray[np.float64], bias: bool = True
+    ) -> None:
+        """`inner_products` of ``index[first:end]`` with all rows of ``index[:end]``, in their places of ``out``."""
+        index, rho = np.ascontiguousarray(index[:end], dtype=np.int64), self.space.rho if bias else 0.0
         if self.sparse:
-            G = np.zeros((len(index), len(index)))
-            passes.inner_products()(self.rows, np.ascontiguousarray(index, dtype=np.int64), G)
-        else:
-            Z = self.home.dense(index)
-            G = Z @ Z.T
-        labels = self.labels[index]
-        G += self.space.rho**2 if bias else 0.0
-        G *= labels
-        G *= labels[:, None]
-        return G
+            gram_pass()(self.rows, self.labels, rho, index, first, end, out)
+            return
+        Z, labels = self.home.dense(index), self.labels[index]
+        part = Z[first:] @ Z.T
+        part += rho**2
+        part *= labels
+        part *= labels[first:, None]
+        out[first:end, :end], out[:first, first:end] = part, part[:, :first].T
 
     def curvature_product(self, index: np.ndarray, c: Vector, q: Vector) -> Vector:
         """``sum c_k y_k (y_k.q)`` over some rows, each read once."""
