@@ -206,6 +206,8 @@ class MaxMargin(MarginClassifier):
             length = problem.patterns.space.length(a)
             if len(alpha) and length < 1e150:  # a = sum alpha_k y_k has sum alpha_k = |a|^2
                 alpha = alpha / alpha.sum() * length**2
+        elif isinstance(problem, HingeProblem):
+            a = problem.vector_to_predict()
         return Solution(problem, a, index, alpha, how)
 
     def _refuse(self, problem: Problem, data: Data) -> Vector | None:

@@ -7,12 +7,20 @@
 largest of its rivals', and the multipliers of a row's rivals together are at most C c_k (Crammer & Singer 2001). Bounds
 are kept as (2 P)^(-1/2) and (2 D)^(-1/2), so that the gap (P - D)/P is 1 - (lower/upper)^2, as with squared slack;
 where no row needs slack they are margins.
+
+For a vector w the free biases that minimize P are an interval, usually of one point. It is longer if the negative and
+the positive rows that need slack have caps of the same sum, as they have when every multiplier is 0 or at its cap.
+Fits return the middle of the interval, as LIBSVM does. A w that is 0 but for rounding errors is returned as 0: then
+rows, and classes against the rest, have scores that are exactly equal.
 """
+
+from typing import Any
 
 import numpy as np
 
 from separatrix.optimum.problem import Problem
-from separatrix.space import Vector
+from separatrix.patterns.base import EPS
+from separatrix.space import Vector, norm
 
 
 class HingeProblem(Problem):
@@ -39,6 +47,29 @@ class HingeProblem(Problem):
                 value, a = half / smallest**2, a / smallest
         return self._enter((2.0 * value) ** -0.5, a) if 0 < value < np.inf else -np.inf
 
+    def vector_to_predict(self) -> Vector:
+        """Return the best vector found, with the middle of the free biases, and without rounding errors of w = 0."""
+        p = self.patterns
+        if p.categories > 2:
+            return self.a
+        if norm(self.a[:-1]) <= p.combination_error(self.alpha):
+            alone = self._bias_alone()
+            if self._value(alone) <= self._value(self.a) * (1.0 + (p.n + 8) * EPS):
+                return alone
+        return center_bias(p, self.a) if self.free else self.a
+
+    def _bias_alone(self) -> Vector:
+        """Return the best vector with w = 0: of t^2/2 + sum cap_k max(0, 1 - l_k rho t), which bends at rho t = -1, 1."""
+        p, alone = self.patterns, np.zeros_like(self.a)
+        if self.free:
+            return center_bias(p, alone)
+        if rho := p.space.rho:
+            alone[-1] = np.clip(rho * float(p.labels @ p.caps), -1.0 / rho, 1.0 / rho)
+        return alone
+
+    def _value(self, a: Vector) -> float:
+        return 0.5 * self.patterns.space.length(a) ** 2 + self._paid(1.0 - self.patterns.margins(a))
+
     def _paid(self, slacks: Vector) -> float:
         return self.C * self.patterns.paid_slack(np.maximum(0.0, slacks))
 
@@ -58,3 +89,28 @@ class HingeProblem(Problem):
             self.upper, self.alpha_index = bound, index.copy()
             self.alpha = self.patterns.capped(index, multiple * alpha)
         return bound
+
+
+def center_bias(patterns: Any, a: Vector) -> Vector:
+    """Return a vector with the middle of the free biases that minimize P; patterns of rows that are here."""
+    step = middle_bias(patterns.margins(a), patterns.labels, patterns.caps)
+    centered = a.copy()
+    centered[-1] += step / patterns.space.rho
+    return centered if np.isfinite(step) else a
+
+
+def middle_bias(margins: Vector, labels: Vector, caps: Vector) -> float:
+    """Return the middle of the b that minimize sum cap_k max(0, 1 - m_k - l_k b).
+
+    The sum bends at the kinks l_k (1 - m_k). Between two of them its slope is the caps of the negative rows on the left
+    less those of the positive rows on the right: the rows that need slack. It is 0 if both have the same sum, but for
+    rounding errors; along such an interval these change P by no more than a part (n + 8) eps.
+    """
+    kinks = labels * (1.0 - margins)
+    order = np.argsort(kinks, kind="stable")
+    signed = (labels * caps)[order]
+    left = np.cumsum(np.maximum(-signed, 0.0))
+    right = np.append(np.cumsum(np.maximum(signed, 0.0)[:0:-1])[::-1], 0.0)
+    slope, rounding = left - right, (len(kinks) + 8) * EPS * (left + right)
+    first, last = int(np.argmax(slope >= -rounding)), int(np.argmax(slope > rounding))
+    return float(kinks[order[first]] + kinks[order[last]]) / 2.0
