@@ -1,4 +1,4 @@
-"""The intercept of the hinge loss: the middle where several are optimal, and scores that are exactly those of coef_."""
+"""The intercept of the hinge loss is the middle of the optimal ones, and scores are those of coef_ and intercept_."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,17 @@ from sklearn.datasets import load_iris
 from sklearn.preprocessing import scale
 from test_same_predictions import optimal_intercepts
 
-from separatrix import DataError, KernelMaxMargin, MaxMargin, UnavailableError, dropin, load, max_margin_path, rows, save
+from separatrix import (
+    DataError,
+    KernelMaxMargin,
+    MaxMargin,
+    UnavailableError,
+    dropin,
+    load,
+    max_margin_path,
+    rows,
+    save,
+)
 
 IRIS = scale(load_iris().data), load_iris().target
 LAYOUTS = {"dense": np.asarray, "csr": sp.csr_matrix, "float32": lambda X: X.astype(np.float32)}

@@ -133,7 +133,9 @@ def explain_pair(case, pair, row):
     Both models are fitted to the matrix of the kernel's values, and their objectives are computed from it.
     """
     gamma, params = case.fit(dropin)._gamma, case.params
-    factors = compute_class_weight(params["class_weight"], classes=np.unique(case.y), y=case.y, sample_weight=case.weight)
+    factors = compute_class_weight(
+        params["class_weight"], classes=np.unique(case.y), y=case.y, sample_weight=case.weight
+    )
     weight = factors[case.y] * (1.0 if case.weight is None else case.weight)
     members = np.flatnonzero(np.isin(case.y, pair))
     known = {"gamma": gamma, "degree": params["degree"], "coef0": params["coef0"]}

@@ -157,9 +157,7 @@ def _within(
     return int(steps)
 
 
-def _violators(
-    problem: KernelProblem, alpha: Vector, gradient: Vector, size: int
-) -> tuple[np.ndarray, float]:
+def _violators(problem: KernelProblem, alpha: Vector, gradient: Vector, size: int) -> tuple[np.ndarray, float]:
     """Half a working set of rows whose multipliers have most reason to move; how much they have."""
     half, labels = max(size // 2, 2), problem.patterns.labels
     grows, falls = alpha < problem.cap, alpha > 0

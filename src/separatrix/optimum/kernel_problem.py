@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.optimum.hinge_problem import middle_bias
+from separatrix.optimum.hinge_problem import middle_intercept
 from separatrix.optimum.problem import SECONDS_BETWEEN_LOOKS, best_bias
 from separatrix.patterns.kernel_patterns import KernelPatterns
 from separatrix.space import Vector, best_gamma, objective
@@ -111,4 +111,4 @@ class KernelHingeProblem(KernelProblem):
             self.lower, self.a = (2.0 * value) ** -0.5, np.append(alpha * p.labels + 0.0, b)  # 0.0, not -0.0
 
     def bias(self, f: Vector) -> float:
-        return middle_bias(f, self.patterns.labels, self.cap)
+        return middle_intercept(f, self.patterns.labels, self.cap)
