@@ -40,7 +40,8 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         What slack costs: its square, or the slack itself, as in SVC.
     fit_intercept : True, False or "free", default="free"
-        "free": an unpenalised bias, as SVC has it. True: a bias by augmentation with ``rho``. False: none.
+        "free": an unpenalised bias, as SVC has it; with ``loss="hinge"`` the middle of the optimal intercepts, if they
+        are an interval. True: a bias by augmentation with ``rho``. False: none.
     rho : float, default=1.0
         The augmenting constant (not LIBSVM's rho).
     tol : float, default=1e-4

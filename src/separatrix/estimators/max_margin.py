@@ -49,7 +49,8 @@ class MaxMargin(MarginClassifier):
         needs rows in memory.
     fit_intercept : True, False or "free", default=True
         True: a bias by augmentation with ``rho``, part of |w| (LinearSVC's ``intercept_scaling``). False: none.
-        "free": an unpenalised bias, as ``SVC(kernel="linear")`` has it.
+        "free": an unpenalised bias, as ``SVC(kernel="linear")`` has it. With ``loss="hinge"`` an interval of intercepts
+        may be optimal, as with a small C and classes of equal weight; ``intercept_`` is its middle.
     rho : float, default=1.0
         The augmenting constant (not LIBSVM's rho).
     tol : float, default=1e-4
@@ -208,6 +209,8 @@ class MaxMargin(MarginClassifier):
             length = problem.patterns.space.length(a)
             if len(alpha) and length < 1e150:  # a = sum alpha_k y_k has sum alpha_k = |a|^2
                 alpha = alpha / alpha.sum() * length**2
+        elif isinstance(problem, HingeProblem):
+            a = problem.vector_to_predict()
         return Solution(problem, a, index, alpha, how)
 
     def _refuse(self, problem: Problem, data: Data) -> Vector | None:

@@ -143,8 +143,7 @@ class Pairs:
         return (grows & (slope >= bottom)) | (falls & (slope <= top))
 
     def finish(self, largest_face: int) -> bool:
-        """The multipliers, their products with the Gram matrix, and the bias, as LIBSVM has it: the mean slope of the
-        rows between their bounds, else the middle of what the others allow. Is this the minimum, but for rounding
+        """Enter the multipliers with their products with the Gram matrix. Is this the minimum, but for rounding
         errors?"""
         p = self.problem.patterns
         between = (self.beta > self.low) & (self.beta < self.high)
@@ -152,12 +151,7 @@ class Pairs:
         if exact is not None and not self._improve(exact):
             exact = None
         products = p._products(self.beta)
-        if between.any():
-            bias = float(self.slope[between].mean())
-        else:
-            grows, falls = self.beta < self.high, self.beta > self.low
-            bias = float(self.slope[grows].max() + self.slope[falls].min()) / 2.0
-        self.problem.enter(np.abs(self.beta), p.labels * products, bias)
+        self.problem.enter(np.abs(self.beta), p.labels * products)
         largest = max(float(np.abs(products).max()), 1.0)
         known = exact is not None or not between.any()
         return known and self._apart() <= ROUNDING * largest

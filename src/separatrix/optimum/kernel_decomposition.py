@@ -119,8 +119,8 @@ def descend(problem: KernelProblem, tol: float, alpha: Vector) -> Vector:
     size = max(2, min(WORKING, p.n, len(gram.owner) // 2))
     working, chosen = np.zeros(0, np.int64), np.zeros(p.n, dtype=bool)
     while True:
-        violators, violation, bias = _violators(problem, alpha, f + problem.diagonal * alpha - 1.0, size)
-        problem.enter(alpha, f, bias)
+        violators, violation = _violators(problem, alpha, f + problem.diagonal * alpha - 1.0, size)
+        problem.enter(alpha, f)
         if problem.done() or problem.gap <= tol or violation <= ZERO_GRADIENT:
             return alpha
         chosen[violators] = True
@@ -157,22 +157,18 @@ def _within(
     return int(steps)
 
 
-def _violators(
-    problem: KernelProblem, alpha: Vector, gradient: Vector, size: int
-) -> tuple[np.ndarray, float, float | None]:
-    """Half a working set of rows whose multipliers have most reason to move; how much they have; a free bias between
-    those of the two sides."""
+def _violators(problem: KernelProblem, alpha: Vector, gradient: Vector, size: int) -> tuple[np.ndarray, float]:
+    """Half a working set of rows whose multipliers have most reason to move; how much they have."""
     half, labels = max(size // 2, 2), problem.patterns.labels
     grows, falls = alpha < problem.cap, alpha > 0
     if not problem.patterns.space.free:
         reason = np.maximum(np.where(grows, -gradient, 0.0), np.where(falls, gradient, 0.0))
-        return _largest(reason, half), float(reason.max()), None
+        return _largest(reason, half), float(reason.max())
     slope = -labels * gradient
     up = np.where(np.where(labels > 0, grows, falls), slope, -np.inf)
     down = np.where(np.where(labels > 0, falls, grows), -slope, -np.inf)
     first, second = _largest(up, half // 2), _largest(down, half // 2)
-    top, bottom = float(up.max()), -float(down.max())
-    return np.unique(np.concatenate([first, second])), top - bottom, (top + bottom) / 2.0
+    return np.unique(np.concatenate([first, second])), float(up.max()) + float(down.max())
 
 
 def _largest(values: Vector, count: int) -> np.ndarray:

@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.optimum.hinge_problem import middle_intercept
 from separatrix.optimum.problem import SECONDS_BETWEEN_LOOKS, best_bias, best_multiple
 from separatrix.patterns.kernel_patterns import KernelPatterns
 from separatrix.space import Vector
-
-ROUNDING = 1e-13  # of a sum of caps
 
 
 class KernelProblem:
@@ -64,8 +63,8 @@ class KernelProblem:
         self.stopped = self.stopped or now - self.clock >= self.max_time
         return self.stopped
 
-    def enter(self, alpha: Vector, f: Vector, bias: float | None = None) -> None:
-        """Multipliers, and f = Q alpha: the bounds that they give. ``bias``: a guess, where looking for it is dear."""
+    def enter(self, alpha: Vector, f: Vector) -> None:
+        """Multipliers, and f = Q alpha: the bounds that they give."""
         p, total = self.patterns, float(alpha.sum())
         square = max(float(alpha @ f), 0.0)
         if not total > 0:
@@ -104,30 +103,20 @@ class KernelHingeProblem(KernelProblem):
         super().__init__(patterns, C, weight, **limits)
         self.diagonal, self.cap = np.zeros(patterns.n), patterns.caps
 
-    def enter(self, alpha: Vector, f: Vector, bias: float | None = None) -> None:
+    def enter(self, alpha: Vector, f: Vector) -> None:
         p, square = self.patterns, max(float(alpha @ f), 0.0)
         bound = float(alpha.sum()) - 0.5 * square
         if bound > 0 and (2.0 * bound) ** -0.5 < self.upper:
             self.upper, self.alpha = (2.0 * bound) ** -0.5, alpha.copy()
-        b = 0.0 if not p.space.free else self.bias(f) if bias is None else bias
+        b = self.bias(f) if p.space.free else 0.0
         value = 0.5 * square + float(self.cap @ np.maximum(0.0, 1.0 - f - p.labels * b))
         if 0 < value < np.inf and (2.0 * value) ** -0.5 > self.lower:
             self.lower, self.a = (2.0 * value) ** -0.5, np.append(alpha * p.labels + 0.0, b)  # 0.0, not -0.0
 
     def bias(self, f: Vector) -> float:
-        return best_hinge_bias(f, self.patterns.labels, self.cap)
+        return middle_intercept(f, self.patterns.labels, self.cap)
 
 
 def middle_bias(f: Vector, labels: Vector) -> float:
     """The bias with which both classes have the same smallest margin."""
     return float(f[labels < 0].min() - f[labels > 0].min()) / 2.0
-
-
-def best_hinge_bias(f: Vector, labels: Vector, cap: Vector) -> float:
-    """The minimiser of sum cap_k max(0, 1 - f_k - l_k b): its slope rises by cap_k at every l_k (1 - f_k). Where
-    there are several, their middle."""
-    kinks = labels * (1.0 - f)
-    order = np.argsort(kinks, kind="stable")
-    total = np.cumsum(cap[order])
-    first, last = np.searchsorted(total, float(cap[labels > 0].sum()) + ROUNDING * total[-1] * np.array([-1, 1]))
-    return float(kinks[order[first]] + kinks[order[min(last, len(order) - 1)]]) / 2.0

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 
 from separatrix.errors import DataError
 from separatrix.estimators._fit.one_vs_one import stacked
+from separatrix.estimators._fit.prediction import scores_of
 from separatrix.estimators._fit.separator import Data, LinearSeparator
 from separatrix.estimators._fit.watch import threads_for
 from separatrix.estimators.sklearn_api import NOT_NEGATIVE, POSITIVE, between, one_of
@@ -99,7 +100,10 @@ class KernelMixin(LinearSeparator):
         }
 
     def _scores(self, X: Any) -> np.ndarray:
-        """Values of the discriminants, in blocks of the kernel's matrix: (n,) for one, else one column each."""
+        """Values of the discriminants, in blocks of the kernel's matrix: (n,) for one, else one column each. Those of a
+        linear kernel are the scores of its hyperplanes."""
+        if self.kernel == "linear":
+            return scores_of(X, self.coef_, self.intercept_)
         out = np.zeros((X.shape[0], len(self.dual_coef_)))
         if self.kernel == "precomputed":
             out += np.asarray(X[:, self.support_] @ self.dual_coef_.T)

@@ -261,6 +261,8 @@ class LinearSeparator(LinearPredictor):
             raise DataError(f"The squared norm of row {row} overflows float64. Scale your features.")
         if patterns.radius2 < TINY:
             nothing = patterns.here and not np.any(patterns.rows.data)
+            if nothing and patterns.space.free and patterns.space.hinge:
+                return  # the solution is an intercept alone
             what = "All rows are zero" if nothing else "The largest squared norm of a row underflows"
             raise DataError(f"{what}, and there is no bias that could tell them apart. Scale your features.")
 
