@@ -11,7 +11,8 @@ from separatrix.dropin.linear_svc import QuietMargin
 from separatrix.errors import SeparatrixError
 from separatrix.estimators._fit.margin_classifier import REACHED, Solution
 from separatrix.optimum import gram_pairs
-from separatrix.optimum.kernel_problem import KernelHingeProblem, best_hinge_bias, middle_bias
+from separatrix.optimum.hinge_problem import middle_intercept
+from separatrix.optimum.kernel_problem import KernelHingeProblem, middle_bias
 from separatrix.optimum.problem import CERTAIN
 from separatrix.patterns.kernel_functions import Kernel
 from separatrix.patterns.kernel_patterns import KernelPatterns
@@ -88,7 +89,7 @@ class DualMargin(QuietMargin):
         a, C = patterns.combine(found.index, found.alpha), patterns.space.hinge
         a[-1] = 0.0
         f = patterns.margins(a)
-        a[-1] = best_hinge_bias(f, patterns.labels, patterns.caps) if C else middle_bias(f, patterns.labels)
+        a[-1] = middle_intercept(f, patterns.labels, patterns.caps) if C else middle_bias(f, patterns.labels)
         margins = f + patterns.labels * a[-1]
         error, half = CERTAIN * patterns.margin_error(a), 0.5 * patterns.space.length(a) ** 2
         smallest, slacks = float(margins.min()) - error, np.maximum(1.0 + error - margins, 0.0)
