@@ -22,7 +22,7 @@ from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certify import refutation, separates_exactly
 from separatrix.proof.separability import decide
-from separatrix.space import Space, Vector, is_finite
+from separatrix.space import Space, Vector, default_errstate, is_finite
 
 VALUES_TO_PRECISION = 200_000  # up to which a problem is solved to machine precision: it costs nothing
 AFTERWARDS = 0.1  # seconds in which a fit that met its limit may still find a proof
@@ -301,6 +301,7 @@ def _joined(index: list[np.ndarray], dual: list[Vector]) -> tuple[np.ndarray, np
     return rows, table
 
 
+@default_errstate()
 def max_margin_path(X: Any, y: Any, Cs: Iterable[float], sample_weight: Any = None, **params: Any) -> list[MaxMargin]:
     """Soft margins for many C at little more than the price of one: each starts from the solution before it.
 

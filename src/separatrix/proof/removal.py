@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from separatrix.aside import by_itself
 from separatrix.errors import DataError
 from separatrix.optimum import solvers
 from separatrix.optimum.problem import Problem
@@ -20,7 +21,7 @@ from separatrix.proof.clock import Clock
 from separatrix.proof.separability import decide
 from separatrix.rows.memory import MemoryRows
 from separatrix.rows.validate import check_numbers, check_structure
-from separatrix.space import Space, Vector
+from separatrix.space import Space, Vector, default_errstate
 
 PRICES = (1e-2, 1.0, 1e2)  # C of the soft margins whose errors are looked at, in units of 1/R^2
 NONE = np.zeros(0, np.int64)
@@ -51,6 +52,8 @@ def _rows(count: int) -> str:
     return "row has" if count == 1 else "rows have"
 
 
+@default_errstate()
+@by_itself()
 def rows_to_remove(X: Any, y: ArrayLike, *, fit_intercept: bool = True, max_time: float = 10.0) -> Removal:
     """Bounds on how many rows have to be removed until a hyperplane separates the rest, both proved.
 

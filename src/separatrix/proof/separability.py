@@ -33,7 +33,7 @@ from separatrix.rows.elsewhere import home_of
 from separatrix.rows.memory import MemoryRows
 from separatrix.rows.validate import check_labels, check_numbers, check_structure
 from separatrix.showing import figures_of
-from separatrix.space import Space, Vector
+from separatrix.space import Space, Vector, default_errstate
 
 MOST_NAMED = 3  # answers that are told by their names
 SEPARATING_GAP = 0.5  # gap at which a separating hyperplane is good enough
@@ -84,6 +84,7 @@ class Separability:
         return f"<p>{escape(self.explanation)}</p>{figures_of(self)}"
 
 
+@default_errstate()
 @by_itself()
 def separability(
     X: Any,

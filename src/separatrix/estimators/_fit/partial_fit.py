@@ -16,6 +16,7 @@ from separatrix.patterns.binary_problems import pairs
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import accumulated, certify
 from separatrix.rules.base import attribute
+from separatrix.space import default_errstate
 from separatrix.training.base import Training
 
 
@@ -119,6 +120,7 @@ class PartialFitMixin(LinearSeparator):
             return float("inf")
         return Training.accumulated_upper(record.state, recipe.rule, record.radius2, record.radius)
 
+    @default_errstate()
     def certify(self, X: Any, y: Any) -> Certificate:
         """Measure the margin of a fitted separator on data; the certificate becomes ``certificate_``.
 

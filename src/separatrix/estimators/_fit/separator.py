@@ -145,9 +145,9 @@ class LinearSeparator(LinearPredictor):
     def _warn_not_converged(self, n: int) -> None:
         """``n``: the number of rows that took part."""
         reason, advice = self._doubt(n)
-        if advice:  # the fourth frame from here is the user's line
+        if advice:  # the fifth frame from here is the user's line
             words = f"{type(self).__name__} ended by {reason} before it converged. {advice}"
-            warnings.warn(words, ConvergenceWarning, stacklevel=5)
+            warnings.warn(words, ConvergenceWarning, stacklevel=6)
 
     def _doubt(self, n: int) -> tuple[str, str]:
         """Why a fit has not converged, and advice; none where there is nothing to say."""
