@@ -18,9 +18,8 @@ from separatrix.optimum import solvers
 from separatrix.optimum.problem import Problem
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.clock import Clock
-from separatrix.proof.separability import decide
+from separatrix.proof.separability import check_switch, check_table, decide
 from separatrix.rows.memory import MemoryRows
-from separatrix.rows.validate import check_numbers, check_structure
 from separatrix.space import Space, Vector, default_errstate
 
 PRICES = (1e-2, 1.0, 1e2)  # C of the soft margins whose errors are looked at, in units of 1/R^2
@@ -80,6 +79,7 @@ def rows_to_remove(X: Any, y: ArrayLike, *, fit_intercept: bool = True, max_time
     >>> answer.rows
     array([3])
     """
+    check_switch(fit_intercept)
     X, labels = two_classes(X, y)
     rows = MemoryRows(X).without_empty_columns()
     return _Search(Patterns(rows, labels, Space(1.0 if fit_intercept else 0.0)), Clock(max_time)).run()
@@ -87,12 +87,7 @@ def rows_to_remove(X: Any, y: ArrayLike, *, fit_intercept: bool = True, max_time
 
 def two_classes(X: Any, y: ArrayLike) -> tuple[Any, Vector]:
     """The rows, checked, and their labels as -1 and +1."""
-    from sklearn.utils import check_array, column_or_1d
-
-    check_structure(X)
-    check_numbers(X)
-    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
-    labels = column_or_1d(y)
+    X, labels = check_table(X, y)
     classes = np.unique(labels)
     if len(classes) != 2:
         raise DataError(f"How far classes are from separable is told for two classes; these data have {len(classes)}.")
