@@ -61,12 +61,12 @@ class Certificate:
         """The objective that the direction certainly reaches, 1/(2 lower^2): |a|^2/2 and the price of slack."""
         if self.lower is None:
             return None
-        return 0.5 / self.lower**2 if self.lower > 0 else np.inf
+        return 0.5 / self.lower / self.lower if self.lower > 0 else np.inf
 
     @property
     def bound(self) -> float:
         """An objective below which no vector gets, 1/(2 upper^2)."""
-        return 0.5 / self.upper**2 if self.upper > 0 else np.inf
+        return 0.5 / self.upper / self.upper if self.upper > 0 else np.inf
 
     @property
     def ratio(self) -> float | None:

@@ -258,6 +258,11 @@ class LinearSeparator(LinearPredictor):
         if not isfinite(patterns.radius2):
             row = patterns.shape.bad * patterns.rows_in_all // patterns.n
             row = row if kept is None else int(kept[row])
+            if isfinite(2.0 * (patterns.largest_square + rho * rho + delta * delta)):  # 2: of Kesler's construction
+                raise DataError(
+                    f"The sample weight of row {row} is so small that 1 / (2 C weight) overflows float64. Scale the "
+                    "sample weights, or give the row the weight 0 to leave it out."
+                )
             raise DataError(f"The squared norm of row {row} overflows float64. Scale your features.")
         if patterns.radius2 < TINY:
             nothing = patterns.here and not np.any(patterns.rows.data)
