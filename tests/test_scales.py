@@ -10,13 +10,14 @@ from cases import EVERYONE
 from sklearn.exceptions import ConvergenceWarning
 
 from separatrix import MaxMargin, max_margin_path, negative_margin, rows_to_remove, separability
-from separatrix.dropin import SVC, LinearSVC, PassiveAggressiveClassifier, Perceptron
+from separatrix.dropin import SVC, LinearSVC, Perceptron
 from separatrix.errors import DataError, UnavailableError
 
 rng = np.random.default_rng(0)
 X = rng.integers(-3, 4, (14, 2)).astype(float)
 LABELS = {"separable": (X.sum(axis=1) > 0).astype(int), "noise": rng.integers(0, 2, 14), "three": np.arange(14) % 3}
-SIZES = [0.0, 1e-310, 1e-200, 1e-160, 1e-155, 1.0, 1e100, 1e150, 1e155, 1e160, 1e300]
+MORE_SIZES = [0.0, 1e-160, 1e-155, 1.0, 1e100, 1e155, 1e300]
+SIZES = [1e-310, 1e-200, 1e150, 1e160, *(pytest.param(size, marks=pytest.mark.slow) for size in MORE_SIZES)]
 METHODS = "predict decision_function signed_distance claims ambiguous predict_proba predict_log_proba piece".split()
 OURS = (DataError, UnavailableError)
 
@@ -69,13 +70,12 @@ def test_every_estimator(cls, size):
             assert answers(lambda: checks(model, data, y))
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("cls", [LinearSVC, SVC, Perceptron, PassiveAggressiveClassifier])
-def test_every_drop_in(cls, size):
+@pytest.mark.parametrize("size", [1e-310, 1e-200, 1e100])
+@pytest.mark.parametrize("cls", [LinearSVC, SVC, Perceptron])
+def test_fits_of_drop_ins(cls, size):
+    """Predictions are scikit-learn's, as are fits of larger data: LIBLINEAR may need hours for them."""
     for y in LABELS.values():
-        model = cls()
-        if answers(lambda: model.fit(X * size, y)):
-            assert answers(lambda: model.predict(X * size))
+        assert answers(lambda: cls().fit(X * size, y))
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -201,7 +201,8 @@ class MaxMargin(MarginClassifier):
             problem.slack_vector = None
         if problem.hard:
             smallest = problem.lower * problem.patterns.space.length(a)  # as the pass over it has told
-            scaled = a / smallest if smallest > 0 else a
+            with np.errstate(over="ignore"):
+                scaled = a / smallest if smallest > 0 else a
             a = scaled if is_finite(scaled) else a  # a margin so small has no such multiple
             length = problem.patterns.space.length(a)
             if len(alpha) and length < 1e150:  # a = sum alpha_k y_k has sum alpha_k = |a|^2

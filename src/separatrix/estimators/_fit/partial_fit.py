@@ -42,6 +42,15 @@ class PartialFitMixin(LinearSeparator):
         patterns can only lower the optimum, but it can no longer be checked. ``certificate_.lower`` is None until
         `certify` measures it on data.
 
+        With ``shuffle=False`` several blocks give the vector of one epoch over all rows. The exceptions need numbers of
+        all rows before the first update, and use those of the first block, or of the blocks so far:
+
+        - R = max ``|y_k|`` of the first block: `ALMA`, `CRAMMA`, `FixedMargin`, `MICRA`, `MarginPerceptron`. A first
+          block with the longest row makes no difference.
+        - R and the number of rows of the first block: `LMS`, unless ``eta`` is a function.
+        - The largest value in the first block: `BalancedWinnow`, `PNormALMA`.
+        - The class means of all blocks so far: `FuzzyPerceptron`.
+
         Parameters
         ----------
         X, y, sample_weight : array-like
