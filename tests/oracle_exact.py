@@ -155,9 +155,10 @@ class Meaning:
         return min(m) >= 0 and max(m) > 0
 
     def radius(self):
-        r, small = fraction(self.claim["radius"]), Fraction(1, 10**12)
+        r = fraction(self.claim["radius"])
+        off = max(r / 10**12, Fraction(3, 2**1076))  # a float64 may be half of 2^-1074 away, and rounded twice
         R2 = max(self.square(y) + self.delta**2 / self.price[p] for p, y in self.y.items())
-        return r >= 0 and (r * (1 - small)) ** 2 <= R2 <= (r * (1 + small)) ** 2
+        return r >= 0 and max(r - off, 0) ** 2 <= R2 <= (r + off) ** 2
 
 
 def meaning(rows, y, claim, name):

@@ -147,6 +147,14 @@ def test_what_cannot_be_saved_says_so(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_text_that_no_file_holds(tmp_path):
+    for model in (MaxMargin(), Perceptron()):
+        model.fit([[0.0], [1.0]], ["a", "\ud800"])
+        with pytest.raises(ModelError, match=r"cannot encode.*ud800.*Use other labels"):
+            save(model, tmp_path / "model.sx")
+    assert not list(tmp_path.iterdir())
+
+
 def test_writing_is_atomic(tmp_path, monkeypatch):
     path = tmp_path / "m.sx"
     path.write_bytes(b"the old one")

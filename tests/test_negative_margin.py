@@ -1,5 +1,7 @@
 """The margin of classes that nothing separates: bounds that hold, against all directions of the plane."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -79,3 +81,54 @@ def test_words_and_errors():
         negative_margin(sp.csr_matrix((6, 1_000_000)), [0, 1, 0, 1, 0, 1])
     hurried = negative_margin(X, [1, 1, 0, 0], max_time=0.0)
     assert hurried.lower <= hurried.upper <= 0
+
+
+SIZES = [2.0**-1060, 2.0**-600, 2.0**530, 2.0**1018]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_data_of_any_size(size, fit_intercept):
+    """Powers of two change no bit, but for the digits that a subnormal number does not hold."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(-4, 5, (12, 2)).astype(float), np.arange(12) % 2
+    one = negative_margin(X, y, fit_intercept=fit_intercept)
+    other = negative_margin(size * X, y, fit_intercept=fit_intercept, rho=size)
+    np.testing.assert_array_equal(other.direction, one.direction)
+    assert other.lower <= other.upper <= 0
+    assert Fraction(other.lower) <= Fraction(size) * Fraction(one.lower)
+    assert Fraction(other.upper) >= Fraction(size) * Fraction(one.upper)
+    assert other.lower == pytest.approx(size * one.lower, rel=1e-15, abs=1e-323)
+    assert other.upper == pytest.approx(size * one.upper, rel=1e-15, abs=1e-323)
+
+
+def test_bounds_hold_of_columns_of_very_different_sizes():
+    """In fractions: what the direction reaches, and that no direction along an axis does better than the upper bound;
+    with a rho that vanishes beside the data the best margin is -rho at least, as that of the bias alone is."""
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        X, y = rng.integers(-2, 3, (8, 2)) * rng.choice([1e-310, 1e-200, 1.0, 1e160, 1e300], 2), np.arange(8) % 2
+        rho = float(rng.choice([1e-300, 1.0, 1e300]))
+        if separability(X, y).separable:
+            continue
+        answer = negative_margin(X, y, rho=rho)
+        Y = [[l * Fraction(v) for v in (*x, rho)] for x, l in zip(X.tolist(), (2 * y - 1).tolist(), strict=True)]
+        u = [*map(Fraction, answer.direction.tolist())]
+        reached, length2 = min(sum(a * b for a, b in zip(u, r, strict=True)) for r in Y), sum(v * v for v in u)
+        assert answer.lower <= answer.upper <= 0
+        assert np.isinf(answer.lower) or reached**2 <= Fraction(answer.lower) ** 2 * length2 or reached >= 0
+        for j in range(3):
+            for sign in (-1, 1):
+                assert min(sign * r[j] for r in Y) <= Fraction(answer.upper)
+
+
+def test_rows_of_zeros_only():
+    answer = negative_margin(np.zeros((3, 2)), [0, 1, 1], fit_intercept=False)
+    assert -1e-150 < answer.lower <= answer.upper == 0.0
+    assert np.linalg.norm(answer.direction) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("rho", [np.nan, -1.0, 0.0, np.inf])
+def test_rho_is_positive_and_finite(rho):
+    with pytest.raises(ValueError, match="rho=.* must be positive and finite"):
+        negative_margin([[0.0], [1.0], [0.5]], [0, 0, 1], rho=rho)

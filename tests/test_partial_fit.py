@@ -33,6 +33,8 @@ Y = (X @ SIDE + 0.3 > 0).astype(int)
 X += 0.25 * np.outer(2 * Y - 1, SIDE)
 NOISE = rng.integers(0, 2, 60)
 THREE = np.arange(60) % 3
+R_OF_THE_FIRST = {"ALMA", "CRAMMA", "FixedMargin", "MICRA", "MarginPerceptron"}  # the radius alone
+OF_THE_BLOCKS = R_OF_THE_FIRST | {"BalancedWinnow", "FuzzyPerceptron", "LMS", "PNormALMA"}
 
 
 @pytest.fixture(scope="module")
@@ -69,30 +71,35 @@ def test_shuffled_too(cls):
 
 
 @offered
-def test_several_blocks_are_one_pass(cls):
-    """Not the rules that take R, n, X or class means from the first block."""
-    whole = cls(max_epochs=1, shuffle=False).fit(X, NOISE)
-    blocks = in_blocks(cls(shuffle=False), X, NOISE, 17, classes=[0, 1])
+@pytest.mark.parametrize("longest", ["first", "last"])
+def test_several_blocks_are_one_pass(cls, longest):
+    """Not of the rules that take R, n, X or class means from the first blocks, which the docstring names."""
+    order = np.argsort(np.abs(X).max(axis=1) + np.linalg.norm(X, axis=1), kind="stable")
+    order = order[::-1] if longest == "first" else order
+    rows, y = X[order], NOISE[order]
+    whole = cls(max_epochs=1, shuffle=False).fit(rows, y)
+    blocks = in_blocks(cls(shuffle=False), rows, y, 17, classes=[0, 1])
     assert blocks.n_visits_ == whole.n_visits_ == 60
     assert blocks.n_epochs_ == 4
-    if cls.__name__ in (
-        "ALMA",
-        "BalancedWinnow",
-        "CRAMMA",
-        "FixedMargin",
-        "FuzzyPerceptron",
-        "LMS",
-        "MICRA",
-        "MarginPerceptron",
-        "PNormALMA",
-    ):
-        assert np.all(np.isfinite(blocks.decision_function(X)))
+    if cls.__name__ in OF_THE_BLOCKS - (R_OF_THE_FIRST if longest == "first" else set()):
+        assert np.all(np.isfinite(blocks.decision_function(rows)))
         return
     if cls is RecursiveLeastSquares:
         np.testing.assert_allclose(vectors(blocks), vectors(whole), rtol=1e-12)
         return
     np.testing.assert_array_equal(vectors(blocks), vectors(whole))
     assert blocks.n_updates_ == whole.n_updates_
+
+
+def test_the_docstring_names_the_rules_that_depend_on_blocks():
+    named = {cls.__name__ for cls in WITH if f"`{cls.__name__}`" in Perceptron.partial_fit.__doc__}
+    assert named == OF_THE_BLOCKS
+    rows, y = X[np.argsort(np.abs(X).max(axis=1))], np.arange(60) % 2
+    for cls in WITH:
+        if cls.__name__ in named:
+            whole = cls(max_epochs=1, shuffle=False).fit(rows, y)
+            blocks = in_blocks(cls(shuffle=False), rows, y, 17, classes=[0, 1])
+            assert not np.allclose(vectors(blocks), vectors(whole), rtol=1e-6), cls
 
 
 @offered

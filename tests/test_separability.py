@@ -348,3 +348,19 @@ def test_columns_that_are_a_basis_found_in_two_ways():
         columns = integer_systems.basis_columns(A, p, clock)
         assert columns == integer_systems.independent(A, p, clock)[0]
         assert len(columns) == np.linalg.matrix_rank(A[:, columns])
+
+
+@pytest.mark.parametrize("size", [5e-324, 2.0**-1050, 2.0**-1021])
+def test_certificates_of_subnormal_data_hold(size):
+    """No float64 is within 1e-12 of such a radius; what is claimed is the nearest, and no other number is accepted."""
+    step = 5e-324
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, y = rng.integers(0, 9, (6, 2)) * size, np.arange(6) % (2 + seed % 2)
+        X[0] = 7 * size
+        certificate = separability(X, y, fit_intercept=False, weak=False).certificate
+        assert certificate.verify(X, y)
+        far = np.array([-1.0, 1.0]) * max(2 * step, 2e-12 * certificate.radius)
+        for radius in (certificate.radius + far).tolist():
+            assert radius < 0 or not replace(certificate, radius=radius).verify(X, y)
+        assert not replace(certificate, radius=0.0).verify(X, y)

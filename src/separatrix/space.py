@@ -17,6 +17,12 @@ from separatrix.errors import DataError
 Vector = NDArray[np.float64]
 
 
+def default_errstate() -> np.errstate:
+    """What numpy does about overflow and underflow by default. It decorates every way in: what a caller has set, such
+    as ``np.errstate(all="raise")``, is for the caller's arithmetic; ours looks at its results."""
+    return np.errstate(divide="warn", over="warn", under="ignore", invalid="warn")
+
+
 def norm(v: Vector) -> float:
     """|v|, also where squares would overflow or vanish: a bound made of such squares would be false."""
     square = ddot(v, v) if len(v) else 0.0  # of BLAS itself: numpy's looks for overflow, and to stop it takes longer

@@ -115,7 +115,7 @@ class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
         self.dual_gap_ = float(max(gap(s.certificate) for s in solved))
         gaps = [s.certificate.gap for s in solved]
         if not all(g is not None and g <= max(self.tol, REACHED) for g in gaps):
-            warnings.warn(NOT_CONVERGED, ConvergenceWarning, stacklevel=4)
+            warnings.warn(NOT_CONVERGED, ConvergenceWarning, stacklevel=5)
         return self
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:

@@ -14,7 +14,7 @@ from separatrix.loops.sgd_loop import Steps
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certify import certify
 from separatrix.rows.memory import MemoryRows, as_rows
-from separatrix.space import Space, Vector
+from separatrix.space import Space, Vector, default_errstate
 
 SPARSE_DECAY = 0.01  # scikit-learn's, of the bias on sparse data
 WORK_BETWEEN_LOOKS = 2e8  # multiplications between two returns to Python, where Ctrl-C is heard
@@ -38,6 +38,7 @@ class SequentialMixin(HandoverMixin):
     t_: Any
     _expanded_class_weight: Any
 
+    @default_errstate()
     def _fit(self, *args: Any, **kwargs: Any) -> Any:
         self._forget()
         self._proving = True

@@ -22,7 +22,7 @@ from separatrix.patterns.kesler_patterns import KeslerPatterns
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certify import refutation, separates_exactly
 from separatrix.proof.separability import decide
-from separatrix.space import Space, Vector, is_finite
+from separatrix.space import Space, Vector, default_errstate, is_finite
 
 VALUES_TO_PRECISION = 200_000  # up to which a problem is solved to machine precision: it costs nothing
 FINE = 1e-6  # tol from which a solver leaves room for a certificate, which rounds both bounds outwards
@@ -204,7 +204,8 @@ class MaxMargin(MarginClassifier):
             problem.slack_vector = None
         if problem.hard:
             smallest = problem.lower * problem.patterns.space.length(a)  # as the pass over it has told
-            scaled = a / smallest if smallest > 0 else a
+            with np.errstate(over="ignore"):
+                scaled = a / smallest if smallest > 0 else a
             a = scaled if is_finite(scaled) else a  # a margin so small has no such multiple
             length = problem.patterns.space.length(a)
             if len(alpha) and length < 1e150:  # a = sum alpha_k y_k has sum alpha_k = |a|^2
@@ -306,6 +307,7 @@ def _joined(index: list[np.ndarray], dual: list[Vector]) -> tuple[np.ndarray, np
     return rows, table
 
 
+@default_errstate()
 def max_margin_path(X: Any, y: Any, Cs: Iterable[float], sample_weight: Any = None, **params: Any) -> list[MaxMargin]:
     """Soft margins for many C at little more than the price of one: each starts from the solution before it.
 

@@ -17,6 +17,7 @@ from separatrix.loops import piecewise_loop as pieces
 from separatrix.loops.kesler_loop import all_scores
 from separatrix.loops.order import order_of, permutation
 from separatrix.patterns.plain_patterns import Patterns
+from separatrix.space import default_errstate
 
 MANY_STARTS = 5
 
@@ -247,6 +248,7 @@ class PiecewiseLinearMachine(LinearSeparator):
     def _fitted_as(self) -> str:
         return "kesler"
 
+    @default_errstate()
     def piece(self, X):
         """The number of the piece that speaks for each row, a row of ``coef_``: its subclass.
 

@@ -13,6 +13,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_feature_names as check_feature_names
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
+from separatrix.space import default_errstate
+
 __all__ = ["CallbackSupportMixin", "check_feature_names", "check_sample_weight"]
 
 
@@ -33,5 +35,7 @@ COUNT = Interval(Integral, 1, None, closed="left")
 INTERCEPT = {"fit_intercept": ["boolean"], "rho": [POSITIVE]}
 ORDER = {"shuffle": ["boolean"], "random_state": ["random_state"]}
 
-# Makes a ``fit`` that checks the parameters before it begins, and takes down the callbacks after it.
-fit_method: Callable[[Any], Any] = _fit_context(prefer_skip_nested_validation=True)
+
+def fit_method(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A ``fit`` that checks the parameters before it begins, and takes down the callbacks after it."""
+    return default_errstate()(_fit_context(prefer_skip_nested_validation=True)(method))

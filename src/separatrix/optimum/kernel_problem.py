@@ -34,7 +34,8 @@ class KernelProblem:
     ):
         self.patterns, self.C, self.tol, self.megabytes, self.max_time = patterns, C, tol, megabytes, max_time
         self.hard, self.watch = bool(np.isinf(C)), watch
-        self.diagonal = np.zeros(patterns.n) if self.hard else 1.0 / (2.0 * C * weight)
+        with np.errstate(over="ignore"):  # tiny weights are refused, but for the hinge loss, which has no diagonal
+            self.diagonal = np.zeros(patterns.n) if self.hard else 1.0 / (2.0 * C * weight)
         self.cap = np.full(patterns.n, np.inf)
         self.weight, self.clock, self.stopped = weight, time.perf_counter(), False
         self.looked = self.clock

@@ -82,7 +82,8 @@ class KeslerPatterns(Patterns):
         """|eta_kj|^2 of each row, the same for all its rivals."""
         delta2 = self.space.delta**2
         if self.row_weight is not None and self.space.weighted:
-            return 2.0 * self.one.norms2 + delta2 / self.row_weight
+            with np.errstate(over="ignore"):  # of a tiny weight, and inf is refused
+                return 2.0 * self.one.norms2 + delta2 / self.row_weight
         return 2.0 * self.one.norms2 + delta2
 
     @cached_property

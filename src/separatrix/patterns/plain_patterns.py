@@ -234,7 +234,8 @@ class Patterns(RowProducts):
     @cached_property
     def norms2(self) -> Vector:
         """|y_k|^2 in this space."""
-        return frozen(self.squares + ((0.0 if self.space.free else self.space.rho**2) + self.delta**2))
+        with np.errstate(over="ignore"):  # of a row of a tiny weight, and inf is refused
+            return frozen(self.squares + ((0.0 if self.space.free else self.space.rho**2) + self.delta**2))
 
     @property
     def row_norms2(self) -> Vector:

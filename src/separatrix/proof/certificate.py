@@ -15,7 +15,7 @@ from separatrix.errors import DataError
 from separatrix.patterns.kernel_patterns import Kernel
 from separatrix.proof.theory import Theory
 from separatrix.showing import figures_of
-from separatrix.space import Space, Vector
+from separatrix.space import Space, Vector, default_errstate
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,12 +65,12 @@ class Certificate:
         """
         if self.lower is None:
             return None
-        return 0.5 / self.lower**2 if self.lower > 0 else np.inf
+        return 0.5 / self.lower / self.lower if self.lower > 0 else np.inf
 
     @property
     def bound(self) -> float:
         """An objective below which no vector gets, 1/(2 upper^2)."""
-        return 0.5 / self.upper**2 if self.upper > 0 else np.inf
+        return 0.5 / self.upper / self.upper if self.upper > 0 else np.inf
 
     @property
     def ratio(self) -> float | None:
@@ -130,6 +130,7 @@ class Certificate:
         claim.update(self.space._asdict())
         return {name: _plain(value) for name, value in claim.items() if value is not None}
 
+    @default_errstate()
     def to_json(self, X: Any = None, y: ArrayLike | None = None) -> str:
         """The plain form as text; floats are written so that reading them gives the same bits.
 
@@ -183,6 +184,7 @@ class Certificate:
         pair = None if between is None else tuple(between)
         return cls(space=space, upper=upper, between=pair, categories=categories, **rest, **arrays)
 
+    @default_errstate()
     def verify(
         self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None, exact: bool = True
     ) -> "Verification":

@@ -85,7 +85,7 @@ def lower_bound(patterns: Any, a: Vector, slack: float = SLACK, margins: Vector 
         return _down(np.sum((np.maximum(slacks, 0.0) / delta) ** 2 * np.ones(patterns.n)) ** -0.5, slack, patterns.n)
     m = (patterns.margins(a) if margins is None else margins) - slack * patterns.margin_error(a)
     shortest = max(shortest, TINY)
-    with np.errstate(over="ignore"):  # the length may be 0, but for rounding errors
+    with np.errstate(over="ignore", invalid="ignore"):  # a length that may be 0: such a gamma is worth nothing
         m = m / longest if shortest == longest else np.where(m > 0, m / longest, m / shortest)
         gamma = best_gamma(m, delta)
         J = objective(m, gamma, delta) if isfinite(gamma) else np.sum(np.broadcast_to(delta, patterns.n) ** -2.0)

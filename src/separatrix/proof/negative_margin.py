@@ -16,15 +16,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from separatrix.aside import by_itself
 from separatrix.errors import DataError
-from separatrix.patterns.base import EPS
+from separatrix.patterns.base import EPS, TINY
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certify import SLACK, plain_margin
 from separatrix.proof.clock import Clock
 from separatrix.proof.removal import two_classes
-from separatrix.proof.separability import separability
+from separatrix.proof.separability import check_switch, separability
 from separatrix.rows.memory import MemoryRows
-from separatrix.space import Space, Vector
+from separatrix.space import Space, Vector, default_errstate
 
 MOST_ENTRIES = 5_000_000  # of a table that is written out
 SEPARABLE = "A hyperplane separates the classes: their margin is positive, and MaxMargin finds it."
@@ -56,6 +57,8 @@ class Shot(NamedTuple):
     normal: Vector
 
 
+@default_errstate()
+@by_itself()
 def negative_margin(
     X: Any, y: ArrayLike, *, fit_intercept: bool = True, rho: float = 1.0, max_time: float = 10.0
 ) -> NegativeMargin:
@@ -69,7 +72,7 @@ def negative_margin(
     fit_intercept : bool, default=True
         False: only hyperplanes through the origin.
     rho : float, default=1.0
-        The augmenting constant: margins are those of the augmented space.
+        The augmenting constant, positive and finite: margins are those of the augmented space.
     max_time : float, default=10.0
         Seconds, at most; what is found until then holds. That nothing separates is proved first, in up to ten seconds.
 
@@ -85,6 +88,9 @@ def negative_margin(
     >>> print(answer)
     Every hyperplane has a row on its wrong side, at least 0.459 from it; the best one ...
     """
+    check_switch(fit_intercept)
+    if not 0 < rho < np.inf:
+        raise ValueError(f"rho={rho!r} must be positive and finite.")
     X, labels = two_classes(X, y)
     entries = X.shape[0] * X.shape[1]
     if entries > MOST_ENTRIES:
@@ -95,7 +101,29 @@ def negative_margin(
     if decided.separable is None:
         raise DataError("Whether a hyperplane separates the classes could not be decided. Raise max_time.")
     patterns = Patterns(MemoryRows(X), labels, Space(float(rho) if fit_intercept else 0.0))
-    return _Hull(patterns, Clock(max_time)).run()
+    return _in_units(patterns, Clock(max_time))
+
+
+def _in_units(patterns: Patterns, clock: Clock) -> NegativeMargin:
+    """The bounds, found of patterns in a unit in which their largest value is about 1, a power of two: no square
+    overflows or vanishes, and no bit of a number changes that matters beside the largest. A rho must not vanish:
+    without a bias margins are others."""
+    range_, rho = patterns.column_range(), patterns.space.rho
+    largest = max(np.abs(range_.largest).max(), np.abs(range_.smallest).max(), rho)
+    exponent = int(np.frexp(largest)[1]) - 1
+    rows = patterns.home.scaled(np.zeros(patterns.d), np.full(patterns.d, np.ldexp(1.0, exponent)))
+    space = Space(max(float(np.ldexp(rho, -exponent)), TINY) if rho else 0.0)
+    found = _Hull(Patterns(rows, patterns.labels, space), clock).run()
+    lower, upper = _times(found.lower, exponent, -np.inf), _times(found.upper, exponent, np.inf)
+    return NegativeMargin(lower, upper, found.direction)
+
+
+def _times(value: float, exponent: int, towards: float) -> float:
+    """value 2^exponent, rounded towards -inf or inf where it overflows or loses digits."""
+    with np.errstate(over="ignore"):
+        result = float(np.ldexp(value, exponent))
+        exact = np.ldexp(result, -exponent) == value
+    return result if exact else float(np.nextafter(result, towards))
 
 
 class _Hull:
@@ -103,7 +131,7 @@ class _Hull:
         self.patterns, self.clock, self.rows = patterns, clock, np.arange(patterns.n)
         Y = patterns.dense_rows(self.rows)
         self.width = Y.shape[1] if patterns.space.rho > 0 else Y.shape[1] - 1
-        self.radius = float(patterns.radius)
+        self.radius = float(patterns.radius) or 1.0  # no radius: all rows are zero
         self.Y = Y[:, : self.width] / self.radius
         self.lower, self.direction = -np.inf, np.zeros(Y.shape[1])
 
@@ -156,10 +184,8 @@ class _Hull:
         A = np.vstack([np.column_stack([self.Y.T, -q]), np.append(np.ones(n), 0.0)])
         right, free = np.append(np.zeros(width), 1.0), [(0, None)] * n + [(None, None)]
         found = linprog(np.append(np.zeros(n), -1.0), A_eq=A, b_eq=right, bounds=free)
-        if found.status == 2 or (found.x is not None and found.x[-1] < -1e-9):
-            raise DataError(SEPARABLE)
-        if found.x is None:
-            raise DataError(f"The linear program could not be solved: {found.message}. Scale your features.")
+        if found.x is None or not found.x[:-1].any():  # rounding errors defeated the solver: no bound from this ray
+            return Shot(0.0, 0.0, q)
         weight = np.maximum(found.x[:-1], 0.0)
         weight, s = weight / weight.sum(), max(float(found.x[-1]), 0.0)
         point = self.patterns.combine(self.rows, weight)[: self.width] / self.radius

@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from separatrix.aside import by_itself
 from separatrix.errors import DataError
 from separatrix.optimum import solvers
 from separatrix.optimum.problem import Problem
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.clock import Clock
-from separatrix.proof.separability import separability
+from separatrix.proof.separability import check_switch, check_table, decide
 from separatrix.rows.memory import MemoryRows
-from separatrix.rows.validate import check_numbers, check_structure
-from separatrix.space import Space, Vector
+from separatrix.space import Space, Vector, default_errstate
 
 PRICES = (1e-2, 1.0, 1e2)  # C of the soft margins whose errors are looked at, in units of 1/R^2
 NONE = np.zeros(0, np.int64)
@@ -51,6 +51,8 @@ def _rows(count: int) -> str:
     return "row has" if count == 1 else "rows have"
 
 
+@default_errstate()
+@by_itself()
 def rows_to_remove(X: Any, y: ArrayLike, *, fit_intercept: bool = True, max_time: float = 10.0) -> Removal:
     """Bounds on how many rows have to be removed until a hyperplane separates the rest, both proved.
 
@@ -77,18 +79,15 @@ def rows_to_remove(X: Any, y: ArrayLike, *, fit_intercept: bool = True, max_time
     >>> answer.rows
     array([3])
     """
+    check_switch(fit_intercept)
     X, labels = two_classes(X, y)
-    return _Search(X, labels, bool(fit_intercept), Clock(max_time)).run()
+    rows = MemoryRows(X).without_empty_columns()
+    return _Search(Patterns(rows, labels, Space(1.0 if fit_intercept else 0.0)), Clock(max_time)).run()
 
 
 def two_classes(X: Any, y: ArrayLike) -> tuple[Any, Vector]:
     """The rows, checked, and their labels as -1 and +1."""
-    from sklearn.utils import check_array, column_or_1d
-
-    check_structure(X)
-    check_numbers(X)
-    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
-    labels = column_or_1d(y)
+    X, labels = check_table(X, y)
     classes = np.unique(labels)
     if len(classes) != 2:
         raise DataError(f"How far classes are from separable is told for two classes; these data have {len(classes)}.")
@@ -105,8 +104,8 @@ class _Left(NamedTuple):
 
 
 class _Search:
-    def __init__(self, X: Any, labels: np.ndarray, fit_intercept: bool, clock: Clock):
-        self.X, self.labels, self.fit_intercept, self.clock = X, labels, fit_intercept, clock
+    def __init__(self, patterns: Patterns, clock: Clock):
+        self.patterns, self.clock = patterns, clock
 
     def run(self) -> Removal:
         witnesses: list[np.ndarray] = []
@@ -125,12 +124,11 @@ class _Search:
         return Removal(at_least, len(rows), witnesses, np.sort(rows))
 
     def without(self, out: np.ndarray, clock: Clock) -> _Left:
-        stay = np.setdiff1d(np.arange(len(self.labels)), out)
-        if len(np.unique(self.labels[stay])) < 2:
+        stay = np.setdiff1d(np.arange(self.patterns.n), out)
+        classes = len(np.unique(self.patterns.labels[stay]))
+        if not classes or (classes == 1 and self.patterns.space.rho):  # a bias alone separates one class
             return _Left(True)
-        answer = separability(
-            self.X[stay], self.labels[stay], fit_intercept=self.fit_intercept, max_time=clock.left, weak=False
-        )
+        answer = decide(self.patterns.sample(stay), clock.left)
         if answer.separable is False and answer.gordan is not None:
             return _Left(False, witness=stay[np.sort(answer.gordan.rows)])
         certificate = answer.certificate
@@ -149,22 +147,29 @@ class _Search:
         return True, None
 
     def _enough(self, witnesses: list[np.ndarray], left: _Left) -> np.ndarray:
-        """The fewest rows that are known to be enough: a class, those on the wrong side of a vector, or none."""
-        known = [np.flatnonzero(self.labels == sign) for sign in (-1.0, 1.0)]
+        """The fewest rows that are known to be enough: all, a class, those on the wrong side of a vector, or none."""
+        known = [np.arange(self.patterns.n), *(np.flatnonzero(self.patterns.labels == sign) for sign in (-1.0, 1.0))]
         if left.separable:
             known.append(np.concatenate([*witnesses, NONE]))
         if witnesses:
-            known += _wrong_sides(self.X, self.labels, left.vector, 1.0 if self.fit_intercept else 0.0)
+            known += _wrong_sides(self.patterns, left.vector)
         return next(rows for rows in sorted(known, key=len) if self.without(rows, Clock()).separable)
 
 
-def _wrong_sides(X: Any, labels: np.ndarray, vector: Vector | None, rho: float) -> list[np.ndarray]:
-    """Rows on the wrong side of a vector, and of some soft margins."""
-    plain = Patterns(MemoryRows(X), labels, Space(rho))
-    vectors = [] if vector is None else [vector]
-    for price in PRICES:
+def _wrong_sides(patterns: Patterns, vector: Vector | None) -> list[np.ndarray]:
+    """Rows on the wrong side of a vector, and of some soft margins.
+
+    These are of rows scaled to a size of about 1, so that no square overflows or vanishes: whether a hyperplane
+    separates does not depend on it.
+    """
+    found = [] if vector is None else [patterns.margins(patterns.in_these_columns(vector))]
+    range_ = patterns.column_range()
+    size = np.frexp(max(np.abs(range_.largest).max(), np.abs(range_.smallest).max()))[1]
+    scaled = patterns.home.scaled(np.zeros(patterns.d), np.full(patterns.d, np.ldexp(1.0, size - 1)))
+    plain = Patterns(scaled, patterns.labels, patterns.space)
+    for price in PRICES if plain.radius2 else ():
         C = price / plain.radius2
-        problem = Problem(plain.in_space(Space(rho, (2.0 * C) ** -0.5)), C, tol=1e-3)
+        problem = Problem(plain.in_space(Space(plain.space.rho, (2.0 * C) ** -0.5)), C, tol=1e-3)
         solvers.solve(problem, solvers.choose(problem)[0])
-        vectors.append(problem.a)
-    return [np.flatnonzero(~(plain.margins(a) > 0.0)) for a in vectors]
+        found.append(plain.margins(problem.a))
+    return [np.flatnonzero(~(margins > 0.0)) for margins in found]

@@ -35,7 +35,7 @@ from separatrix.rows.elsewhere import home_of
 from separatrix.rows.memory import MemoryRows
 from separatrix.rows.validate import check_labels, check_numbers, check_structure
 from separatrix.showing import figures_of
-from separatrix.space import Space, Vector
+from separatrix.space import Space, Vector, default_errstate
 
 MOST_NAMED = 3  # answers that are told by their names
 MOST_VALUES = 5_000_000  # of patterns that are written out to ask whether they are quasi-completely separable
@@ -87,6 +87,7 @@ class Separability:
         return f"<p>{escape(self.explanation)}</p>{figures_of(self)}"
 
 
+@default_errstate()
 @by_itself()
 def separability(
     X: Any,
@@ -128,23 +129,14 @@ def separability(
     >>> print(separability([[0.0], [2.0], [1.0]], ["a", "a", "b"]))
     Not separable: 3 rows with positive weights combine to exactly 0, so no hyperplane has all of them on their sides.
     """
-    from sklearn.utils import check_array, check_consistent_length, column_or_1d
-    from sklearn.utils.multiclass import check_classification_targets
-
-    if not isinstance(fit_intercept, (bool, np.bool_)):
-        raise ValueError(f"fit_intercept={fit_intercept!r} must be True or False.")
+    check_switch(fit_intercept)
     if not max_time > 0:
         raise ValueError(f"max_time={max_time!r} must be positive.")
     ask = _Question(1.0 if fit_intercept else 0.0, max_time, weak)
     home = home_of(X, y)
     if home is not None:
         return ask.about_home(home)
-    check_structure(X)
-    check_numbers(X)
-    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
-    y = column_or_1d(y) if getattr(y, "ndim", 1) > 1 else check_labels(y)
-    check_consistent_length(X, y)
-    check_classification_targets(y)
+    X, y = check_table(X, y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise _one_class(classes)
@@ -159,6 +151,25 @@ def separability(
             two = np.flatnonzero((codes == i) | (codes == j))
             pairwise[names[j], names[i]] = ask.binary(rows.take(two), np.where(codes[two] == i, 1.0, -1.0))
     return _joint(ask.linear_machine(rows, codes, len(names)), total, pairwise)
+
+
+def check_switch(fit_intercept: Any) -> None:
+    if not isinstance(fit_intercept, (bool, np.bool_)):
+        raise ValueError(f"fit_intercept={fit_intercept!r} must be True or False.")
+
+
+def check_table(X: Any, y: Any) -> tuple[Any, np.ndarray]:
+    """Rows in memory and their labels, as arrays."""
+    from sklearn.utils import check_array, check_consistent_length, column_or_1d
+    from sklearn.utils.multiclass import check_classification_targets
+
+    check_structure(X)
+    check_numbers(X)
+    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
+    y = column_or_1d(y) if getattr(y, "ndim", 1) > 1 else check_labels(y)
+    check_consistent_length(X, y)
+    check_classification_targets(y)
+    return X, y
 
 
 def _one_class(classes: np.ndarray) -> DataError:

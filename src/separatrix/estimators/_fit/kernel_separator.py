@@ -11,6 +11,7 @@ from separatrix.estimators._fit.prediction import scores_of
 from separatrix.estimators._fit.separator import Data, LinearSeparator
 from separatrix.estimators._fit.watch import threads_for
 from separatrix.estimators.sklearn_api import NOT_NEGATIVE, POSITIVE, between, one_of
+from separatrix.patterns.base import TINY
 from separatrix.patterns.binary_problems import binary_labels, pairs
 from separatrix.patterns.kernel_functions import FORMS, Kernel
 from separatrix.patterns.kernel_patterns import GRAM_VALUES_AT_A_TIME, KernelPatterns, as_matrix
@@ -164,6 +165,9 @@ def _variance(X: Any, weight: Vector) -> float:
         size = float(weight.sum()) * X.shape[1]
         mean = weight @ sums / size
         variance = float(weight @ squares / size - mean * mean)
-    if not np.isfinite(variance):
-        raise DataError('The variance of X overflows float64, so gamma="scale" has no value. Scale your features.')
+    if not np.isfinite(variance) or 0 < variance * X.shape[1] < TINY:
+        raise DataError(
+            f'The variance of X is {variance:g}, so gamma="scale", which is 1 / (n_features * variance), has no value in '
+            "float64. Scale your features."
+        )
     return variance

@@ -16,6 +16,7 @@ from separatrix.patterns.binary_problems import pairs
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import accumulated, certify
 from separatrix.rules.base import attribute
+from separatrix.space import default_errstate
 from separatrix.training.base import Training
 
 
@@ -40,6 +41,15 @@ class PartialFitMixin(LinearSeparator):
         The multipliers of the patterns are not kept, only their sum: the upper bound stays valid, because more
         patterns can only lower the optimum, but it can no longer be checked. ``certificate_.lower`` is None until
         `certify` measures it on data.
+
+        With ``shuffle=False`` several blocks give the vector of one epoch over all rows. The exceptions need numbers of
+        all rows before the first update, and use those of the first block, or of the blocks so far:
+
+        - R = max ``|y_k|`` of the first block: `ALMA`, `CRAMMA`, `FixedMargin`, `MICRA`, `MarginPerceptron`. A first
+          block with the longest row makes no difference.
+        - R and the number of rows of the first block: `LMS`, unless ``eta`` is a function.
+        - The largest value in the first block: `BalancedWinnow`, `PNormALMA`.
+        - The class means of all blocks so far: `FuzzyPerceptron`.
 
         Parameters
         ----------
@@ -119,6 +129,7 @@ class PartialFitMixin(LinearSeparator):
             return float("inf")
         return Training.accumulated_upper(record.state, recipe.rule, record.radius2, record.radius)
 
+    @default_errstate()
     def certify(self, X: Any, y: Any) -> Certificate:
         """Measure the margin of a fitted separator on data; the certificate becomes ``certificate_``.
 

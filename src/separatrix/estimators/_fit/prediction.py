@@ -20,7 +20,7 @@ from separatrix.rows.device import DeviceRows, beside, namespace, stays_there, t
 from separatrix.rows.elsewhere import block_by_block, is_dask
 from separatrix.rows.validate import check_structure
 from separatrix.showing import figures_of
-from separatrix.space import Space
+from separatrix.space import Space, default_errstate, norm
 
 DTYPES = [np.float64, np.float32]
 
@@ -29,6 +29,7 @@ def blockwise(method):
     """A method whose answer for a row depends on this row alone: of a collection of Dask it is a Dask array."""
 
     @wraps(method)
+    @default_errstate()
     def answer(self, X, **options):
         if not is_dask(X):
             return method(self, X, **options)
@@ -164,8 +165,8 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
         scores = self._scores_of_rows(X)
         if scores.ndim > 1 and self._fitted_as() == "kesler":
             return distances_from_borders(scores, self._hyperplanes()[0])
-        lengths = np.linalg.norm(self._hyperplanes()[0], axis=1)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        lengths = np.array([norm(w) for w in self._hyperplanes()[0]])
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             return scores / (lengths[0] if scores.ndim == 1 else lengths)
 
     @blockwise

@@ -145,9 +145,9 @@ class LinearSeparator(LinearPredictor):
     def _warn_not_converged(self, n: int) -> None:
         """``n``: the number of rows that took part."""
         reason, advice = self._doubt(n)
-        if advice:  # the fourth frame from here is the user's line
+        if advice:  # the fifth frame from here is the user's line
             words = f"{type(self).__name__} ended by {reason} before it converged. {advice}"
-            warnings.warn(words, ConvergenceWarning, stacklevel=5)
+            warnings.warn(words, ConvergenceWarning, stacklevel=6)
 
     def _doubt(self, n: int) -> tuple[str, str]:
         """Why a fit has not converged, and advice; none where there is nothing to say."""
@@ -258,6 +258,11 @@ class LinearSeparator(LinearPredictor):
         if not isfinite(patterns.radius2):
             row = patterns.shape.bad * patterns.rows_in_all // patterns.n
             row = row if kept is None else int(kept[row])
+            if isfinite(2.0 * (patterns.largest_square + rho * rho + delta * delta)):  # 2: of Kesler's construction
+                raise DataError(
+                    f"The sample weight of row {row} is so small that 1 / (2 C weight) overflows float64. Scale the "
+                    "sample weights, or give the row the weight 0 to leave it out."
+                )
             raise DataError(f"The squared norm of row {row} overflows float64. Scale your features.")
         if patterns.radius2 < TINY:
             nothing = patterns.here and not np.any(patterns.rows.data)

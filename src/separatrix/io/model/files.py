@@ -68,6 +68,13 @@ def save(model: Any, path: str | Path, provenance: dict[str, Any] | None = None)
         ensure_ascii=False,
         allow_nan=False,
     )
+    try:
+        document.encode()
+    except UnicodeEncodeError as error:
+        text = document[max(error.start - 20, 0) : error.end + 20]
+        raise ModelError(
+            f"The model holds text that UTF-8 cannot encode: {text!a}. Use other labels or names of columns."
+        ) from error
     metadata = {
         "format": MAGIC,
         "format_version": str(FORMAT),
