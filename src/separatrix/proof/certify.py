@@ -87,10 +87,10 @@ def lower_bound(
         return _down(np.sum((np.maximum(slacks, 0.0) / delta) ** 2 * np.ones(patterns.n)) ** -0.5, slack, patterns.n)
     m = (patterns.margins(a) if margins is None else margins) - slack * patterns.margin_error(a)
     shortest = max(shortest, TINY)
-    with np.errstate(over="ignore"):  # the length may be 0, but for rounding errors
+    with np.errstate(over="ignore", invalid="ignore"):  # a length that may be 0: such a gamma is worth nothing
         m = m / longest if shortest == longest else np.where(m > 0, m / longest, m / shortest)
         gamma = best_gamma(m, delta, near)
-        J = objective(m, gamma, delta) if isfinite(gamma) else np.sum(np.broadcast_to(delta, patterns.n) ** -2.0)
+    J = objective(m, gamma, delta) if isfinite(gamma) else np.sum(np.broadcast_to(delta, patterns.n) ** -2.0)
     with_slack = 1.0 / np.sqrt(J * (1.0 + slack * (patterns.n + 8) * EPS))
     # without slack gamma = min m and J = gamma^-2
     return _down(max(float(with_slack), float(m.min())), slack, len(a))
