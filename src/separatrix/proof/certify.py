@@ -88,7 +88,7 @@ def lower_bound(patterns: Any, a: Vector, slack: float = SLACK, margins: Vector 
     with np.errstate(over="ignore", invalid="ignore"):  # a length that may be 0: such a gamma is worth nothing
         m = m / longest if shortest == longest else np.where(m > 0, m / longest, m / shortest)
         gamma = best_gamma(m, delta)
-        J = objective(m, gamma, delta) if isfinite(gamma) else np.sum(np.broadcast_to(delta, patterns.n) ** -2.0)
+    J = objective(m, gamma, delta) if isfinite(gamma) else np.sum(np.broadcast_to(delta, patterns.n) ** -2.0)
     with_slack = 1.0 / np.sqrt(J * (1.0 + slack * (patterns.n + 8) * EPS))
     # without slack gamma = min m and J = gamma^-2
     return _down(max(float(with_slack), float(m.min())), slack, len(a))
