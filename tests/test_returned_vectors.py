@@ -332,8 +332,8 @@ class OwnSVC(SVC):
 
 def svc(X, codes, classes, weight, rng, folder):
     case = settings(rng) | {"loss": "hinge", "fit_intercept": "free"}
-    name, more, K, data = kernel_of(X, rng)
-    case["C"] = case["C"] if name == "linear" else min(case["C"], 1e6)
+    name, more, K, data = kernel_of(X / max(1.0, np.abs(X).max()), rng)
+    case["C"] = case["C"] if name == "linear" else min(case["C"], 1e3)  # SVC has no limit in time
     weight = None if weight is None else np.maximum(weight, 0.5)  # rows of weight 0 are left to LIBSVM
     class_weight = ["balanced", {k: 0.5 + k for k in range(classes)}, None, None][rng.integers(4)]
     model = OwnSVC(C=case["C"], kernel=name, tol=case["tol"], class_weight=class_weight, **more)
