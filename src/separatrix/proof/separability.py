@@ -166,7 +166,9 @@ def _one_class(classes: np.ndarray) -> DataError:
 
 
 def decide(patterns: PatternSet, max_time: float = np.inf, near: Multipliers | None = None) -> Separability:
-    """`separability` for patterns that are already there, without the question of weak separability. ``near``: rows and multipliers that combine to nearly 0."""
+    """`separability` for patterns that are already there, without the question of weak separability.
+
+    ``near``: rows and multipliers that combine to nearly 0."""
     return _Question(patterns.space.rho, max_time, kinds=False).decide(patterns, near)
 
 
