@@ -69,8 +69,8 @@ def decide_quasi_complete(rows: FloatRows, clock: Clock) -> Answer | None:
     if bits_of(V, unit) > MOST_BITS:
         return None
     columns = independent_columns(V, unit, clock)
-    if not len(columns):
-        return Answer(None)  # rows of zeros
+    if not len(columns):  # rows of zeros, or of multiples of the prime
+        return None if V.any() else Answer(None)
     scale = unit[columns] + np.array(rows.size)[columns]  # no value exceeds 1
     A = np.ldexp(V[:, columns], -scale)
     for proposal in _proposals(A, clock):

@@ -366,7 +366,7 @@ class _Question:
                 return "quasi", found
             if not Alternative.affordable(patterns, MOST_VALUES):
                 return "undecided", None
-            with one_blas_thread:  # many short products, which several threads delay
+            with one_blas_thread, np.errstate(all="ignore"):  # many short products, which several threads delay
                 weak = (exact or Alternative(patterns, self.clock)).weak(witness.rows, self.clock)
         except OutOfTimeError:
             return "undecided", None
