@@ -13,6 +13,7 @@ from separatrix.proof import alternative, quasi_complete
 from separatrix.proof import separability as module
 from separatrix.proof.clock import Clock
 from separatrix.proof.exact import integer_row, pieces_of, units_of
+from separatrix.proof.integer_systems import PRIMES
 from separatrix.proof.minimum_norm import MOST_BITS, FloatRows, IntegerRows
 
 
@@ -174,6 +175,22 @@ class _NeverWrittenOut:
     @staticmethod
     def affordable(*_):
         return False
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "kind"),
+    [
+        ([[1.0], [1], [0]], [0, 1, 1], "none"),
+        ([[1.0, 2], [1, 2], [2, 1], [1, 1]], [0, 1, 1, 1], "quasi"),
+        ([[1.0, 2], [1, 2], [2, 1], [1, 1], [-1, -1]], [0, 1, 1, 1, 1], "none"),
+    ],
+)
+def test_multiples_of_the_prime_of_the_proofs(X, y, kind):
+    """Modulo the prime all of them are 0."""
+    for factor in (1.0, float(PRIMES[0]), PRIMES[0] * 0.5):
+        for X_ in (np.array(X) * factor, np.array(X) * [factor, *[1.0] * (len(X[0]) - 1)]):
+            with np.errstate(all="raise"):
+                assert separability(X_, y, fit_intercept=False).kind == kind
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

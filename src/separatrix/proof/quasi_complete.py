@@ -69,8 +69,8 @@ def decide_quasi_complete(rows: FloatRows, clock: Clock) -> Answer | None:
     if bits_of(V, unit) > MOST_BITS:
         return None
     columns = independent_columns(V, unit, clock)
-    if not len(columns):
-        return Answer(None)  # rows of zeros
+    if not len(columns):  # rows of zeros, or of multiples of the prime
+        return None if V.any() else Answer(None)
     scale = unit[columns] + np.array(rows.size)[columns]  # no value exceeds 1
     A = np.ldexp(V[:, columns], -scale)
     for proposal in _proposals(A, clock):
@@ -135,7 +135,7 @@ class _Proposal(NamedTuple):
 
 
 def _proposals(A: Floats, clock: Clock) -> Iterator[_Proposal]:
-    """Run Newton's method; yield a proposal after 2, 4, 8 ... steps in which the same rows grew, and after long steps."""
+    """Run Newton's method; yield a proposal after 2, 4, 8 ... steps in which the same rows grew, and in long steps."""
     n, width = A.shape
     S: Any = sp.csr_array(A) if np.count_nonzero(A) <= SPARSE * A.size else A
     transposed = S.T.tocsr() if sp.issparse(S) else S.T
@@ -248,7 +248,7 @@ def _combined(V: Floats, unit: NDArray[np.int64], weight: Vector, clock: Clock) 
 
 
 def _weak_vector(rows: FloatRows, A: Floats, columns: np.ndarray, proposal: _Proposal, clock: Clock) -> Integers | None:
-    """Return an integer vector near a proposed one that vanishes on the tight rows, if no product with a row is negative."""
+    """Return integers near a proposed vector that vanish on the tight rows, if no product with a row is negative."""
     V, tight = rows.floats, proposal.tight
     assert tight is not None
     unit, size = rows.unit[columns], np.array(rows.size)[columns]

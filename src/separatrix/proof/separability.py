@@ -177,7 +177,9 @@ def _one_class(classes: np.ndarray) -> DataError:
 
 
 def decide(patterns: PatternSet, max_time: float = np.inf, near: Multipliers | None = None) -> Separability:
-    """`separability` for patterns that are already there, without the question of weak separability. ``near``: rows and multipliers that combine to nearly 0."""
+    """`separability` for patterns that are already there, without the question of weak separability.
+
+    ``near``: rows and multipliers that combine to nearly 0."""
     return _Question(patterns.space.rho, max_time, kinds=False).decide(patterns, near)
 
 
@@ -375,7 +377,7 @@ class _Question:
                 return "quasi", found
             if not Alternative.affordable(patterns, MOST_VALUES):
                 return "undecided", None
-            with one_blas_thread:  # many short products, which several threads delay
+            with one_blas_thread, np.errstate(all="ignore"):  # many short products, which several threads delay
                 weak = (exact or Alternative(patterns, self.clock)).weak(witness.rows, self.clock)
         except OutOfTimeError:
             return "undecided", None
