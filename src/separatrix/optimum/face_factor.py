@@ -57,7 +57,7 @@ class FaceFactor:
         if not self._bring(order):
             return False
         if len(order) > len(old):
-            self.L = np.empty((int(ROOM * len(order)) + 1,) * 2)
+            self.L = np.empty((self._room(len(order)),) * 2)
             self.L[:kept, :kept] = old[:kept, :kept]
         self.L[kept : kept + len(tail), :kept] = old[tail, :kept]
         self.inverses = inverses
@@ -101,6 +101,9 @@ class FaceFactor:
             x[part] = self.inverses[j // BLOCK].T @ (x[part] - L[end:n, j:end].T @ x[end:])
         return x
 
+    def _room(self, size: int) -> int:
+        return max(min(int(ROOM * size) + 1, self.largest), size)
+
     def _bring(self, rows: np.ndarray) -> bool:
         """Compute the inner products of these rows that are not known yet; False if time is up."""
         if len(rows) + len(self.known) - np.count_nonzero(self.place[rows] >= 0) > self.largest:
@@ -109,7 +112,7 @@ class FaceFactor:
         fresh, patterns = rows[self.place[rows] < 0], self.problem.patterns
         first, n = len(self.known), len(self.known) + len(fresh)
         if n > len(self.gram):
-            gram = np.empty((min(int(ROOM * n) + 1, max(self.largest, n)),) * 2)
+            gram = np.empty((self._room(n),) * 2)
             gram[:first, :first], self.gram = self.gram[:first, :first], gram
         self.known = np.append(self.known, fresh)
         self.problem.passes += len(fresh) / max(patterns.n, 1)

@@ -51,7 +51,7 @@ def follow(problem: Problem, sweeps: Sweeps) -> None:
         fall = math.log(before / gap) if rounds and 0 < gap < before else 0.0
         to_go = count * math.log(gap / max(problem.tol, 1e-16)) / fall if fall > 0 else np.inf
         before, rounds = gap, rounds + 1
-        if steps.cost() < to_go * sweeps.size * values:
+        if steps.cost() < to_go * max(sweeps.size, 1) * values:
             steps.run()
             if problem.gap <= problem.tol:
                 problem.done()
