@@ -1,10 +1,10 @@
-"""The whole race: python -m benchmarks [race | map | study] [--smoke] [--goal NAME ...] [--out FOLDER] [--docs]
+"""The whole race: python -m benchmarks [race | map | study | limits] [--smoke] [--goal NAME ...] [--out FOLDER] [--docs]
 
 Run it on an idle machine with SEPARATRIX_DATA set; `pip install '.[bench]'` brings the peers. Results go to FOLDER as
 results.json and results.md. ``--smoke`` runs tiny cases of everything in less than a minute: it shows that the race
 works, and its times mean nothing. ``map`` is the race as a map of rows against columns (`benchmarks.regime_map`):
-map.json and map.txt. ``study`` asks which classifier predicts best (`benchmarks.study`): study.json. ``--docs`` writes
-the page of docs/ as well, with the remarks below: benchmarks.md with remarks.md, study.md with study_remarks.md.
+map.json and map.txt. ``study`` asks which classifier predicts best (`benchmarks.study`): study.json. ``limits`` prints how
+late max_time and Ctrl-C are answered (`benchmarks.limits`). ``--docs`` writes the page of docs/ as well, with the remarks below: benchmarks.md with remarks.md, study.md with study_remarks.md.
 """
 
 from benchmarks.measure import one_thread
@@ -52,19 +52,20 @@ def main() -> None:
     parser.add_argument(
         "what",
         nargs="?",
-        choices=("race", "map", "study"),
+        choices=("race", "map", "study", "limits"),
         default="race",
-        help="the race, the map of regimes, or the study of accuracy",
+        help="the race, the map of regimes, the study of accuracy, or how late limits are answered",
     )
     parser.add_argument("--seconds", type=float, default=3.0, help="limit of a peer's run, for the map")
-    parser.add_argument("--only", metavar="WORDS", help="only the map's cells whose name holds these words, again")
+    parser.add_argument("--only", metavar="WORDS", help="only cells of the map, or limits, whose name holds these words")
     parser.add_argument("--smoke", action="store_true", help="tiny cases of everything, in less than a minute")
     parser.add_argument("--goal", action="append", choices=GOALS, help="only this one; may be given several times")
     parser.add_argument("--out", type=Path, default=Path("benchmark-results"), help="folder for results.json and .md")
     parser.add_argument("--docs", action="store_true", help="write docs/benchmarks.md from the results in FOLDER")
     options = parser.parse_args()
     if options.what != "race":
-        module, name = {"map": ("regime_map", "draw"), "study": ("study", "study")}[options.what]
+        modules = {"map": ("regime_map", "draw"), "study": ("study", "study"), "limits": ("limits", "measure")}
+        module, name = modules[options.what]
         getattr(importlib.import_module(f"benchmarks.{module}"), name)(options)
         return
     results: dict[str, list[Row]] = {}

@@ -26,7 +26,7 @@ from separatrix.patterns.base import PassedPatterns
 from separatrix.patterns.device_patterns import passed
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certify import certify, upper_bound
-from separatrix.proof.clock import Clock
+from separatrix.cancellation import Clock
 from separatrix.proof.exact import vanishing_weights
 from separatrix.proof.separability import separability
 from separatrix.rows.device import DeviceRows

@@ -27,7 +27,7 @@ from separatrix import (
     LeastSquares,
     LinearProgram,
     NearestPoint,
-    aside,
+    cancellation,
     separability,
 )
 from separatrix.callbacks import MarginTrace

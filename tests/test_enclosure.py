@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from separatrix import LeastSquares, rows
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof import gordan
-from separatrix.proof.clock import Clock, OutOfTimeError
+from separatrix.cancellation import Clock, OutOfTimeError
 from separatrix.proof.enclosure import enclosed_weights
 from separatrix.proof.exact import vanishing_weights
 from separatrix.space import Space

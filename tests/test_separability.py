@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from separatrix import DataError, MaxMargin, separability
 from separatrix.proof import integer_systems
-from separatrix.proof.clock import Clock, OutOfTimeError
+from separatrix.cancellation import Clock, OutOfTimeError
 from separatrix.proof.exact import product_sign, vanishing_weights
 
 

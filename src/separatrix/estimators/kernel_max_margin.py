@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.errors import NotSeparableError
+from separatrix.estimators._fit.class_means import ClassMeans
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.kernel_separator import CONSTRAINTS, KernelMixin
 from separatrix.estimators._fit.margin_classifier import MarginClassifier, Solution
@@ -136,7 +137,6 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
             data.weight,
             tol=float(self.tol),
             megabytes=float(self.cache_size) / threads,
-            max_time=np.inf if self.max_time is None else float(self.max_time),
         )
 
     def _measures(self, problem: KernelProblem) -> dict[str, Any]:
@@ -178,6 +178,10 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
 
     def _fitted(self, patterns: list[Any], vectors: list[Vector], data: Data) -> dict[str, Any]:
         return self._duals(patterns[0], vectors, data.kept)
+
+    def _between_means(self, means: ClassMeans, i: int, j: int, data: Data) -> dict[str, Any]:
+        found = super()._between_means(means, i, j, data)
+        return {**found, "alphas_": [np.zeros(len(found["support_"]))], "n_steps_": 0}
 
     def _set_support(self, solutions: list[Solution], data: Data) -> None:
         rows = np.searchsorted(data.kept, self.support_)

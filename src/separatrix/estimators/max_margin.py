@@ -9,9 +9,9 @@ import numpy as np
 
 from separatrix.errors import NotSeparableError, UnavailableError
 from separatrix.estimators._fit.checkpointed import CHECKPOINT
+from separatrix.estimators._fit.class_means import ClassMeans
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.margin_classifier import MarginClassifier, Solution
-from separatrix.estimators._fit.one_vs_one import stacked
 from separatrix.estimators._fit.separator import Data
 from separatrix.estimators.sklearn_api import COUNT, check_feature_names, one_of
 from separatrix.optimum import solvers
@@ -163,7 +163,6 @@ class MaxMargin(MarginClassifier):
             float(self.C),
             tol=min(float(self.tol), PRECISE_GAP) if self._costs_nothing(patterns) else float(self.tol),
             max_passes=np.inf if self.max_passes is None else float(self.max_passes),
-            max_time=np.inf if self.max_time is None else float(self.max_time),
         )
 
     def _costs_nothing(self, patterns: Patterns) -> bool:
@@ -213,7 +212,7 @@ class MaxMargin(MarginClassifier):
         margin is below what arithmetic in this space resolves. What is undecided does not converge."""
         patterns = problem.patterns
         near = (problem.alpha_index, problem.alpha)
-        seconds = min(problem.time_left(), AFTERWARDS) if problem.limited else problem.time_left()
+        seconds = AFTERWARDS if problem.limited else np.inf
         answer = decide(patterns.in_space(Space(patterns.space.rho)), seconds, near)
         if answer.separable and answer.certificate is not None and answer.certificate.direction is not None:
             # better than what was found, whatever floats say of its margin
@@ -242,6 +241,10 @@ class MaxMargin(MarginClassifier):
         self.n_iter_ = ceil(max(s.problem.passes for s in solutions))
         self.solver_ = solutions[0].how
 
+    def _between_means(self, means: ClassMeans, i: int, j: int, data: Data) -> dict[str, Any]:
+        none = {"support_": np.zeros(0, np.int64), "dual_coef_": np.zeros((1, 0)), "n_passes_": 0.0}
+        return {**super()._between_means(means, i, j, data), **none, "solver_": "none (no time was left)"}
+
     def _set_support(self, solutions: list[Solution], data: Data) -> None:
         first = solutions[0].problem.patterns
         if not data.here:
@@ -263,8 +266,6 @@ class MaxMargin(MarginClassifier):
         if hasattr(members[0], "support_"):
             self.support_, self.dual_coef_ = _joined([m.support_ for m in members], [m.dual_coef_[0] for m in members])
             self.n_support_ = _support_of_classes(members, len(self.classes_))
-            first = np.unique(np.concatenate([m.support_ for m in members]), return_index=True)[1]
-            self.support_vectors_ = stacked([m.support_vectors_ for m in members])[first]
         self.n_passes_ = float(sum(m.n_passes_ for m in members))
         self.n_iter_ = max(m.n_iter_ for m in members)
         self.solver_ = members[0].solver_

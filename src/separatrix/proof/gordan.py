@@ -12,7 +12,7 @@ import numpy as np
 from separatrix.optimum.least_distance import least_distance
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import upper_bound
-from separatrix.proof.clock import Clock, OutOfTimeError
+from separatrix.cancellation import Clock, OutOfTimeError
 from separatrix.proof.enclosure import enclosed_weights, scaled_columns
 from separatrix.proof.exact import BROKEN, LARGEST_SYSTEM, vanishing_weights
 from separatrix.proof.interior import FEWEST_PER_COLUMN, interior_weights, overlapping_rows

@@ -12,7 +12,7 @@ import numpy as np
 
 from separatrix.patterns.kernel_patterns import KernelPatterns
 from separatrix.patterns.plain_patterns import Patterns
-from separatrix.proof.clock import Clock, OutOfTimeError
+from separatrix.cancellation import Clock, OutOfTimeError
 from separatrix.proof.gordan import Gordan, refuting_pair, witness
 from separatrix.proof.integer_systems import Integers
 from separatrix.proof.minimum_norm import IntegerRows, decide

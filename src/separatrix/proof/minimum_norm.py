@@ -18,7 +18,7 @@ from separatrix.optimum import active_set
 from separatrix.optimum.problem import Problem
 from separatrix.patterns.base import EPS
 from separatrix.patterns.plain_patterns import Patterns
-from separatrix.proof.clock import Clock, OutOfTimeError
+from separatrix.cancellation import Clock, OutOfTimeError
 from separatrix.proof.exact import BROKEN, dot, without_factor
 from separatrix.proof.integer_systems import PRIMES, Integers, independent, limbs, residues, solve
 from separatrix.space import Space, Vector

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from separatrix.cancellation import Clock, OutOfTimeError, limited, run_in_thread
 from separatrix.errors import DataError
 from separatrix.patterns.base import EPS
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certify import SLACK, plain_margin
-from separatrix.proof.clock import Clock
 from separatrix.proof.removal import two_classes
 from separatrix.proof.separability import separability
 from separatrix.rows.memory import MemoryRows
@@ -28,7 +28,6 @@ from separatrix.space import Space, Vector
 
 MOST_ENTRIES = 5_000_000  # of a table that is written out
 SEPARABLE = "A hyperplane separates the classes: their margin is positive, and MaxMargin finds it."
-FOR_PROOF = 10.0  # seconds that the question of separability may take in any case
 NEARER = 1e-9  # part of the radius by which a facet has to be nearer than the last one
 
 
@@ -71,7 +70,8 @@ def negative_margin(
     rho : float, default=1.0
         The augmenting constant: margins are those of the augmented space.
     max_time : float, default=10.0
-        Seconds, at most; what is found until then holds. That nothing separates is proved first, in up to ten seconds.
+        Seconds, at most; what is found until then holds. That nothing separates is proved first: if there is no time
+        for it, a `DataError` says so.
 
     Returns
     -------
@@ -85,22 +85,23 @@ def negative_margin(
     >>> print(answer)
     Every hyperplane has a row on its wrong side, at least 0.459 from it; the best one ...
     """
-    X, labels = two_classes(X, y)
-    entries = X.shape[0] * X.shape[1]
-    if entries > MOST_ENTRIES:
-        raise DataError(f"X has {entries:,} entries; the margin is bounded for at most {MOST_ENTRIES:,}.")
-    decided = separability(X, labels, fit_intercept=fit_intercept, max_time=max(max_time, FOR_PROOF), weak=False)
-    if decided.separable:
-        raise DataError(SEPARABLE)
-    if decided.separable is None:
-        raise DataError("Whether a hyperplane separates the classes could not be decided. Raise max_time.")
-    patterns = Patterns(MemoryRows(X), labels, Space(float(rho) if fit_intercept else 0.0))
-    return _Hull(patterns, Clock(max_time)).run()
+    with limited(max_time):
+        X, labels = two_classes(X, y)
+        entries = X.shape[0] * X.shape[1]
+        if entries > MOST_ENTRIES:
+            raise DataError(f"X has {entries:,} entries; the margin is bounded for at most {MOST_ENTRIES:,}.")
+        decided = separability(X, labels, fit_intercept=fit_intercept, max_time=Clock().left, weak=False)
+        if decided.separable:
+            raise DataError(SEPARABLE)
+        if decided.separable is None:
+            raise DataError("Whether a hyperplane separates the classes could not be decided. Raise max_time.")
+        patterns = Patterns(MemoryRows(X), labels, Space(float(rho) if fit_intercept else 0.0))
+        return _Hull(patterns).run()
 
 
 class _Hull:
-    def __init__(self, patterns: Patterns, clock: Clock):
-        self.patterns, self.clock, self.rows = patterns, clock, np.arange(patterns.n)
+    def __init__(self, patterns: Patterns):
+        self.patterns, self.rows = patterns, np.arange(patterns.n)
         Y = patterns.dense_rows(self.rows)
         self.width = Y.shape[1] if patterns.space.rho > 0 else Y.shape[1] - 1
         self.radius = float(patterns.radius)
@@ -108,15 +109,20 @@ class _Hull:
         self.lower, self.direction = -np.inf, np.zeros(Y.shape[1])
 
     def run(self) -> NegativeMargin:
-        values, axes = np.linalg.eigh(self.Y.T @ self.Y)
-        if values[0] <= 1e-12 * values[-1]:  # the hull is flat: a vector at right angles to it has the margin 0
-            self._look(axes[:, 0])
-            return NegativeMargin(min(self.lower, 0.0), 0.0, self.direction)
-        upper = self._within(axes.T)
-        if self.clock.left > 0:
-            u = self.direction[: self.width]
-            turned = np.linalg.qr(np.column_stack([u, np.eye(self.width)]))[0]
-            upper = min(upper, self._within(turned.T))
+        upper = 0.0
+        self._look(self.Y.sum(axis=0))  # there is an answer, whenever the time is up
+        try:
+            cost = len(self.Y) * float(self.width) ** 2
+            values, axes = run_in_thread(lambda: np.linalg.eigh(self.Y.T @ self.Y), cost)
+            if values[0] <= 1e-12 * values[-1]:  # the hull is flat: a vector at right angles to it has the margin 0
+                self._look(axes[:, 0])
+            else:
+                upper = self._within(axes.T)
+                frame = np.column_stack([self.direction[: self.width], np.eye(self.width)])
+                turned = run_in_thread(lambda: np.linalg.qr(frame)[0], cost)
+                upper = min(upper, self._within(turned.T))
+        except OutOfTimeError:
+            pass
         return NegativeMargin(min(self.lower, 0.0), upper, self.direction)
 
     def _look(self, u: Vector) -> bool:
@@ -136,8 +142,6 @@ class _Hull:
             reach[j], error = min(shot.s for shot in shots), max(error, *(shot.error for shot in shots))
             for shot in shots:
                 self._nearer(shot)
-            if not self.clock.left > 0:
-                return 0.0
         if not np.all(reach > 0):
             return 0.0
         within = float(np.sum(reach**-2.0) ** -0.5) * (1.0 - 1e-12) - error
@@ -145,7 +149,7 @@ class _Hull:
 
     def _nearer(self, shot: Shot) -> None:
         """Go on to the facet that the normal of the last one meets, as long as that is nearer to 0."""
-        while self._look(shot.normal) and self.clock.left > 0:
+        while self._look(shot.normal):
             shot = self._shoot(-shot.normal)
 
     def _shoot(self, q: Vector) -> Shot:
@@ -154,8 +158,14 @@ class _Hull:
 
         n, width = self.Y.shape
         A = np.vstack([np.column_stack([self.Y.T, -q]), np.append(np.ones(n), 0.0)])
-        right, free = np.append(np.zeros(width), 1.0), [(0, None)] * n + [(None, None)]
-        found = linprog(np.append(np.zeros(n), -1.0), A_eq=A, b_eq=right, bounds=free)
+        right, low = np.append(np.zeros(width), 1.0), np.append(np.zeros(n), -np.inf)
+        bounds, left = np.column_stack([low, np.full(n + 1, np.inf)]), Clock().left
+        options = {"time_limit": left} if np.isfinite(left) else {}
+        found = run_in_thread(
+            lambda: linprog(np.append(np.zeros(n), -1.0), A_eq=A, b_eq=right, bounds=bounds, options=options)
+        )
+        if found.status == 1:
+            raise OutOfTimeError
         if found.status == 2 or (found.x is not None and found.x[-1] < -1e-9):
             raise DataError(SEPARABLE)
         if found.x is None:

@@ -16,7 +16,7 @@ from separatrix.errors import DataError
 from separatrix.optimum import solvers
 from separatrix.optimum.problem import Problem
 from separatrix.patterns.plain_patterns import Patterns
-from separatrix.proof.clock import Clock
+from separatrix.cancellation import Clock, limited
 from separatrix.proof.separability import separability
 from separatrix.rows.memory import MemoryRows
 from separatrix.rows.validate import check_numbers, check_structure
@@ -77,8 +77,9 @@ def rows_to_remove(X: Any, y: ArrayLike, *, fit_intercept: bool = True, max_time
     >>> answer.rows
     array([3])
     """
-    X, labels = two_classes(X, y)
-    return _Search(X, labels, bool(fit_intercept), Clock(max_time)).run()
+    with limited(max_time):
+        X, labels = two_classes(X, y)
+        return _Search(X, labels, bool(fit_intercept), Clock()).run()
 
 
 def two_classes(X: Any, y: ArrayLike) -> tuple[Any, Vector]:
