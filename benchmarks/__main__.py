@@ -1,10 +1,11 @@
-"""The whole race: python -m benchmarks [race | map | study | limits] [--smoke] [--goal NAME ...] [--out FOLDER] [--docs]
+"""The whole race: python -m benchmarks [race | map | study | limits] [--smoke] [--goal NAME ...] [--docs]
 
 Run it on an idle machine with SEPARATRIX_DATA set; `pip install '.[bench]'` brings the peers. Results go to FOLDER as
 results.json and results.md. ``--smoke`` runs tiny cases of everything in less than a minute: it shows that the race
 works, and its times mean nothing. ``map`` is the race as a map of rows against columns (`benchmarks.regime_map`):
-map.json and map.txt. ``study`` asks which classifier predicts best (`benchmarks.study`): study.json. ``limits`` prints how
-late max_time and Ctrl-C are answered (`benchmarks.limits`). ``--docs`` writes the page of docs/ as well, with the remarks below: benchmarks.md with remarks.md, study.md with study_remarks.md.
+map.json and map.txt. ``study`` asks which classifier predicts best (`benchmarks.study`): study.json. ``limits`` prints
+how late max_time and Ctrl-C are answered (`benchmarks.limits`). ``--docs`` writes the page of docs/ as well, with the
+remarks below: benchmarks.md with remarks.md, study.md with study_remarks.md.
 """
 
 from benchmarks.measure import one_thread
@@ -57,7 +58,7 @@ def main() -> None:
         help="the race, the map of regimes, the study of accuracy, or how late limits are answered",
     )
     parser.add_argument("--seconds", type=float, default=3.0, help="limit of a peer's run, for the map")
-    parser.add_argument("--only", metavar="WORDS", help="only cells of the map, or limits, whose name holds these words")
+    parser.add_argument("--only", metavar="WORDS", help="only cells of the map, or of limits, with these words")
     parser.add_argument("--smoke", action="store_true", help="tiny cases of everything, in less than a minute")
     parser.add_argument("--goal", action="append", choices=GOALS, help="only this one; may be given several times")
     parser.add_argument("--out", type=Path, default=Path("benchmark-results"), help="folder for results.json and .md")

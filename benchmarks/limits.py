@@ -100,67 +100,75 @@ def endless() -> list[Case]:
 
 
 def cases() -> list[Case]:
-    wide, tall = (20_000, 800, 2), (100_000, 60, 2)
+    wide, tall, many, few = (20_000, 800, 2), (100_000, 60, 2), (100_000, 60, 15), (20_000, 30, 8)
     exact = {"tol": 1e-12}
+    pairs, together = {"multi_class": "ovo", **exact}, {"multi_class": "kesler", **exact}
+    kernels = [
+        Case(
+            f"KernelMaxMargin({kernel}, {loss}, {mode})",
+            fit(KernelMaxMargin, 1e4, kernel=kernel, loss=loss, multi_class=mode, **exact),
+            (20_000, 30, classes),
+        )
+        for kernel in ("rbf", "poly", "linear")
+        for loss in ("hinge", "squared_hinge")
+        for mode, classes in (("ovr", 2), ("ovo", 8))
+    ]
+    forever = {"max_epochs": 10**9}
     return [
-        Case("MaxMargin(C=100)", fit(MaxMargin, 100.0, **exact), (200_000, 200, 2), dtype=np.float32),
-        Case("MaxMargin(C=100), free", fit(MaxMargin, 100.0, fit_intercept="free", **exact), (20_000, 1500, 2)),
-        Case("MaxMargin(C=inf)", fit(MaxMargin, INF, **exact), wide),
-        Case("MaxMargin(C=100, hinge)", fit(MaxMargin, 100.0, loss="hinge", **exact), (60_000, 300, 2)),
-        Case("MaxMargin(C=100, hinge, free)", fit(MaxMargin, 1e4, loss="hinge", fit_intercept="free", **exact), tall),
-        Case("MaxMargin(dual-coordinates)", fit(MaxMargin, 1e4, solver="dual-coordinates", **exact), wide),
-        Case("MaxMargin(sample-newton)", fit(MaxMargin, 1e4, solver="sample-newton", **exact), (300_000, 100, 2)),
-        Case("MaxMargin(C=100), sparse", fit(MaxMargin, 100.0, **exact), (100_000, 50_000, 2), density=1e-3),
-        Case("MaxMargin(C=inf), sparse", fit(MaxMargin, INF, **exact), (20_000, 50_000, 2), density=1e-3),
-        Case("MaxMargin, 15 classes", fit(MaxMargin, 100.0, **exact), (100_000, 60, 15)),
-        Case("MaxMargin, 15 classes, n_jobs=2", fit(MaxMargin, 100.0, n_jobs=2, **exact), (100_000, 60, 15)),
-        Case("MaxMargin, ovo, 15 classes", fit(MaxMargin, 100.0, multi_class="ovo", **exact), (100_000, 60, 15)),
-        Case("MaxMargin, ovo, 15 classes, n_jobs=2", fit(MaxMargin, 100.0, multi_class="ovo", n_jobs=2, **exact), (100_000, 60, 15)),  # fmt: skip
-        Case("MaxMargin, ovo, hinge, 15 classes", fit(MaxMargin, 100.0, multi_class="ovo", loss="hinge", **exact), (100_000, 60, 15)),  # fmt: skip
-        Case("MaxMargin, ovo, 100 classes", fit(MaxMargin, 100.0, multi_class="ovo", **exact), (100_000, 60, 100)),
-        Case("MaxMargin, kesler, 15 classes", fit(MaxMargin, 100.0, multi_class="kesler", **exact), (50_000, 60, 15)),
-        Case("MaxMargin, kesler, hinge", fit(MaxMargin, 100.0, multi_class="kesler", loss="hinge", **exact), (50_000, 60, 15)),  # fmt: skip
-        Case("MaxMargin(C=inf), kesler", fit(MaxMargin, INF, multi_class="kesler", **exact), (20_000, 60, 15)),
+        Case("MaxMargin", fit(MaxMargin, 100.0, **exact), (200_000, 200, 2), dtype=np.float32),
+        Case("MaxMargin, free", fit(MaxMargin, 100.0, fit_intercept="free", **exact), (20_000, 1500, 2)),
+        Case("MaxMargin, hard", fit(MaxMargin, INF, **exact), wide),
+        Case("MaxMargin, hinge", fit(MaxMargin, 100.0, loss="hinge", **exact), (60_000, 300, 2)),
+        Case("MaxMargin, hinge, free", fit(MaxMargin, 1e4, loss="hinge", fit_intercept="free", **exact), tall),
+        Case("MaxMargin, dual-coordinates", fit(MaxMargin, 1e4, solver="dual-coordinates", **exact), wide),
+        Case("MaxMargin, sample-newton", fit(MaxMargin, 1e4, solver="sample-newton", **exact), (300_000, 100, 2)),
+        Case("MaxMargin, sparse", fit(MaxMargin, 100.0, **exact), (100_000, 50_000, 2), density=1e-3),
+        Case("MaxMargin, hard, sparse", fit(MaxMargin, INF, **exact), (20_000, 50_000, 2), density=1e-3),
+        Case("MaxMargin, ovr", fit(MaxMargin, 100.0, **exact), many),
+        Case("MaxMargin, ovr, n_jobs=2", fit(MaxMargin, 100.0, n_jobs=2, **exact), many),
+        Case("MaxMargin, ovr, 100 classes", fit(MaxMargin, 100.0, **exact), (100_000, 60, 100)),
+        Case("MaxMargin, ovo", fit(MaxMargin, 100.0, **pairs), many),
+        Case("MaxMargin, ovo, n_jobs=2", fit(MaxMargin, 100.0, n_jobs=2, **pairs), many),
+        Case("MaxMargin, ovo, hinge", fit(MaxMargin, 100.0, loss="hinge", **pairs), many),
+        Case("MaxMargin, ovo, 100 classes", fit(MaxMargin, 100.0, **pairs), (100_000, 60, 100)),
+        Case("MaxMargin, kesler", fit(MaxMargin, 100.0, **together), (50_000, 60, 15)),
+        Case("MaxMargin, kesler, hinge", fit(MaxMargin, 100.0, loss="hinge", **together), (50_000, 60, 15)),
+        Case("MaxMargin, kesler, hard", fit(MaxMargin, INF, **together), (20_000, 60, 15)),
         Case("max_margin_path", path, (100_000, 60, 8)),
-        *(
-            Case(f"KernelMaxMargin({kernel}, {loss}, {mode})", fit(KernelMaxMargin, 1e4, kernel=kernel, loss=loss, multi_class=mode, **exact), (20_000, 30, c))  # fmt: skip
-            for kernel in ("rbf", "poly", "linear")
-            for loss in ("hinge", "squared_hinge")
-            for mode, c in (("ovr", 2), ("ovo", 8))
-        ),
-        Case("KernelMaxMargin(C=inf)", fit(KernelMaxMargin, INF, kernel="linear", **exact), (5_000, 30, 2)),
-        Case("KernelMaxMargin(C=inf, rbf)", fit(KernelMaxMargin, INF, **exact), (20_000, 30, 2)),
-        Case("KernelMaxMargin, 8 classes, n_jobs=2", fit(KernelMaxMargin, 1e4, loss="hinge", n_jobs=2, **exact), (20_000, 30, 8)),  # fmt: skip
-        Case("LinearProgram()", fit(LinearProgram), (60_000, 60, 2)),
-        Case("LinearProgram(minimax)", fit(LinearProgram, "minimax"), (60_000, 60, 2)),
-        Case("LinearProgram(l1)", fit(LinearProgram, "l1"), (60_000, 60, 2)),
-        Case("LinearProgram, ovo, 8 classes", fit(LinearProgram, multi_class="ovo"), (60_000, 60, 8)),
-        Case("LinearProgram, 8 classes, n_jobs=2", fit(LinearProgram, n_jobs=2), (60_000, 60, 8)),
+        *kernels,
+        Case("KernelMaxMargin, hard, linear", fit(KernelMaxMargin, INF, kernel="linear", **exact), (5_000, 30, 2)),
+        Case("KernelMaxMargin, hard, rbf", fit(KernelMaxMargin, INF, **exact), (20_000, 30, 2)),
+        Case("KernelMaxMargin, n_jobs=2", fit(KernelMaxMargin, 1e4, loss="hinge", n_jobs=2, **exact), few),
+        Case("LinearProgram", fit(LinearProgram), (60_000, 60, 2)),
+        Case("LinearProgram, minimax", fit(LinearProgram, "minimax"), (60_000, 60, 2)),
+        Case("LinearProgram, l1", fit(LinearProgram, "l1"), (60_000, 60, 2)),
+        Case("LinearProgram, ovo", fit(LinearProgram, multi_class="ovo"), (60_000, 60, 8)),
+        Case("LinearProgram, n_jobs=2", fit(LinearProgram, n_jobs=2), (60_000, 60, 8)),
         Case("separability, wide", separability, wide),
         Case("separability, tall", separability, (400_000, 100, 2)),
         Case("separability, few rows per column", separability, (1500, 1000, 2)),
-        Case("separability, 15 classes", separability, (50_000, 60, 15)),
+        Case("separability, many classes", separability, (50_000, 60, 15)),
         Case("separability, sparse", separability, (20_000, 3_000, 2), density=1e-2),
         Case("rows_to_remove", rows_to_remove, tall),
         Case("rows_to_remove, few rows", rows_to_remove, (300, 10, 2)),
         Case("negative_margin", negative_margin, (3_000, 40, 2)),
         Case("negative_margin, large", negative_margin, (40_000, 100, 2)),
         *endless(),
-        Case("Perceptron, kesler", fit(Perceptron, max_epochs=10**9, multi_class="kesler"), (50_000, 60, 15), False),
-        Case("Perceptron, ovo", fit(Perceptron, max_epochs=10**9, multi_class="ovo"), (100_000, 60, 15), False),
-        Case("Perceptron, n_jobs=2", fit(Perceptron, max_epochs=10**9, n_jobs=2), (100_000, 60, 15), False),
-        Case("VotedPerceptron(max_voters=10**6)", fit(VotedPerceptron, max_epochs=10**6, max_voters=10**6), tall, False),
-        Case("KernelPerceptron", fit(KernelPerceptron, max_epochs=10**9), (20_000, 30, 2), False),
-        Case("NearestPoint", fit(NearestPoint, max_epochs=10**9), tall, False),
-        Case("PiecewiseLinearMachine", fit(PiecewiseLinearMachine, max_epochs=10**9), tall, False),
-        Case("HoKashyap", fit(HoKashyap, max_epochs=10**9), (20_000, 1_000, 2), False),
+        Case("Perceptron, kesler", fit(Perceptron, multi_class="kesler", **forever), (50_000, 60, 15), False),
+        Case("Perceptron, ovo", fit(Perceptron, multi_class="ovo", **forever), many, False),
+        Case("Perceptron, n_jobs=2", fit(Perceptron, n_jobs=2, **forever), many, False),
+        Case("VotedPerceptron", fit(VotedPerceptron, max_voters=10**6, **forever), tall, False),
+        Case("KernelPerceptron", fit(KernelPerceptron, **forever), (20_000, 30, 2), False),
+        Case("NearestPoint", fit(NearestPoint, **forever), tall, False),
+        Case("PiecewiseLinearMachine", fit(PiecewiseLinearMachine, **forever), tall, False),
+        Case("HoKashyap", fit(HoKashyap, **forever), (20_000, 1_000, 2), False),
         Case("LeastSquares", fit(LeastSquares), (40_000, 3_000, 2), False, np.float32),
         Case("RecursiveLeastSquares", fit(RecursiveLeastSquares), (40_000, 800, 2), False),
         Case("dropin.LinearSVC", fit(dropin.LinearSVC, C=1e4, max_iter=10**9, **exact), (60_000, 300, 2), False),
         Case("dropin.SVC", fit(dropin.SVC, C=1e4, **exact), (20_000, 30, 2), False),
-        Case("dropin.SVC, linear, 8 classes", fit(dropin.SVC, C=1e4, kernel="linear", **exact), (20_000, 30, 8), False),
+        Case("dropin.SVC, linear", fit(dropin.SVC, C=1e4, kernel="linear", **exact), few, False),
         Case("dropin.Perceptron", fit(dropin.Perceptron, max_iter=10**9, tol=None), tall, False),
-    ]  # fmt: skip
+    ]
 
 
 def _answer(case: Case, how: str, pipe: Any) -> None:
@@ -189,11 +197,11 @@ def _answer(case: Case, how: str, pipe: Any) -> None:
 
 def _warm_up(case: Case, X: Any, y: Any) -> None:
     """The same call once before, so that all that it needs is compiled."""
-    signal.signal(signal.SIGALRM, signal.default_int_handler)
-    signal.setitimer(signal.ITIMER_REAL, 2.0 * WARM_UP)
+    signal.signal(signal.SIGPROF, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_PROF, 2.0 * WARM_UP)
     with suppress(KeyboardInterrupt, separatrix.SeparatrixError):
         case.call(X, y, **({"max_time": WARM_UP} if case.timed else {}))
-    signal.setitimer(signal.ITIMER_REAL, 0.0)
+    signal.setitimer(signal.ITIMER_PROF, 0.0)
 
 
 def _processor(pid: int) -> float:
@@ -240,5 +248,8 @@ def measure(options: Any) -> None:
         name = f"{case.name}: {n:,} x {d:,}" + (f", {classes} classes" if classes > 2 else "")
         for how in ("max_time", "Ctrl-C") if case.timed else ("Ctrl-C",):
             found = late(case, how)
-            told = "earlier | | |" if found is None else f"{found.clock:.2f} s | {found.processor:.2f} s | {found.memory:.1f} | {found.what}"
+            told = "earlier | | |"
+            if found is not None:
+                times = f"{found.clock:.2f} s | {found.processor:.2f} s"
+                told = f"{times} | {found.memory:.1f} | {found.what}"
             print(f"| {name} | {how} | {told} |", flush=True)

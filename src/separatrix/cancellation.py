@@ -46,7 +46,8 @@ class _Call(NamedTuple):
     request: _Request | None = None
 
 
-_call: ContextVar[_Call] = ContextVar("call", default=_Call())
+_ENDLESS = _Call()
+_call: ContextVar[_Call] = ContextVar("call", default=_ENDLESS)
 
 
 @contextmanager

@@ -144,7 +144,9 @@ class LinearProgram(ClassWeightMixin, DirectClassifier):
         if self.criterion == "l1":
             self._set_gaps([o.solver.values[-1] - o.solver.bound if o.solver.values else np.inf for o in outcomes])
         short = [
-            np.maximum(o.solver.b - o.solver.patterns.margins(o.a), 0.0) if o.measured else np.full(len(o.solver.b), np.nan)
+            np.maximum(o.solver.b - o.solver.patterns.margins(o.a), 0.0)
+            if o.measured
+            else np.full(len(o.solver.b), np.nan)
             for o in outcomes
         ]
         self._set_tau([float(s.max()) if self.criterion == "minimax" else s for s in short])
@@ -158,7 +160,6 @@ class LinearProgram(ClassWeightMixin, DirectClassifier):
             "criterion_values_": np.zeros(0),
             "tau_": np.nan if self.criterion == "minimax" else np.full(rows, np.nan),
             "dual_gap_": np.inf,
-            "stop_reason_": "max_time",
             "_settled_": False,
         }
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.cancellation import limited, out_of_time
 from separatrix.errors import NotSeparableError, UnavailableError
 from separatrix.estimators._fit.checkpointed import CHECKPOINT
-from separatrix.estimators._fit.class_means import ClassMeans
+from separatrix.estimators._fit.class_means import ClassMeans, unmeasured
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.margin_classifier import MarginClassifier, Solution
 from separatrix.estimators._fit.separator import Data
@@ -25,6 +26,7 @@ from separatrix.proof.separability import decide
 from separatrix.space import Space, Vector, is_finite
 
 VALUES_TO_PRECISION = 200_000  # up to which a problem is solved to machine precision: it costs nothing
+NO_TIME = "none (no time was left)"
 AFTERWARDS = 0.1  # seconds in which a fit that met its limit may still find a proof
 
 
@@ -243,7 +245,7 @@ class MaxMargin(MarginClassifier):
 
     def _between_means(self, means: ClassMeans, i: int, j: int, data: Data) -> dict[str, Any]:
         none = {"support_": np.zeros(0, np.int64), "dual_coef_": np.zeros((1, 0)), "n_passes_": 0.0}
-        return {**super()._between_means(means, i, j, data), **none, "solver_": "none (no time was left)"}
+        return {**super()._between_means(means, i, j, data), **none, "solver_": NO_TIME}
 
     def _set_support(self, solutions: list[Solution], data: Data) -> None:
         first = solutions[0].problem.patterns
@@ -311,7 +313,7 @@ def max_margin_path(X: Any, y: Any, Cs: Iterable[float], sample_weight: Any = No
     Cs : iterable of float
         The values of C, in any order; inf may be among them.
     **params :
-        Other parameters of `MaxMargin`.
+        Other parameters of `MaxMargin`; ``max_time`` is that of the whole path.
 
     Returns
     -------
@@ -331,6 +333,12 @@ def max_margin_path(X: Any, y: Any, Cs: Iterable[float], sample_weight: Any = No
     values = list(Cs)
     if params.get("multi_class") == "ovo":
         raise ValueError('max_margin_path goes along one set of problems: use multi_class="ovr" or "kesler".')
+    with limited(params.get("max_time")):
+        return _path(X, y, values, sample_weight, params)
+
+
+def _path(X: Any, y: Any, values: list[float], sample_weight: Any, params: dict[str, Any]) -> list[MaxMargin]:
+    """When no time is left, a problem keeps the vector from which it would start."""
     models: dict[int, MaxMargin] = {}
     data: Data | None = None
     starts: list[Vector | None] = []
@@ -349,8 +357,15 @@ def max_margin_path(X: Any, y: Any, Cs: Iterable[float], sample_weight: Any = No
         solutions = []
         for k, p in enumerate(patterns):
             problem = model._problem(p.in_space(model._space()), data)
-            solutions.append(model._solve(problem, data, starts[k]))
-            starts[k] = solutions[-1].a
-        model._finish(solutions, data)
+            start = starts[k]
+            if not out_of_time():
+                solutions.append(model._solve(problem, data, start))
+                starts[k] = solutions[-1].a
+            elif start is None:
+                solutions.append(model._solution(problem, NO_TIME))
+            else:
+                nothing = unmeasured(problem.patterns, start, data.given_weight)
+                solutions.append(replace(model._solution(problem, NO_TIME), a=start, certificate=nothing))
+        model._finish(model._in_time(solutions, data), data)
         models[i] = model
     return [models[i] for i in range(len(values))]

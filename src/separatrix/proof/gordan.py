@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from separatrix.cancellation import Clock, OutOfTimeError
 from separatrix.optimum.least_distance import least_distance
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import upper_bound
-from separatrix.cancellation import Clock, OutOfTimeError
 from separatrix.proof.enclosure import enclosed_weights, scaled_columns
 from separatrix.proof.exact import BROKEN, LARGEST_SYSTEM, vanishing_weights
 from separatrix.proof.interior import FEWEST_PER_COLUMN, interior_weights, overlapping_rows

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.cancellation import Clock, OutOfTimeError
 from separatrix.optimum import active_set
 from separatrix.optimum.problem import Problem
 from separatrix.patterns.base import EPS
 from separatrix.patterns.plain_patterns import Patterns
-from separatrix.cancellation import Clock, OutOfTimeError
 from separatrix.proof.exact import BROKEN, dot, without_factor
 from separatrix.proof.integer_systems import PRIMES, Integers, independent, limbs, residues, solve
 from separatrix.space import Space, Vector

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from separatrix.cancellation import Clock, limited
 from separatrix.errors import DataError
 from separatrix.optimum import solvers
 from separatrix.optimum.problem import Problem
 from separatrix.patterns.plain_patterns import Patterns
-from separatrix.cancellation import Clock, limited
 from separatrix.proof.separability import separability
 from separatrix.rows.memory import MemoryRows
 from separatrix.rows.validate import check_numbers, check_structure

@@ -11,7 +11,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
-from separatrix.cancellation import limited
+from separatrix.cancellation import Clock, OutOfTimeError, limited
 from separatrix.errors import DataError
 from separatrix.geometry import Hyperplane
 from separatrix.optimum import solvers
@@ -24,7 +24,6 @@ from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.alternative import Alternative, spans_everything
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import certify, separates_exactly, upper_bound
-from separatrix.cancellation import Clock, OutOfTimeError
 from separatrix.proof.exact import BROKEN
 from separatrix.proof.gordan import Gordan, gordan, refuting_pair
 from separatrix.rows.base import Rows

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from separatrix.cancellation import out_of_time
-from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.class_means import ClassMeans, class_means, unmeasured
+from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.separator import Data, LinearSeparator, why_stopped
 from separatrix.estimators._fit.starts import starting_vectors
@@ -150,36 +150,36 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
             start = starts[k]
             near = None if start is None else patterns[k].in_these_columns(start)
             solved[k] = self._solve(problems[k], data, near)
-            if not out_of_time() or problems[k].can_be_measured():
+            if problems[k].can_be_measured() or not (out_of_time() or watch.stop.reason):
                 solved[k] = self._certified(solved[k], data)
 
         watch.run_each(task, len(problems), self.n_jobs)
         for problem in problems:
             problem.watch = None  # which knows all problems: a circle would keep the rows in memory after the fit
         solutions = [solved.get(k) or self._solution(p, watch.stop.reason) for k, p in enumerate(problems)]
-        self._finish(self._in_time(solutions, data) if out_of_time() else solutions, data)
+        self._finish(self._in_time(solutions, data), data)
         if watch.stop.reason == "interrupted":
             self.converged_ = False
         if not self.converged_ and watch.stop.reason:
             self.stop_reason_ = watch.stop.reason
 
     def _in_time(self, solutions: list[Solution], data: Data) -> list[Solution]:
-        """Solutions when no time is left: nothing is measured any more, and means of classes stand in for vectors."""
+        """After a stop: means of classes stand in for vectors, and when the time is up nothing is measured any more."""
         means: ClassMeans | None = None
         for k, s in enumerate(solutions):
-            if s.certificate is not None:
+            begun, patterns = s.problem.lower > -np.inf, s.problem.patterns
+            if s.certificate is not None or (begun and not out_of_time()):
                 continue
-            problem = s.problem
-            if data.here and not problem.lower > -np.inf:
+            if data.here and not begun:
                 means = means or class_means(self, data)
-                machine = problem.patterns.categories > 2
+                machine = patterns.categories > 2
                 s.a = means.of_machine() if machine else means.against_the_rest(k if data.planes > 1 else 1)
-            s.certificate = unmeasured(problem.patterns, s.a, data.given_weight)
+            s.certificate = unmeasured(patterns, s.a, data.given_weight)
         return solutions
 
     def _between_means(self, means: ClassMeans, i: int, j: int, data: Data) -> dict[str, Any]:
         """One-vs-one: the attributes of a pair that has not begun."""
-        return {**means.attributes_of_pair(i, j, self._fitted, data), "n_iter_": 0, "stop_reason_": "max_time"}
+        return {**means.attributes_of_pair(i, j, self._fitted, data), "n_iter_": 0}
 
     def _certified(self, solution: Solution, data: Data) -> Solution:
         """With its certificate and its margins."""
@@ -211,7 +211,7 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
         self._set_gap()
         limited = any(getattr(s.problem, "limited", False) for s in solutions)
         why = "max_time" if out_of_time() else "max_passes" if limited else "stalled"
-        self.stop_reason_: str = "converged" if self.converged_ else why
+        self.stop_reason_ = "converged" if self.converged_ else why
 
     def _gather(self, members: list[Any]) -> None:
         self._set_gap()

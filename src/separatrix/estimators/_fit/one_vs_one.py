@@ -31,8 +31,8 @@ def like(owner: Any, **params: Any) -> dict[str, Any]:
 
 
 def fit_pairs(owner: Any, data: "Data", watch: "Watch", coef_init: Any = None, intercept_init: Any = None) -> None:
-    """Fit every pair. If the fit is stopped, those that have not begun get the attributes of their start; if no time is
-    left, vectors between the means of their classes."""
+    """Fit every pair. If the fit is stopped, those that have not begun get the attributes of their start, or vectors
+    between the means of their classes."""
     if not data.here:
         raise UnavailableError('multi_class="ovo" needs the rows in the memory of this process: use "ovr" or "kesler".')
     which, members = pairs(len(data.classes)), owner._members(data)
@@ -53,10 +53,11 @@ def fit_pairs(owner: Any, data: "Data", watch: "Watch", coef_init: Any = None, i
         left.discard(p)
 
     watch.run_each(fit, len(members), owner.n_jobs)
-    if left and watch.stop.reason == "max_time":
+    if left and hasattr(owner, "_between_means"):
         means = class_means(owner, data)
         for p in left:
-            members[p]._set(owner._between_means(means, *which[p], data))
+            attributes = owner._between_means(means, *which[p], data)
+            members[p]._set({**attributes, "stop_reason_": watch.stop.reason})
     else:
         for p in sorted(left):
             fit(p)

@@ -298,9 +298,7 @@ class LinearSeparator(LinearPredictor):
             [self._margins_of(p, a, (a, m)) for p, (a, m) in zip(patterns, measured, strict=True)]
         )
 
-    def _margins_of(
-        self, patterns: Any, a: Vector, measured: tuple[Vector, Any] | None = None
-    ) -> tuple[float, float]:
+    def _margins_of(self, patterns: Any, a: Vector, measured: tuple[Vector, Any] | None = None) -> tuple[float, float]:
         """The directional and the geometric margin of a vector."""
         a, m = measured or (a, None)
         smallest = float(patterns.smallest(a) if m is None else m.min())
