@@ -110,9 +110,6 @@ class KernelMixin(LinearSeparator):
         out += self.intercept_
         return out.ravel() if out.shape[1] == 1 else out
 
-    def _measure_margins(self, patterns: list[Any], vectors: list[Vector], measured: Any = None) -> None:
-        self._set_smallest_margins([self._margins_of(p, a) for p, a in zip(patterns, vectors, strict=True)])
-
     def _margins_of(self, patterns: Any, a: Vector, measured: Any = None) -> tuple[float, float]:
         """The two margins, in the space of the kernel; nan for a zero vector."""
         m = patterns.margins(a)

@@ -284,23 +284,16 @@ class LinearSeparator(LinearPredictor):
         self.certificates_ = certificates
         self.certificate_ = joint_certificate(certificates)
 
-    def _measure_margins(
-        self, patterns: list[Patterns], vectors: list[Vector], measured: list[tuple[Vector, Any]] | None = None
-    ) -> None:
-        """The two margins of the vectors that predict, smallest over the problems; nan for a zero vector.
+    def _measure_margins(self, patterns: list[Patterns], vectors: list[Vector]) -> None:
+        """The two margins of the vectors that predict, smallest over the problems; nan for a zero vector."""
+        self._set_smallest_margins([self._margins_of(*each) for each in zip(patterns, vectors, strict=True)])
 
-        ``measured``: the multiples that are measured, with their margins, where they are at hand.
-        """
-        if measured is None:
-            pairs = zip(patterns, vectors, strict=True)
-            measured = [measured_multiple(p, a) if p.here else (a, None) for p, a in pairs]
-        self._set_smallest_margins(
-            [self._margins_of(p, a, (a, m)) for p, (a, m) in zip(patterns, measured, strict=True)]
-        )
-
-    def _margins_of(self, patterns: Any, a: Vector, measured: tuple[Vector, Any] | None = None) -> tuple[float, float]:
-        """The directional and the geometric margin of a vector."""
-        a, m = measured or (a, None)
+    def _margins_of(
+        self, patterns: Any, a: Vector, measured: tuple[Vector, Any] | None = None
+    ) -> tuple[float, float]:
+        """The directional and the geometric margin of a vector. ``measured``: its multiple that is measured, and the
+        margins of that, if they are known."""
+        a, m = measured or (measured_multiple(patterns, a) if patterns.here else (a, None))
         smallest = float(patterns.smallest(a) if m is None else m.min())
         return per_length(smallest, norm(a)), float(patterns.distance(a, m))
 
