@@ -97,6 +97,18 @@ class Problem:
             self.enter_piece(other.a, self.piece(other.a, hessian=False))
         self.dual(other.alpha_index, other.alpha, self.combine(other.alpha_index, other.alpha))
 
+    def measure(self, a: Vector) -> None:
+        """Enter a vector of rows that are here, and multipliers of all rows that are the same in each class."""
+        patterns, alpha = self.patterns, np.ones(self.patterns.n)
+        if self.hard:
+            self.reached(a, self.smallest(a))
+        else:
+            self.primal(a, self.margins(a))
+        if patterns.categories == 2:
+            positive = patterns.labels > 0
+            alpha = np.where(positive, 1.0 / np.count_nonzero(positive), 1.0 / np.count_nonzero(~positive))
+        self.dual(np.arange(patterns.n), alpha, self.combine(np.arange(patterns.n), alpha))
+
     def can_be_measured(self) -> bool:
         """Whether a certificate of the vector takes no longer than a few passes; there is none of no vector."""
         return self.lower > -np.inf

@@ -45,13 +45,17 @@ def triangle(patterns: Patterns, weight: Vector, target: Vector | None = None) -
     root = np.sqrt(weight)
     R = np.zeros((0, columns))
     step = max(4 * columns, CHUNK // columns)
-    for first in range(0, patterns.n, step):
-        rows = np.arange(first, min(first + step, patterns.n))
+
+    def joined(R: Matrix, rows: np.ndarray) -> Matrix:
         block = patterns.dense_rows(rows)[:, :width]
         if target is not None:
             block = np.column_stack([block, target[rows]])
         block *= root[rows, None]
-        R = run_in_thread(partial(_upper, np.vstack([R, block])), len(block) * float(columns) ** 2)[:columns]
+        return _upper(np.vstack([R, block]))[:columns]
+
+    for first in range(0, patterns.n, step):
+        rows = np.arange(first, min(first + step, patterns.n))
+        R = run_in_thread(partial(joined, R, rows), len(rows) * float(columns) ** 2)
     return R
 
 

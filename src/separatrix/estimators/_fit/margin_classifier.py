@@ -21,6 +21,7 @@ from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import certify, measured_multiple
 from separatrix.space import Space, Vector
 
+VALUES_AFTERWARDS = 10_000_000  # of patterns that are measured when no time is left: some hundredths of a second
 REACHED = 1e-9  # rounding outwards may cost the last digits of a gap that was reached
 
 
@@ -164,17 +165,21 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
             self.stop_reason_ = watch.stop.reason
 
     def _in_time(self, solutions: list[Solution], data: Data) -> list[Solution]:
-        """After a stop: means of classes stand in for vectors, and when the time is up nothing is measured any more."""
+        """After a stop: means of classes stand in for vectors, and when the time is up only little is measured."""
         means: ClassMeans | None = None
+        values = sum(s.problem.patterns.n * (s.problem.patterns.d + 1) for s in solutions if s.certificate is None)
         for k, s in enumerate(solutions):
-            begun, patterns = s.problem.lower > -np.inf, s.problem.patterns
-            if s.certificate is not None or (begun and not out_of_time()):
+            problem, patterns = s.problem, s.problem.patterns
+            if s.certificate is not None or (problem.lower > -np.inf and not out_of_time()):
                 continue
-            if data.here and not begun:
+            if data.here and not problem.lower > -np.inf:
                 means = means or class_means(self, data)
                 machine = patterns.categories > 2
                 s.a = means.of_machine() if machine else means.against_the_rest(k if data.planes > 1 else 1)
-            s.certificate = unmeasured(patterns, s.a, data.given_weight)
+                if patterns.explicit and values <= VALUES_AFTERWARDS:
+                    problem.measure(s.a)
+                    solutions[k] = s = self._certified(self._solution(problem, s.how), data)
+            s.certificate = s.certificate or unmeasured(patterns, s.a, data.given_weight)
         return solutions
 
     def _between_means(self, means: ClassMeans, i: int, j: int, data: Data) -> dict[str, Any]:
