@@ -297,7 +297,10 @@ def _joined(index: list[np.ndarray], dual: list[Vector]) -> tuple[np.ndarray, np
     if len(index) == 1:
         order = index[0].argsort(kind="stable")
         return index[0][order], dual[0][order][None, :]
-    rows = np.unique(np.concatenate(index))
+    supports = np.zeros(max(int(numbers.max(initial=-1)) for numbers in index) + 1, dtype=bool)
+    for numbers in index:
+        supports[numbers] = True
+    rows = np.flatnonzero(supports)
     table = np.zeros((len(index), len(rows)))
     for line, numbers, values in zip(table, index, dual, strict=True):
         line[np.searchsorted(rows, numbers)] = values

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from separatrix.cancellation import Clock, OutOfTimeError, limited, run_in_thread
+from separatrix.cancellation import Clock, OutOfTimeError, check_cancelled, limited, run_in_thread
 from separatrix.errors import DataError
 from separatrix.patterns.base import EPS
 from separatrix.patterns.plain_patterns import Patterns
@@ -156,6 +156,7 @@ class _Hull:
         """max s with sum lambda_k y_k = s q, lambda >= 0, sum lambda = 1."""
         from scipy.optimize import linprog
 
+        check_cancelled()
         n, width = self.Y.shape
         A = np.vstack([np.column_stack([self.Y.T, -q]), np.append(np.ones(n), 0.0)])
         right, low = np.append(np.zeros(width), 1.0), np.append(np.zeros(n), -np.inf)

@@ -111,10 +111,11 @@ class _Search:
 
     def run(self) -> Removal:
         witnesses: list[np.ndarray] = []
-        left = self.without(NONE, self.clock)
+        half = Clock(self.clock.left / 2.0)  # the rest is for rows that are enough
+        left = self.without(NONE, half)
         while left.separable is False:
             witnesses.append(left.witness)
-            left = self.without(np.concatenate(witnesses), self.clock)
+            left = self.without(np.concatenate(witnesses), half)
         rows, at_least = self._enough(witnesses, left), len(witnesses)
         while at_least < len(rows):
             decided, fewer = self._hits(NONE, at_least)
@@ -129,6 +130,8 @@ class _Search:
         stay = np.setdiff1d(np.arange(len(self.labels)), out)
         if len(np.unique(self.labels[stay])) < 2:
             return _Left(True)
+        if clock.expired:
+            return _Left(None)
         answer = separability(
             self.X[stay], self.labels[stay], fit_intercept=self.fit_intercept, max_time=clock.left, weak=False
         )
@@ -151,16 +154,17 @@ class _Search:
 
     def _enough(self, witnesses: list[np.ndarray], left: _Left) -> np.ndarray:
         """The fewest rows that are known to be enough: a class, those on the wrong side of a vector, or none."""
-        known = [np.flatnonzero(self.labels == sign) for sign in (-1.0, 1.0)]
+        classes = [np.flatnonzero(self.labels == sign) for sign in (-1.0, 1.0)]
+        known = [rows for rows in classes if self.without(rows, self.clock).separable]
         if left.separable:
             known.append(np.concatenate([*witnesses, NONE]))
-        if witnesses:
+        if witnesses or left.separable is None:
             known += _wrong_sides(self.X, self.labels, left.vector, 1.0 if self.fit_intercept else 0.0)
-        return next(rows for rows in sorted(known, key=len) if self.without(rows, Clock()).separable)
+        return min(known, key=len)
 
 
 def _wrong_sides(X: Any, labels: np.ndarray, vector: Vector | None, rho: float) -> list[np.ndarray]:
-    """Rows on the wrong side of a vector, and of some soft margins."""
+    """Rows that may be on the wrong side of a vector, and of some soft margins: all others are certainly separated."""
     plain = Patterns(MemoryRows(X), labels, Space(rho))
     vectors = [] if vector is None else [vector]
     for price in PRICES:
@@ -168,4 +172,4 @@ def _wrong_sides(X: Any, labels: np.ndarray, vector: Vector | None, rho: float) 
         problem = Problem(plain.in_space(Space(rho, (2.0 * C) ** -0.5)), C, tol=1e-3)
         solvers.solve(problem, solvers.choose(problem)[0])
         vectors.append(problem.a)
-    return [np.flatnonzero(~(plain.margins(a) > 0.0)) for a in vectors]
+    return [np.flatnonzero(~(plain.margins(a) > plain.margin_error(a))) for a in vectors]

@@ -288,9 +288,7 @@ class LinearSeparator(LinearPredictor):
         """The two margins of the vectors that predict, smallest over the problems; nan for a zero vector."""
         self._set_smallest_margins([self._margins_of(*each) for each in zip(patterns, vectors, strict=True)])
 
-    def _margins_of(
-        self, patterns: Any, a: Vector, measured: tuple[Vector, Any] | None = None
-    ) -> tuple[float, float]:
+    def _margins_of(self, patterns: Any, a: Vector, measured: tuple[Vector, Any] | None = None) -> tuple[float, float]:
         """The directional and the geometric margin of a vector. ``measured``: its multiple that is measured, and the
         margins of that, if they are known."""
         a, m = measured or (measured_multiple(patterns, a) if patterns.here else (a, None))
