@@ -1,4 +1,4 @@
-"""One deadline for a whole call, by a clock that these tests move: what is begun after it, and what is left of a fit."""
+"""One deadline for a whole call, by a clock that these tests move: what is begun after it, and what a fit leaves."""
 
 import threading
 import tracemalloc
@@ -253,9 +253,12 @@ def test_many_voters_make_visits_expensive(monkeypatch):
     X, y = blobs(2)
     costs = []
     train = Training.train
-    monkeypatch.setattr(
-        Training, "train", lambda self, *a, **o: (costs.append(self.visit_cost()), train(self, *a, **o))[1]
-    )
+
+    def noted(self, *given, **options):
+        costs.append(self.visit_cost())
+        return train(self, *given, **options)
+
+    monkeypatch.setattr(Training, "train", noted)
     VotedPerceptron(max_epochs=1, max_voters=10).fit(X, y)
     VotedPerceptron(max_epochs=1, max_voters=10_000).fit(X, y)
     assert costs[1] - costs[0] == 9_990

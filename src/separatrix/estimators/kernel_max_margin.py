@@ -47,7 +47,8 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
     tol : float, default=1e-4
         The certified gap at which to stop.
     max_time : float or None, default=None
-        Seconds for each problem, at most.
+        Seconds for the whole fit, at most. When they are over, classes or pairs that no solver has begun get the vector
+        between the means of their classes, and vectors that take long to measure get no bounds.
     class_weight : dict, "balanced" or None, default=None
         Factors on the price of slack by class; they multiply ``sample_weight``.
     multi_class : {"ovr", "ovo"}, default="ovr"
@@ -75,7 +76,8 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
     directional_margin_, geometric_margin_ : float
         With the bias as part of the length, and without.
     converged_ : bool
-        The gap was reached.
+        The gap was reached. ``stop_reason_``: "converged", "max_time", "stalled" if arithmetic allows no smaller gap,
+        "callback" or "interrupted".
     n_steps_, n_iter_ : int
         Steps of the solver, in all problems together, and the largest number of one of them.
 

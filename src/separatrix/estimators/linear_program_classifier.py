@@ -57,7 +57,8 @@ class LinearProgram(ClassWeightMixin, DirectClassifier):
     C : float, default=1.0
         Of "l1": the price of tau.
     max_time : float or None, default=None
-        Seconds for each program, at most.
+        Seconds for the whole fit, at most. When they are over, programs without a solution leave the vector between the
+        means of their classes; ``tau_`` is nan then.
     {class_weight}
     {batch}
 

@@ -61,7 +61,8 @@ class MaxMargin(MarginClassifier):
     max_passes : int or None, default=None
         Passes over the data, at most.
     max_time : float or None, default=None
-        Seconds, at most.
+        Seconds for the whole fit, at most. When they are over, classes or pairs that no solver has begun get the vector
+        between the means of their classes, and vectors that take long to measure get no bounds.
     class_weight : dict, "balanced" or None, default=None
         Factors on the price of slack by class; they multiply ``sample_weight``. Where rows live elsewhere the
         certificate speaks of `separatrix.rows.weighted`.
@@ -100,7 +101,8 @@ class MaxMargin(MarginClassifier):
     directional_margin_, geometric_margin_ : float
         min u.y_k in the augmented space, and the smallest distance from the hyperplane (negative: an error).
     converged_ : bool
-        The gap was reached.
+        The gap was reached. ``stop_reason_``: "converged", "max_time", "max_passes", "stalled" if arithmetic allows no
+        smaller gap, "callback" or "interrupted".
     n_passes_ : float
         Passes over the data, in all problems together; ``n_iter_``: the largest number of one of them, rounded up.
     solver_ : str

@@ -62,7 +62,7 @@ def rows_to_remove(X: Any, y: ArrayLike, *, fit_intercept: bool = True, max_time
     fit_intercept : bool, default=True
         False: only hyperplanes through the origin.
     max_time : float, default=10.0
-        Seconds for the search, at most; what is found until then holds. Small problems are searched to the end.
+        Seconds, at most; what is found until then holds. Small problems are searched to the end.
 
     Returns
     -------
