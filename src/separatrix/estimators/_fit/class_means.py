@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy.linalg as la
 
 from separatrix.proof.certificate import Certificate
 from separatrix.space import Vector
@@ -24,20 +24,17 @@ class ClassMeans:
         order = np.argsort(codes, kind="stable")
         first = np.searchsorted(codes[order], np.arange(classes))
         self.norms2 = np.maximum.reduceat(patterns.norms2[order], first)
-        self.rows = np.arange(patterns.n)
-        if not patterns.explicit:
-            sides = np.split(order, first[1:])
-            self.rows = np.concatenate([side[:: -(-len(side) // ROWS_OF_KERNEL)] for side in sides])
-            codes = codes[self.rows]
-        share = 1.0 / np.bincount(codes, minlength=classes)[codes]
-        self.shares = sp.csr_matrix((share, (codes, np.arange(len(codes)))), (classes, len(codes)))
+        sides = np.split(order, first[1:])
         with np.errstate(all="ignore"):
             if patterns.explicit:
-                means = self.shares @ patterns.home.whole
-                self.table = np.asarray(means.todense() if sp.issparse(means) else means, dtype=np.float64)
+                means = [patterns.combine(side, patterns.labels[side] / len(side)) for side in sides]
+                self.table = np.array(means)[:, :-1]
                 self.products = self.table @ self.table.T
-            else:
-                self.products = self.shares @ (self.shares @ patterns._gram_among(self.rows)).T
+                return
+            some = [side[:: -(-len(side) // ROWS_OF_KERNEL)] for side in sides]
+            self.rows = np.concatenate(some)
+            self.shares = la.block_diag(*(np.full((1, len(rows)), 1.0 / len(rows)) for rows in some))
+            self.products = self.shares @ patterns._gram_among(self.rows) @ self.shares.T
 
     def against_the_rest(self, k: int) -> Vector:
         """The vector of class k against all others."""
