@@ -1,11 +1,12 @@
-"""The whole race: python -m benchmarks [race | map | study] [--smoke] [--goal NAME ...] [--out FOLDER] [--docs]
+"""The whole race: python -m benchmarks [race | map | study | limits] [--smoke] [--goal NAME ...] [--out DIR] [--docs]
 Two versions compared: python -m benchmarks gate COMMIT [--quick] [--only WORDS] [--out FOLDER]
 
 Run it on an idle machine with SEPARATRIX_DATA set; `pip install '.[bench]'` brings the peers. Results go to FOLDER as
 results.json and results.md. ``--smoke`` runs tiny cases of everything in less than a minute: it shows that the race
 works, and its times mean nothing. ``map`` is the race as a map of rows against columns (`benchmarks.regime_map`):
-map.json and map.txt. ``study`` asks which classifier predicts best (`benchmarks.study`): study.json. ``--docs`` writes
-the page of docs/ as well, with the remarks below: benchmarks.md with remarks.md, study.md with study_remarks.md.
+map.json and map.txt. ``study`` asks which classifier predicts best (`benchmarks.study`): study.json. ``limits`` prints
+how late max_time and Ctrl-C are answered (`benchmarks.limits`). ``--docs`` writes the page of docs/ as well, with the
+remarks below: benchmarks.md with remarks.md, study.md with study_remarks.md.
 ``gate`` compares the working tree with a commit (`benchmarks.gate`): gate.json and gate.txt.
 """
 
@@ -49,29 +50,35 @@ not arrive within the time limit has no answer (in brackets: what it reached). T
 between the quartiles. A value with x is best peer / separatrix: larger is better. A value without x and a goal with ≤
 is a cost in the unit that the case names: smaller is better."""
 
+OTHERS = {  # besides the race: the module and its function
+    "map": ("regime_map", "draw"),
+    "study": ("study", "study"),
+    "gate": ("gate", "gate"),
+    "limits": ("limits", "measure"),
+}
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="A race against other solvers.")
     parser.add_argument(
         "what",
         nargs="?",
-        choices=("race", "map", "study", "gate"),
+        choices=("race", *OTHERS),
         default="race",
-        help="the race, the map of regimes, the study of accuracy, or the comparison with another version",
+        help="the race, the map of regimes, the study of accuracy, the comparison with another version, "
+        "or how late limits are answered",
     )
     parser.add_argument("baseline", nargs="?", help="the commit to compare with, for the gate")
     parser.add_argument("--quick", action="store_true", help="a part of the gate that takes about three minutes")
     parser.add_argument("--seconds", type=float, default=3.0, help="limit of a peer's run, for the map")
-    parser.add_argument("--only", metavar="WORDS", help="only what has these words in its name (map, gate)")
+    parser.add_argument("--only", metavar="WORDS", help="only what has these words in its name (map, gate, limits)")
     parser.add_argument("--smoke", action="store_true", help="tiny cases of everything, in less than a minute")
     parser.add_argument("--goal", action="append", choices=GOALS, help="only this one; may be given several times")
     parser.add_argument("--out", type=Path, default=Path("benchmark-results"), help="folder for results.json and .md")
     parser.add_argument("--docs", action="store_true", help="write docs/benchmarks.md from the results in FOLDER")
     options = parser.parse_args()
     if options.what != "race":
-        module, name = {"map": ("regime_map", "draw"), "study": ("study", "study"), "gate": ("gate", "gate")}[
-            options.what
-        ]
+        module, name = OTHERS[options.what]
         sys.exit(getattr(importlib.import_module(f"benchmarks.{module}"), name)(options))
     results: dict[str, list[Row]] = {}
     setting = machine()

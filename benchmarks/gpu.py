@@ -19,6 +19,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
 from separatrix import MaxMargin
+from separatrix.cancellation import Clock
 from separatrix.optimum import solvers
 from separatrix.optimum.problem import Problem
 from separatrix.passes import triton_kernels
@@ -26,7 +27,6 @@ from separatrix.patterns.base import PassedPatterns
 from separatrix.patterns.device_patterns import passed
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certify import certify, upper_bound
-from separatrix.proof.clock import Clock
 from separatrix.proof.exact import vanishing_weights
 from separatrix.proof.separability import separability
 from separatrix.rows.device import DeviceRows

@@ -27,7 +27,7 @@ from separatrix import (
     LeastSquares,
     LinearProgram,
     NearestPoint,
-    aside,
+    cancellation,
     separability,
 )
 from separatrix.callbacks import MarginTrace
@@ -399,19 +399,19 @@ def test_the_attributes_of_problems_together(mode):
 
 
 @pytest.mark.parametrize("run", [HoKashyap().fit, separability])
-def test_a_word_to_stop_is_for_its_own_fit(run):
-    """Not for what a callback of this fit calls, which gives the word back."""
-    with aside.asking(lambda: True):
-        word = aside._asked.get()
-        word.last = -np.inf
+def test_a_stop_request_is_for_its_own_fit(run):
+    """Not for what a callback of this fit calls, which gives it back."""
+    with cancellation.stoppable(lambda: True):
+        request = cancellation._call.get().request
+        request.last = -np.inf
         run(X, TWO)
-        assert aside._asked.get() is word
-        with pytest.raises(aside.StoppedError):
-            aside.heed()
+        assert cancellation._call.get().request is request
+        with pytest.raises(cancellation.StoppedError):
+            cancellation.check_cancelled()
 
 
-def test_a_word_to_stop_ends_with_its_fit():
-    """Also where Ctrl-C came before a fit could take it back."""
-    with aside.by_itself():
-        aside._asked.set(aside._Asked(lambda: True))
-    assert aside._asked.get() is None
+def test_a_stop_request_ends_with_its_fit():
+    """Also if Ctrl-C came before a fit could take it back."""
+    with cancellation.limited():
+        cancellation._call.set(cancellation._Call(request=cancellation._Request(lambda: True)))
+    assert cancellation._call.get().request is None

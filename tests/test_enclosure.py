@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from separatrix import LeastSquares, rows
+from separatrix.cancellation import Clock, OutOfTimeError
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof import gordan
-from separatrix.proof.clock import Clock, OutOfTimeError
 from separatrix.proof.enclosure import enclosed_weights
 from separatrix.proof.exact import vanishing_weights
 from separatrix.space import Space

@@ -9,9 +9,9 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 from separatrix import separability
+from separatrix.cancellation import Clock
 from separatrix.proof import alternative, quasi_complete
 from separatrix.proof import separability as module
-from separatrix.proof.clock import Clock
 from separatrix.proof.exact import integer_row, pieces_of, units_of
 from separatrix.proof.integer_systems import PRIMES
 from separatrix.proof.minimum_norm import MOST_BITS, FloatRows, IntegerRows

@@ -18,7 +18,16 @@ X = rng.integers(-3, 4, (14, 2)).astype(float)
 LABELS = {"separable": (X.sum(axis=1) > 0).astype(int), "noise": rng.integers(0, 2, 14), "three": np.arange(14) % 3}
 MORE_SIZES = [0.0, 1e-160, 1e-155, 1.0, 1e100, 1e155, 1e300]
 SIZES = [1e-310, 1e-200, 1e150, 1e160, *(pytest.param(size, marks=pytest.mark.slow) for size in MORE_SIZES)]
-METHODS = "predict decision_function signed_distance claims ambiguous predict_proba predict_log_proba piece".split()
+METHODS = [
+    "predict",
+    "decision_function",
+    "signed_distance",
+    "claims",
+    "ambiguous",
+    "predict_proba",
+    "predict_log_proba",
+    "piece",
+]
 OURS = (DataError, UnavailableError)
 
 

@@ -11,8 +11,8 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from separatrix import DataError, MaxMargin, separability
+from separatrix.cancellation import Clock, OutOfTimeError
 from separatrix.proof import integer_systems
-from separatrix.proof.clock import Clock, OutOfTimeError
 from separatrix.proof.exact import product_sign, vanishing_weights
 
 

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from separatrix import MaxMargin, separability
+from separatrix.cancellation import Clock, OutOfTimeError
 from separatrix.errors import NotSeparableError
 from separatrix.proof import gordan
 from separatrix.proof import twins as module
-from separatrix.proof.clock import Clock, OutOfTimeError
 from separatrix.proof.twins import twins
 from separatrix.rows.access import CSR
 from separatrix.rows.memory import as_rows

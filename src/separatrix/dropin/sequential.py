@@ -17,7 +17,7 @@ from separatrix.rows.memory import MemoryRows, as_rows
 from separatrix.space import Space, Vector, default_errstate
 
 SPARSE_DECAY = 0.01  # scikit-learn's, of the bias on sparse data
-WORK_BETWEEN_LOOKS = 2e8  # multiplications between two returns to Python, where Ctrl-C is heard
+WORK_BETWEEN_LOOKS = 1e8  # multiplications between two returns to Python, where Ctrl-C is heard
 KINDS = {"constant": sgd_loop.CONSTANT, "pa1": sgd_loop.PA1, "pa2": sgd_loop.PA2}
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.errors import NotSeparableError
+from separatrix.estimators._fit.class_means import ClassMeans
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.kernel_separator import CONSTRAINTS, KernelMixin
 from separatrix.estimators._fit.margin_classifier import MarginClassifier, Solution
@@ -47,7 +48,8 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
     tol : float, default=1e-4
         The certified gap at which to stop.
     max_time : float or None, default=None
-        Seconds for each problem, at most.
+        Seconds for the whole fit, at most. When they are over, classes or pairs that no solver has begun get the vector
+        between the means of their classes, and vectors that take long to measure get no bounds.
     class_weight : dict, "balanced" or None, default=None
         Factors on the price of slack by class; they multiply ``sample_weight``.
     multi_class : {"ovr", "ovo"}, default="ovr"
@@ -75,7 +77,8 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
     directional_margin_, geometric_margin_ : float
         With the bias as part of the length, and without.
     converged_ : bool
-        The gap was reached.
+        The gap was reached. ``stop_reason_``: "converged", "max_time", "stalled" if arithmetic allows no smaller gap,
+        "callback" or "interrupted".
     n_steps_, n_iter_ : int
         Steps of the solver, in all problems together, and the largest number of one of them.
 
@@ -137,7 +140,6 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
             data.weight,
             tol=float(self.tol),
             megabytes=float(self.cache_size) / threads,
-            max_time=np.inf if self.max_time is None else float(self.max_time),
         )
 
     def _measures(self, problem: KernelProblem) -> dict[str, Any]:
@@ -179,6 +181,10 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
 
     def _fitted(self, patterns: list[Any], vectors: list[Vector], data: Data) -> dict[str, Any]:
         return self._duals(patterns[0], vectors, data.kept)
+
+    def _between_means(self, means: ClassMeans, i: int, j: int, data: Data) -> dict[str, Any]:
+        found = super()._between_means(means, i, j, data)
+        return {**found, "alphas_": [np.zeros(len(found["support_"]))], "n_steps_": 0}
 
     def _set_support(self, solutions: list[Solution], data: Data) -> None:
         rows = np.searchsorted(data.kept, self.support_)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.estimators._fit.batch import DirectClassifier, Outcome, row_values
+from separatrix.estimators._fit.class_means import ClassMeans
 from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.separator import Data
@@ -56,7 +57,8 @@ class LinearProgram(ClassWeightMixin, DirectClassifier):
     C : float, default=1.0
         Of "l1": the price of tau.
     max_time : float or None, default=None
-        Seconds for each program, at most.
+        Seconds for the whole fit, at most. When they are over, programs without a solution leave the vector between the
+        means of their classes; ``tau_`` is nan then.
     {class_weight}
     {batch}
 
@@ -130,10 +132,9 @@ class LinearProgram(ClassWeightMixin, DirectClassifier):
 
     def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
         b = row_values(self.margin, "margin", data)
-        seconds = None if self.max_time is None else float(self.max_time)
         return [
             linear_program.LinearProgram(
-                p, data.weight, b, self.criterion, partial(separates_exactly, p), seconds, float(self.C)
+                p, data.weight, b, self.criterion, partial(separates_exactly, p), float(self.C)
             )
             for p in patterns
         ]
@@ -143,8 +144,25 @@ class LinearProgram(ClassWeightMixin, DirectClassifier):
         self.n_iter_ = int(sum(o.solver.iterations for o in outcomes))
         if self.criterion == "l1":
             self._set_gaps([o.solver.values[-1] - o.solver.bound if o.solver.values else np.inf for o in outcomes])
-        short = [np.maximum(o.solver.b - o.solver.patterns.margins(o.a), 0.0) for o in outcomes]
+        short = [
+            np.maximum(o.solver.b - o.solver.patterns.margins(o.a), 0.0)
+            if o.measured
+            else np.full(len(o.solver.b), np.nan)
+            for o in outcomes
+        ]
         self._set_tau([float(s.max()) if self.criterion == "minimax" else s for s in short])
+
+    def _between_means(self, means: ClassMeans, i: int, j: int, data: Data) -> dict[str, Any]:
+        """One-vs-one: the attributes of a pair that has not begun."""
+        rows = np.count_nonzero((data.codes == i) | (data.codes == j))
+        return {
+            **means.attributes_of_pair(i, j, lambda _, vectors, __: self._planes(vectors), data),
+            **dict.fromkeys(("n_updates_", "n_visits_", "n_epochs_", "n_iter_"), 0),
+            "criterion_values_": np.zeros(0),
+            "tau_": np.nan if self.criterion == "minimax" else np.full(rows, np.nan),
+            "dual_gap_": np.inf,
+            "_settled_": False,
+        }
 
     def _gather(self, members: list[Any]) -> None:
         super()._gather(members)

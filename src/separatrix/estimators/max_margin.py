@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.cancellation import limited, out_of_time
 from separatrix.errors import NotSeparableError, UnavailableError
 from separatrix.estimators._fit.checkpointed import CHECKPOINT
+from separatrix.estimators._fit.class_means import ClassMeans, unmeasured
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.margin_classifier import MarginClassifier, Solution
-from separatrix.estimators._fit.one_vs_one import stacked
 from separatrix.estimators._fit.separator import Data
 from separatrix.estimators.sklearn_api import COUNT, check_feature_names, one_of
 from separatrix.optimum import solvers
@@ -26,6 +27,7 @@ from separatrix.space import Space, Vector, default_errstate, is_finite
 
 VALUES_TO_PRECISION = 200_000  # up to which a problem is solved to machine precision: it costs nothing
 FINE = 1e-6  # tol from which a solver leaves room for a certificate, which rounds both bounds outwards
+NO_TIME = "none (no time was left)"
 AFTERWARDS = 0.1  # seconds in which a fit that met its limit may still find a proof
 
 
@@ -61,7 +63,8 @@ class MaxMargin(MarginClassifier):
     max_passes : int or None, default=None
         Passes over the data, at most.
     max_time : float or None, default=None
-        Seconds, at most.
+        Seconds for the whole fit, at most. When they are over, classes or pairs that no solver has begun get the vector
+        between the means of their classes, and vectors that take long to measure get no bounds.
     class_weight : dict, "balanced" or None, default=None
         Factors on the price of slack by class; they multiply ``sample_weight``. Where rows live elsewhere the
         certificate speaks of `separatrix.rows.weighted`.
@@ -100,7 +103,8 @@ class MaxMargin(MarginClassifier):
     directional_margin_, geometric_margin_ : float
         min u.y_k in the augmented space, and the smallest distance from the hyperplane (negative: an error).
     converged_ : bool
-        The gap was reached.
+        The gap was reached. ``stop_reason_``: "converged", "max_time", "max_passes", "stalled" if arithmetic allows no
+        smaller gap, "callback" or "interrupted".
     n_passes_ : float
         Passes over the data, in all problems together; ``n_iter_``: the largest number of one of them, rounded up.
     solver_ : str
@@ -166,7 +170,6 @@ class MaxMargin(MarginClassifier):
             float(self.C),
             tol=min(tol, PRECISE_GAP) if self._costs_nothing(patterns) else tol,
             max_passes=np.inf if self.max_passes is None else float(self.max_passes),
-            max_time=np.inf if self.max_time is None else float(self.max_time),
         )
 
     def _costs_nothing(self, patterns: Patterns) -> bool:
@@ -219,7 +222,7 @@ class MaxMargin(MarginClassifier):
         margin is below what arithmetic in this space resolves. What is undecided does not converge."""
         patterns = problem.patterns
         near = (problem.alpha_index, problem.alpha)
-        seconds = min(problem.time_left(), AFTERWARDS) if problem.limited else problem.time_left()
+        seconds = AFTERWARDS if problem.limited else np.inf
         answer = decide(patterns.in_space(Space(patterns.space.rho)), seconds, near)
         if answer.separable and answer.certificate is not None and answer.certificate.direction is not None:
             # better than what was found, whatever floats say of its margin
@@ -248,6 +251,10 @@ class MaxMargin(MarginClassifier):
         self.n_iter_ = ceil(max(s.problem.passes for s in solutions))
         self.solver_ = solutions[0].how
 
+    def _between_means(self, means: ClassMeans, i: int, j: int, data: Data) -> dict[str, Any]:
+        none = {"support_": np.zeros(0, np.int64), "dual_coef_": np.zeros((1, 0)), "n_passes_": 0.0}
+        return {**super()._between_means(means, i, j, data), **none, "solver_": NO_TIME}
+
     def _set_support(self, solutions: list[Solution], data: Data) -> None:
         first = solutions[0].problem.patterns
         if not data.here:
@@ -269,8 +276,6 @@ class MaxMargin(MarginClassifier):
         if hasattr(members[0], "support_"):
             self.support_, self.dual_coef_ = _joined([m.support_ for m in members], [m.dual_coef_[0] for m in members])
             self.n_support_ = _support_of_classes(members, len(self.classes_))
-            first = np.unique(np.concatenate([m.support_ for m in members]), return_index=True)[1]
-            self.support_vectors_ = stacked([m.support_vectors_ for m in members])[first]
         self.n_passes_ = float(sum(m.n_passes_ for m in members))
         self.n_iter_ = max(m.n_iter_ for m in members)
         self.solver_ = members[0].solver_
@@ -300,7 +305,10 @@ def _joined(index: list[np.ndarray], dual: list[Vector]) -> tuple[np.ndarray, np
     if len(index) == 1:
         order = index[0].argsort(kind="stable")
         return index[0][order], dual[0][order][None, :]
-    rows = np.unique(np.concatenate(index))
+    supports = np.zeros(max(int(numbers.max(initial=-1)) for numbers in index) + 1, dtype=bool)
+    for numbers in index:
+        supports[numbers] = True
+    rows = np.flatnonzero(supports)
     table = np.zeros((len(index), len(rows)))
     for line, numbers, values in zip(table, index, dual, strict=True):
         line[np.searchsorted(rows, numbers)] = values
@@ -317,7 +325,7 @@ def max_margin_path(X: Any, y: Any, Cs: Iterable[float], sample_weight: Any = No
     Cs : iterable of float
         The values of C, in any order; inf may be among them.
     **params :
-        Other parameters of `MaxMargin`.
+        Other parameters of `MaxMargin`; ``max_time`` is that of the whole path.
 
     Returns
     -------
@@ -337,6 +345,12 @@ def max_margin_path(X: Any, y: Any, Cs: Iterable[float], sample_weight: Any = No
     values = list(Cs)
     if params.get("multi_class") == "ovo":
         raise ValueError('max_margin_path goes along one set of problems: use multi_class="ovr" or "kesler".')
+    with limited(params.get("max_time")):
+        return _path(X, y, values, sample_weight, params)
+
+
+def _path(X: Any, y: Any, values: list[float], sample_weight: Any, params: dict[str, Any]) -> list[MaxMargin]:
+    """When no time is left, a problem keeps the vector from which it would start."""
     models: dict[int, MaxMargin] = {}
     data: Data | None = None
     starts: list[Vector | None] = []
@@ -355,8 +369,15 @@ def max_margin_path(X: Any, y: Any, Cs: Iterable[float], sample_weight: Any = No
         solutions = []
         for k, p in enumerate(patterns):
             problem = model._problem(p.in_space(model._space()), data)
-            solutions.append(model._solve(problem, data, starts[k]))
-            starts[k] = solutions[-1].a
-        model._finish(solutions, data)
+            start = starts[k]
+            if not out_of_time():
+                solutions.append(model._solve(problem, data, start))
+                starts[k] = solutions[-1].a
+            elif start is None:
+                solutions.append(model._solution(problem, NO_TIME))
+            else:
+                nothing = unmeasured(problem.patterns, start, data.given_weight)
+                solutions.append(replace(model._solution(problem, NO_TIME), a=start, certificate=nothing))
+        model._finish(model._in_time(solutions, data), data)
         models[i] = model
     return [models[i] for i in range(len(values))]

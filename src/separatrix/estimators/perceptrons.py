@@ -197,7 +197,7 @@ class VotedPerceptron(AdditiveClassifier):
         a = (record.state.v * record.state.real[FACTOR]).reshape(-1, self.n_features_in_ + 1)
         return record.space.split(a[k if machine else 0])
 
-    def _measure_margins(self, patterns: Any, vectors: Any, margins: Any = None) -> None:
+    def _measure_margins(self, patterns: Any, vectors: Any) -> None:
         """There is no hyperplane whose margin could be measured."""
 
     def _scores(self, X):

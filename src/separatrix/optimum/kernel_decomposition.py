@@ -76,8 +76,7 @@ def _by_features(problem: KernelHingeProblem) -> None:
     p = problem.patterns
     K = p._gram_among(np.arange(p.n))
     explicit = Patterns(_factor(K), p.labels, p.space, p.weight)
-    small = HingeProblem(explicit, problem.C, tol=min(problem.tol, PRECISE_GAP), max_time=problem.max_time)
-    small.clock = problem.clock
+    small = HingeProblem(explicit, problem.C, tol=min(problem.tol, PRECISE_GAP))
 
     def watch(small: object) -> bool:
         enter()

@@ -8,14 +8,19 @@ has diagonal = 1/(2 C c) and no cap, plain slack no diagonal and cap = C c.
 
 import time
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from separatrix.cancellation import Clock
 from separatrix.optimum.hinge_problem import middle_intercept
 from separatrix.optimum.problem import SECONDS_BETWEEN_LOOKS, best_bias, best_multiple
 from separatrix.patterns.kernel_patterns import KernelPatterns
 from separatrix.space import Vector
+
+TRIAL_ROWS = 16  # of the Gram matrix, from which the time of others is estimated
+MOMENT = 0.2  # seconds that a certificate may take after the deadline
 
 
 class KernelProblem:
@@ -29,16 +34,15 @@ class KernelProblem:
         *,
         tol: float,
         megabytes: float,
-        max_time: float = np.inf,
         watch: Callable[["KernelProblem"], bool] | None = None,
     ):
-        self.patterns, self.C, self.tol, self.megabytes, self.max_time = patterns, C, tol, megabytes, max_time
+        self.patterns, self.C, self.tol, self.megabytes = patterns, C, tol, megabytes
         self.hard, self.watch = bool(np.isinf(C)), watch
         with np.errstate(over="ignore"):  # tiny weights are refused, but for the hinge loss, which has no diagonal
             self.diagonal = np.zeros(patterns.n) if self.hard else 1.0 / (2.0 * C * weight)
         self.cap = np.full(patterns.n, np.inf)
-        self.weight, self.clock, self.stopped = weight, time.perf_counter(), False
-        self.looked = self.clock
+        self.weight, self.clock, self.stopped = weight, Clock(), False
+        self.looked = time.perf_counter()
         self.lower, self.upper, self.steps = -np.inf, np.inf, 0
         self.a: Vector = np.zeros(patterns.n + 1)
         self.alpha: Vector = np.zeros(patterns.n)
@@ -52,8 +56,30 @@ class KernelProblem:
     def done(self) -> bool:
         if self.watch is not None and self.watch(self):
             self.stopped = True
-        self.stopped = self.stopped or time.perf_counter() - self.clock >= self.max_time
+        self.stopped = self.stopped or self._expired()
         return self.stopped or self.gap <= self.tol
+
+    def _expired(self) -> bool:
+        """Whether no more time is left than a certificate takes, but for half of all."""
+        if self.clock.end == np.inf:
+            return False
+        _, most = self._costs
+        return self.clock.left <= min(self._seconds_to_measure(), most) or self.clock.expired
+
+    @cached_property
+    def _costs(self) -> tuple[float, float]:
+        """Seconds that a row of the Gram matrix takes, and half of those that are left for everything."""
+        start, left, rows = time.perf_counter(), self.clock.left, min(TRIAL_ROWS, self.patterns.n)
+        self.patterns.gram(np.arange(rows))
+        return (time.perf_counter() - start) / rows, left / 2.0
+
+    def _seconds_to_measure(self) -> float:
+        """For the products of the support with all rows: of the best vector, and of the best multipliers."""
+        return self._costs[0] * (np.count_nonzero(self.a) + np.count_nonzero(self.alpha))
+
+    def can_be_measured(self) -> bool:
+        """Whether a certificate of the vector takes no longer than the time that is left, or a moment."""
+        return self.lower > -np.inf and self._seconds_to_measure() <= max(self.clock.left, MOMENT)
 
     def interrupted(self) -> bool:
         """To ask between two bounds: heeds the time at once, callbacks and other threads a few times a second."""
@@ -61,7 +87,7 @@ class KernelProblem:
         if now - self.looked >= SECONDS_BETWEEN_LOOKS:
             self.looked = now
             self.done()
-        self.stopped = self.stopped or now - self.clock >= self.max_time
+        self.stopped = self.stopped or self._expired()
         return self.stopped
 
     def enter(self, alpha: Vector, f: Vector) -> None:

@@ -18,15 +18,14 @@ which depends neither on the order of rows nor on their weights. Few rows decide
 working set first; only a minimum above 0 may need a program over all rows.
 """
 
-import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import OptimizeResult, linprog
+from scipy.optimize import linprog
 
-from separatrix.aside import aside
+from separatrix.cancellation import Clock, check_cancelled, run_in_thread
 from separatrix.passes.summaries import k_smallest
 from separatrix.patterns.base import EPS
 from separatrix.patterns.plain_patterns import Patterns
@@ -51,10 +50,9 @@ class LinearProgram:
         b: Vector,
         criterion: str,
         separates: Callable[[Vector], bool],
-        max_time: float | None = None,
         C: float = 1.0,
     ):
-        self.patterns, self.weight, self.b, self.criterion, self.max_time = patterns, weight, b, criterion, max_time
+        self.patterns, self.weight, self.b, self.criterion = patterns, weight, b, criterion
         self.C, self.bound = C, -np.inf
         self.separates = separates
         self.a, self.alpha = np.zeros(patterns.d + 1), np.zeros(patterns.n)
@@ -62,7 +60,7 @@ class LinearProgram:
         self.values: list[float] = []
         self.size = np.ones(0)  # of the columns
         self.witness = np.zeros(0, np.int64), np.zeros(0)
-        self.clock = time.perf_counter()
+        self.clock = Clock()
 
     def step(self) -> str:
         """Solve; returns "converged" with a vector that separates, or "positive" where HiGHS finds that none does,
@@ -178,13 +176,9 @@ class LinearProgram:
         return Yt
 
     def _solve(self, b: Vector, **constraints: Any) -> Any:
-        options = {}
-        if self.max_time is not None:
-            left = self.max_time - (time.perf_counter() - self.clock)
-            if left <= 0:
-                return OptimizeResult(x=None, status=1, eqlin=None, ineqlin=None, fun=None, nit=0)
-            options = {"time_limit": left}
-        return aside(lambda: linprog(-b / self.b.max(), method="highs-ds", options=options, **constraints))
+        check_cancelled()
+        options = {"time_limit": self.clock.left} if np.isfinite(self.clock.left) else {}
+        return run_in_thread(lambda: linprog(-b / self.b.max(), method="highs-ds", options=options, **constraints))
 
     def running_upper(self) -> float:
         return np.inf

@@ -24,6 +24,7 @@ from separatrix.passes import compiled as passes
 from separatrix.patterns.base import EPS
 from separatrix.space import Vector
 
+PRODUCTS_BETWEEN_LOOKS = 4e9  # multiplications for a Hessian, about
 HESSIAN_ERROR = 1e-8  # rounding errors in it, against the 1 of the penalty
 STRIDE, PATH_GAP = 10.0, 0.3  # factor between the C of a path, and the gap to which it is followed
 FEW_STEPS = 20  # without a Hessian: then with one. Large multipliers leave few digits to small ones in a span of rows
@@ -168,10 +169,14 @@ class Hessian:
         return newton_step(self.at(active), gradient)
 
     def _add(self, index: np.ndarray, sign: float) -> None:
-        if len(index):
-            self.problem.passes += len(index) / self.problem.patterns.n
-            curvature = 2.0 * self.problem.C * self.problem.weight[index]
-            self.matrix += sign * self.problem.patterns.outer_products(index, curvature)
+        rows = max(1, int(PRODUCTS_BETWEEN_LOOKS / len(self.matrix) ** 2))
+        for first in range(0, len(index), rows):
+            if first and self.problem.interrupted():
+                return  # what is left out makes a step worse, and this one is the last
+            part = index[first : first + rows]
+            self.problem.passes += len(part) / self.problem.patterns.n
+            curvature = 2.0 * self.problem.C * self.problem.weight[part]
+            self.matrix += sign * self.problem.patterns.outer_products(part, curvature)
 
 
 def _in_span(problem: Problem) -> bool:

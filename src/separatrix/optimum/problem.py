@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.cancellation import Clock
 from separatrix.passes import compiled as passes
 from separatrix.passes.summaries import Extremes, Piece, Sides
 from separatrix.space import Space, Vector
@@ -47,10 +48,10 @@ class Problem:
     ):
         self.patterns = patterns
         self.C, self.hard = C, math.isinf(C)
-        self.tol, self.max_passes, self.max_time, self.watch = tol, max_passes, max_time, watch
-        self.clock, self.passes, self.stopped = time.perf_counter(), 0.0, False
+        self.tol, self.max_passes, self.watch = tol, max_passes, watch
+        self.clock, self.passes, self.stopped = Clock(max_time), 0.0, False
         self.limited = False  # was it stopped by a limit or by whoever watches, rather than by arithmetic?
-        self._looked = self.clock
+        self._looked = time.perf_counter()
         self.lower, self.upper = -np.inf, np.inf
         self._gap, self._lower, self._stale = np.inf, -np.inf, 0
         self.a: Vector = np.zeros(patterns.d + 1)
@@ -77,7 +78,7 @@ class Problem:
 
     def part(self, patterns: Any, C: float, tol: float, kind: type["Problem"] | None = None) -> "Problem":
         """A problem whose solution serves this one, on the same clock; whoever watches this one stops it too."""
-        other = (kind or Problem)(patterns, C, tol=tol, max_time=self.max_time, watch=self._heed)
+        other = (kind or Problem)(patterns, C, tol=tol, watch=self._heed)
         other.clock = self.clock
         return other
 
@@ -96,6 +97,22 @@ class Problem:
         else:
             self.enter_piece(other.a, self.piece(other.a, hessian=False))
         self.dual(other.alpha_index, other.alpha, self.combine(other.alpha_index, other.alpha))
+
+    def measure(self, a: Vector) -> None:
+        """Enter a vector of rows that are here, and multipliers of all rows that are the same in each class."""
+        patterns, alpha = self.patterns, np.ones(self.patterns.n)
+        if self.hard:
+            self.reached(a, self.smallest(a))
+        else:
+            self.primal(a, self.margins(a))
+        if patterns.categories == 2:
+            positive = patterns.labels > 0
+            alpha = np.where(positive, 1.0 / np.count_nonzero(positive), 1.0 / np.count_nonzero(~positive))
+        self.dual(np.arange(patterns.n), alpha, self.combine(np.arange(patterns.n), alpha))
+
+    def can_be_measured(self) -> bool:
+        """Whether a certificate of the vector takes no longer than a few passes; there is none of no vector."""
+        return self.lower > -np.inf
 
     @property
     def free(self) -> bool:
@@ -250,7 +267,7 @@ class Problem:
         self._stale = 0 if progress else self._stale + 1
         if self.watch is not None and self.watch(self):
             self.limited = True
-        if self.passes >= self.max_passes or time.perf_counter() - self.clock >= self.max_time:
+        if self.passes >= self.max_passes or self.clock.expired:
             self.limited = True
         self.stopped = self.stopped or self.limited or self._stalled
         return self.stopped
@@ -274,12 +291,9 @@ class Problem:
         if now - self._looked >= SECONDS_BETWEEN_LOOKS:
             self._looked = now
             self.limited = self.limited or (self.watch is not None and self.watch(self))
-        self.limited = self.limited or now - self.clock >= self.max_time
+        self.limited = self.limited or self.clock.expired
         self.stopped = self.stopped or self.limited
         return self.stopped
-
-    def time_left(self) -> float:
-        return max(self.max_time - (time.perf_counter() - self.clock), 1e-3)
 
     def slack_multipliers(self, margins: Vector) -> tuple[np.ndarray, Vector]:
         """The dual point of a soft margin's vector: alpha = 2 C c max(0, 1 - m), rows and values."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.proof.clock import Clock, OutOfTimeError
+from separatrix.cancellation import Clock, OutOfTimeError
 from separatrix.proof.exact import LARGEST_SYSTEM, dot, residues_of_floats
 from separatrix.proof.faces import weak_vector
 from separatrix.proof.gordan import Gordan, witness

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.linalg as la
 from numpy.typing import NDArray
 
-from separatrix.proof.clock import Clock
+from separatrix.cancellation import Clock
 from separatrix.proof.enclosure import scaled_columns
 from separatrix.proof.integer_systems import (
     LIMB,

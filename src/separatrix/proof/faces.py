@@ -9,7 +9,7 @@ vector with a.y_k >= 0 for all rows vanishes on all of them.
 
 from typing import Any
 
-from separatrix.proof.clock import Clock, OutOfTimeError
+from separatrix.cancellation import Clock, OutOfTimeError
 from separatrix.proof.exact import dot, without_factor
 from separatrix.proof.integer_systems import (
     PRIMES,

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from separatrix.cancellation import Clock, OutOfTimeError
 from separatrix.optimum.least_distance import least_distance
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import upper_bound
-from separatrix.proof.clock import Clock, OutOfTimeError
 from separatrix.proof.enclosure import enclosed_weights, scaled_columns
 from separatrix.proof.exact import BROKEN, LARGEST_SYSTEM, vanishing_weights
 from separatrix.proof.interior import FEWEST_PER_COLUMN, interior_weights, overlapping_rows
@@ -48,7 +48,7 @@ def gordan(
     """An exact proof that no hyperplane separates, near approximate multipliers; None if none was found there.
 
     Multipliers that are rounding errors may stand for rows that do not belong: without them it is tried again, and at
-    last with a vertex of what these rows combine to. A clock raises `separatrix.proof.clock.OutOfTimeError`.
+    last with a vertex of what these rows combine to. A clock raises `separatrix.cancellation.OutOfTimeError`.
     """
     if not (len(index) and upper_bound(patterns, index, alpha) <= NEARLY_ZERO * patterns.radius):
         return None

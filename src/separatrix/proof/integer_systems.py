@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.proof.clock import Clock
+from separatrix.cancellation import Clock
 
 PRIMES = (2097143, 2097133, 2097131)  # below 2^21: 2,048 products of residues sum to less than 2^53
 BITS = 21

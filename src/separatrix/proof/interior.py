@@ -22,7 +22,7 @@ import scipy.linalg as la
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from separatrix.aside import heed
+from separatrix.cancellation import check_cancelled
 from separatrix.patterns.base import EPS, TINY
 from separatrix.proof.enclosure import SMALLEST_VALUE, scaled_columns
 from separatrix.space import Vector
@@ -52,7 +52,7 @@ def interior_weights(V: NDArray[np.float64], m: Vector) -> Vector | None:
         return None
     m = m * _best_multiple(m)
     for _ in range(STEPS):
-        heed()
+        check_cancelled()
         l = expit(-m)
         found = _Weighted.of(A, np.sqrt(l * (1.0 - l)))
         if found is None or m.min() > 0:  # dependent columns; or these rows are separated

@@ -10,9 +10,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from separatrix.cancellation import Clock, OutOfTimeError
 from separatrix.patterns.kernel_patterns import KernelPatterns
 from separatrix.patterns.plain_patterns import Patterns
-from separatrix.proof.clock import Clock, OutOfTimeError
 from separatrix.proof.gordan import Gordan, refuting_pair, witness
 from separatrix.proof.integer_systems import Integers
 from separatrix.proof.minimum_norm import IntegerRows, decide

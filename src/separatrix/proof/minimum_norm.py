@@ -14,11 +14,11 @@ from math import ldexp
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.cancellation import Clock, OutOfTimeError
 from separatrix.optimum import active_set
 from separatrix.optimum.problem import Problem
 from separatrix.patterns.base import EPS
 from separatrix.patterns.plain_patterns import Patterns
-from separatrix.proof.clock import Clock, OutOfTimeError
 from separatrix.proof.exact import BROKEN, bits_of, dot, integer_row, pieces_of, units_of, without_factor
 from separatrix.proof.integer_systems import (
     PRIMES,

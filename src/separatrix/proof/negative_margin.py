@@ -16,12 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from separatrix.aside import by_itself
+from separatrix.cancellation import Clock, OutOfTimeError, check_cancelled, limited, run_in_thread
 from separatrix.errors import DataError
 from separatrix.patterns.base import EPS, TINY
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.certify import SLACK, plain_margin
-from separatrix.proof.clock import Clock
 from separatrix.proof.removal import two_classes
 from separatrix.proof.separability import check_switch, separability
 from separatrix.rows.memory import MemoryRows
@@ -29,7 +28,6 @@ from separatrix.space import Space, Vector, default_errstate
 
 MOST_ENTRIES = 5_000_000  # of a table that is written out
 SEPARABLE = "A hyperplane separates the classes: their margin is positive, and MaxMargin finds it."
-FOR_PROOF = 10.0  # seconds that the question of separability may take in any case
 NEARER = 1e-9  # part of the radius by which a facet has to be nearer than the last one
 
 
@@ -58,7 +56,6 @@ class Shot(NamedTuple):
 
 
 @default_errstate()
-@by_itself()
 def negative_margin(
     X: Any, y: ArrayLike, *, fit_intercept: bool = True, rho: float = 1.0, max_time: float = 10.0
 ) -> NegativeMargin:
@@ -74,7 +71,8 @@ def negative_margin(
     rho : float, default=1.0
         The augmenting constant, positive and finite: margins are those of the augmented space.
     max_time : float, default=10.0
-        Seconds, at most; what is found until then holds. That nothing separates is proved first, in up to ten seconds.
+        Seconds, at most; what is found until then holds. That nothing separates is proved first: if there is no time
+        for it, a `DataError` says so.
 
     Returns
     -------
@@ -91,20 +89,20 @@ def negative_margin(
     check_switch(fit_intercept)
     if not 0 < rho < np.inf:
         raise ValueError(f"rho={rho!r} must be positive and finite.")
-    X, labels = two_classes(X, y)
-    entries = X.shape[0] * X.shape[1]
-    if entries > MOST_ENTRIES:
-        raise DataError(f"X has {entries:,} entries; the margin is bounded for at most {MOST_ENTRIES:,}.")
-    decided = separability(X, labels, fit_intercept=fit_intercept, max_time=max(max_time, FOR_PROOF), weak=False)
-    if decided.separable:
-        raise DataError(SEPARABLE)
-    if decided.separable is None:
-        raise DataError("Whether a hyperplane separates the classes could not be decided. Raise max_time.")
-    patterns = Patterns(MemoryRows(X), labels, Space(float(rho) if fit_intercept else 0.0))
-    return _in_units(patterns, Clock(max_time))
+    with limited(max_time):
+        X, labels = two_classes(X, y)
+        entries = X.shape[0] * X.shape[1]
+        if entries > MOST_ENTRIES:
+            raise DataError(f"X has {entries:,} entries; the margin is bounded for at most {MOST_ENTRIES:,}.")
+        decided = separability(X, labels, fit_intercept=fit_intercept, max_time=Clock().left, weak=False)
+        if decided.separable:
+            raise DataError(SEPARABLE)
+        if decided.separable is None:
+            raise DataError("Whether a hyperplane separates the classes could not be decided. Raise max_time.")
+        return _in_units(Patterns(MemoryRows(X), labels, Space(float(rho) if fit_intercept else 0.0)))
 
 
-def _in_units(patterns: Patterns, clock: Clock) -> NegativeMargin:
+def _in_units(patterns: Patterns) -> NegativeMargin:
     """The bounds, found of patterns in a unit in which their largest value is about 1, a power of two: no square
     overflows or vanishes, and no bit of a number changes that matters beside the largest. A rho must not vanish:
     without a bias margins are others."""
@@ -113,7 +111,7 @@ def _in_units(patterns: Patterns, clock: Clock) -> NegativeMargin:
     exponent = int(np.frexp(largest)[1]) - 1
     rows = patterns.home.scaled(np.zeros(patterns.d), np.full(patterns.d, np.ldexp(1.0, exponent)))
     space = Space(max(float(np.ldexp(rho, -exponent)), TINY) if rho else 0.0)
-    found = _Hull(Patterns(rows, patterns.labels, space), clock).run()
+    found = _Hull(Patterns(rows, patterns.labels, space)).run()
     lower, upper = _times(found.lower, exponent, -np.inf), _times(found.upper, exponent, np.inf)
     return NegativeMargin(lower, upper, found.direction)
 
@@ -127,8 +125,8 @@ def _times(value: float, exponent: int, towards: float) -> float:
 
 
 class _Hull:
-    def __init__(self, patterns: Patterns, clock: Clock):
-        self.patterns, self.clock, self.rows = patterns, clock, np.arange(patterns.n)
+    def __init__(self, patterns: Patterns):
+        self.patterns, self.rows = patterns, np.arange(patterns.n)
         Y = patterns.dense_rows(self.rows)
         self.width = Y.shape[1] if patterns.space.rho > 0 else Y.shape[1] - 1
         self.radius = float(patterns.radius) or 1.0  # no radius: all rows are zero
@@ -136,15 +134,20 @@ class _Hull:
         self.lower, self.direction = -np.inf, np.zeros(Y.shape[1])
 
     def run(self) -> NegativeMargin:
-        values, axes = np.linalg.eigh(self.Y.T @ self.Y)
-        if values[0] <= 1e-12 * values[-1]:  # the hull is flat: a vector at right angles to it has the margin 0
-            self._look(axes[:, 0])
-            return NegativeMargin(min(self.lower, 0.0), 0.0, self.direction)
-        upper = self._within(axes.T)
-        if self.clock.left > 0:
-            u = self.direction[: self.width]
-            turned = np.linalg.qr(np.column_stack([u, np.eye(self.width)]))[0]
-            upper = min(upper, self._within(turned.T))
+        upper = 0.0
+        self._look(self.Y.sum(axis=0))  # there is an answer, whenever the time is up
+        try:
+            cost = len(self.Y) * float(self.width) ** 2
+            values, axes = run_in_thread(lambda: np.linalg.eigh(self.Y.T @ self.Y), cost)
+            if values[0] <= 1e-12 * values[-1]:  # the hull is flat: a vector at right angles to it has the margin 0
+                self._look(axes[:, 0])
+            else:
+                upper = self._within(axes.T)
+                frame = np.column_stack([self.direction[: self.width], np.eye(self.width)])
+                turned = run_in_thread(lambda: np.linalg.qr(frame)[0], cost)
+                upper = min(upper, self._within(turned.T))
+        except OutOfTimeError:
+            pass
         return NegativeMargin(min(self.lower, 0.0), upper, self.direction)
 
     def _look(self, u: Vector) -> bool:
@@ -164,8 +167,6 @@ class _Hull:
             reach[j], error = min(shot.s for shot in shots), max(error, *(shot.error for shot in shots))
             for shot in shots:
                 self._nearer(shot)
-            if not self.clock.left > 0:
-                return 0.0
         if not np.all(reach > 0):
             return 0.0
         within = float(np.sum(reach**-2.0) ** -0.5) * (1.0 - 1e-12) - error
@@ -173,17 +174,24 @@ class _Hull:
 
     def _nearer(self, shot: Shot) -> None:
         """Go on to the facet that the normal of the last one meets, as long as that is nearer to 0."""
-        while self._look(shot.normal) and self.clock.left > 0:
+        while self._look(shot.normal):
             shot = self._shoot(-shot.normal)
 
     def _shoot(self, q: Vector) -> Shot:
         """max s with sum lambda_k y_k = s q, lambda >= 0, sum lambda = 1."""
         from scipy.optimize import linprog
 
+        check_cancelled()
         n, width = self.Y.shape
         A = np.vstack([np.column_stack([self.Y.T, -q]), np.append(np.ones(n), 0.0)])
-        right, free = np.append(np.zeros(width), 1.0), [(0, None)] * n + [(None, None)]
-        found = linprog(np.append(np.zeros(n), -1.0), A_eq=A, b_eq=right, bounds=free)
+        right, low = np.append(np.zeros(width), 1.0), np.append(np.zeros(n), -np.inf)
+        bounds, left = np.column_stack([low, np.full(n + 1, np.inf)]), Clock().left
+        options = {"time_limit": left} if np.isfinite(left) else {}
+        found = run_in_thread(
+            lambda: linprog(np.append(np.zeros(n), -1.0), A_eq=A, b_eq=right, bounds=bounds, options=options)
+        )
+        if found.status == 1:
+            raise OutOfTimeError
         if found.x is None or not found.x[:-1].any():  # rounding errors defeated the solver: no bound from this ray
             return Shot(0.0, 0.0, q)
         weight = np.maximum(found.x[:-1], 0.0)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.aside import heed
+from separatrix.cancellation import check_cancelled
 from separatrix.optimum import solvers
 from separatrix.optimum.problem import Problem
 from separatrix.proof.certificate import Certificate
@@ -82,6 +82,6 @@ def polish(patterns: Any, a: Vector) -> Problem:
 
 
 def _heeding(_: Problem) -> bool:
-    """A watch that never says stop: `heed` raises where somebody does."""
-    heed()
+    """A watch that never says stop: `check_cancelled` raises."""
+    check_cancelled()
     return False

@@ -26,7 +26,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from separatrix.proof.clock import Clock
+from separatrix.cancellation import Clock
 from separatrix.proof.exact import bits_of, dot, integers_of, pieces_of, without_factor
 from separatrix.proof.integer_systems import (
     LIMB,

@@ -12,12 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from separatrix.aside import by_itself
+from separatrix.cancellation import Clock, limited
 from separatrix.errors import DataError
 from separatrix.optimum import solvers
 from separatrix.optimum.problem import Problem
 from separatrix.patterns.plain_patterns import Patterns
-from separatrix.proof.clock import Clock
 from separatrix.proof.separability import check_switch, check_table, decide
 from separatrix.rows.memory import MemoryRows
 from separatrix.space import Space, Vector, default_errstate
@@ -52,7 +51,6 @@ def _rows(count: int) -> str:
 
 
 @default_errstate()
-@by_itself()
 def rows_to_remove(X: Any, y: ArrayLike, *, fit_intercept: bool = True, max_time: float = 10.0) -> Removal:
     """Bounds on how many rows have to be removed until a hyperplane separates the rest, both proved.
 
@@ -64,7 +62,7 @@ def rows_to_remove(X: Any, y: ArrayLike, *, fit_intercept: bool = True, max_time
     fit_intercept : bool, default=True
         False: only hyperplanes through the origin.
     max_time : float, default=10.0
-        Seconds for the search, at most; what is found until then holds. Small problems are searched to the end.
+        Seconds, at most; what is found until then holds. Small problems are searched to the end.
 
     Returns
     -------
@@ -80,9 +78,10 @@ def rows_to_remove(X: Any, y: ArrayLike, *, fit_intercept: bool = True, max_time
     array([3])
     """
     check_switch(fit_intercept)
-    X, labels = two_classes(X, y)
-    rows = MemoryRows(X).without_empty_columns()
-    return _Search(Patterns(rows, labels, Space(1.0 if fit_intercept else 0.0)), Clock(max_time)).run()
+    with limited(max_time):
+        X, labels = two_classes(X, y)
+        rows = MemoryRows(X).without_empty_columns()
+        return _Search(Patterns(rows, labels, Space(1.0 if fit_intercept else 0.0)), Clock()).run()
 
 
 def two_classes(X: Any, y: ArrayLike) -> tuple[Any, Vector]:
@@ -109,10 +108,11 @@ class _Search:
 
     def run(self) -> Removal:
         witnesses: list[np.ndarray] = []
-        left = self.without(NONE, self.clock)
+        half = Clock(self.clock.left / 2.0)  # the rest is for rows that are enough
+        left = self.without(NONE, half)
         while left.separable is False:
             witnesses.append(left.witness)
-            left = self.without(np.concatenate(witnesses), self.clock)
+            left = self.without(np.concatenate(witnesses), half)
         rows, at_least = self._enough(witnesses, left), len(witnesses)
         while at_least < len(rows):
             decided, fewer = self._hits(NONE, at_least)
@@ -128,6 +128,8 @@ class _Search:
         classes = len(np.unique(self.patterns.labels[stay]))
         if not classes or (classes == 1 and self.patterns.space.rho):  # a bias alone separates one class
             return _Left(True)
+        if clock.expired:
+            return _Left(None)
         answer = decide(self.patterns.sample(stay), clock.left)
         if answer.separable is False and answer.gordan is not None:
             return _Left(False, witness=stay[np.sort(answer.gordan.rows)])
@@ -147,22 +149,27 @@ class _Search:
         return True, None
 
     def _enough(self, witnesses: list[np.ndarray], left: _Left) -> np.ndarray:
-        """The fewest rows that are known to be enough: all, a class, those on the wrong side of a vector, or none."""
-        known = [np.arange(self.patterns.n), *(np.flatnonzero(self.patterns.labels == sign) for sign in (-1.0, 1.0))]
+        """Return the fewest rows that are known to be enough: all, a class, those not surely right, or none."""
+        classes = [np.flatnonzero(self.patterns.labels == sign) for sign in (-1.0, 1.0)]
+        known = [np.arange(self.patterns.n), *(rows for rows in classes if self.without(rows, self.clock).separable)]
         if left.separable:
             known.append(np.concatenate([*witnesses, NONE]))
-        if witnesses:
+        if witnesses or left.separable is None:
             known += _wrong_sides(self.patterns, left.vector)
-        return next(rows for rows in sorted(known, key=len) if self.without(rows, Clock()).separable)
+        return min(known, key=len)
+
+
+def _not_surely_right(patterns: Patterns, vector: Vector) -> np.ndarray:
+    return np.flatnonzero(~(patterns.margins(vector) > patterns.margin_error(vector)))
 
 
 def _wrong_sides(patterns: Patterns, vector: Vector | None) -> list[np.ndarray]:
-    """Rows on the wrong side of a vector, and of some soft margins.
+    """Return the rows that may be on the wrong side of a vector, and of some soft margins; it separates all others.
 
-    These are of rows scaled to a size of about 1, so that no square overflows or vanishes: whether a hyperplane
-    separates does not depend on it.
+    The soft margins are of rows scaled to a size of about 1, so that no square overflows or vanishes. Values that
+    become 0 there are far below the error that margins may have.
     """
-    found = [] if vector is None else [patterns.margins(patterns.in_these_columns(vector))]
+    found = [] if vector is None else [_not_surely_right(patterns, patterns.in_these_columns(vector))]
     range_ = patterns.column_range()
     size = np.frexp(max(np.abs(range_.largest).max(), np.abs(range_.smallest).max()))[1]
     scaled = patterns.home.scaled(np.zeros(patterns.d), np.full(patterns.d, np.ldexp(1.0, size - 1)))
@@ -171,5 +178,5 @@ def _wrong_sides(patterns: Patterns, vector: Vector | None) -> list[np.ndarray]:
         C = price / plain.radius2
         problem = Problem(plain.in_space(Space(plain.space.rho, (2.0 * C) ** -0.5)), C, tol=1e-3)
         solvers.solve(problem, solvers.choose(problem)[0])
-        found.append(plain.margins(problem.a))
-    return [np.flatnonzero(~(margins > 0.0)) for margins in found]
+        found.append(_not_surely_right(plain, problem.a))
+    return found

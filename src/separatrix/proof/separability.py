@@ -11,7 +11,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
-from separatrix.aside import by_itself
+from separatrix.cancellation import Clock, OutOfTimeError, limited
 from separatrix.errors import DataError
 from separatrix.geometry import Hyperplane
 from separatrix.optimum import solvers
@@ -25,7 +25,6 @@ from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof.alternative import Alternative, spans_everything
 from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import certify, separates_exactly, upper_bound
-from separatrix.proof.clock import Clock, OutOfTimeError
 from separatrix.proof.exact import BROKEN
 from separatrix.proof.gordan import Gordan, gordan, refuting_pair
 from separatrix.proof.quasi_complete import one_sided_columns
@@ -88,7 +87,6 @@ class Separability:
 
 
 @default_errstate()
-@by_itself()
 def separability(
     X: Any,
     y: ArrayLike | None = None,
@@ -132,7 +130,12 @@ def separability(
     check_switch(fit_intercept)
     if not max_time > 0:
         raise ValueError(f"max_time={max_time!r} must be positive.")
-    ask = _Question(1.0 if fit_intercept else 0.0, max_time, weak)
+    with limited(max_time):
+        return _answer(X, y, _Question(1.0 if fit_intercept else 0.0, max_time, weak), n_jobs)
+
+
+def _answer(X: Any, y: ArrayLike | None, ask: "_Question", n_jobs: int | None) -> Separability:
+
     home = home_of(X, y)
     if home is not None:
         return ask.about_home(home)
@@ -248,6 +251,7 @@ class _Question:
             )
         best, pair = _Best(patterns), cache(lambda rows: refuting_pair(patterns, rows, self.clock))
         try:
+            self.clock.look()
             if in_range and near is not None:
                 found = pair(len(near[0])) or gordan(patterns, *near, self.clock)
                 if found is not None:

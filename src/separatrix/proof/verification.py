@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from separatrix.cancellation import Clock, OutOfTimeError
 from separatrix.errors import DataError
 from separatrix.patterns.device_patterns import passed
 from separatrix.patterns.kernel_patterns import KernelPatterns
@@ -24,7 +25,6 @@ from separatrix.patterns.plain_patterns import Patterns
 from separatrix.proof import checker
 from separatrix.proof.certificate import Certificate, Verification
 from separatrix.proof.certify import lower_bound, plain_margin, separates_exactly, slack_bound, upper_bound
-from separatrix.proof.clock import Clock, OutOfTimeError
 from separatrix.proof.exact import LARGEST_SYSTEM, vanishing_weights, weights_near
 from separatrix.proof.gordan import gordan
 from separatrix.proof.kernel_alternative import refute

@@ -13,7 +13,7 @@ import scipy.linalg as la
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from separatrix.aside import aside
+from separatrix.cancellation import run_in_thread
 from separatrix.errors import DataError
 from separatrix.patterns.base import EPS
 from separatrix.patterns.plain_patterns import Patterns
@@ -45,13 +45,17 @@ def triangle(patterns: Patterns, weight: Vector, target: Vector | None = None) -
     root = np.sqrt(weight)
     R = np.zeros((0, columns))
     step = max(4 * columns, CHUNK // columns)
-    for first in range(0, patterns.n, step):
-        rows = np.arange(first, min(first + step, patterns.n))
+
+    def joined(R: Matrix, rows: np.ndarray) -> Matrix:
         block = patterns.dense_rows(rows)[:, :width]
         if target is not None:
             block = np.column_stack([block, target[rows]])
         block *= root[rows, None]
-        R = aside(partial(_upper, np.vstack([R, block])), len(block) * float(columns) ** 2)[:columns]
+        return _upper(np.vstack([R, block]))[:columns]
+
+    for first in range(0, patterns.n, step):
+        rows = np.arange(first, min(first + step, patterns.n))
+        R = run_in_thread(partial(joined, R, rows), len(rows) * float(columns) ** 2)
     return R
 
 
@@ -84,12 +88,12 @@ class PseudoInverse:
         patterns, width = self.patterns, width_of(self.patterns)
         if worth_a_triangle(patterns):
             R = triangle(patterns, self.weight)
-            _, s, Vt = aside(lambda: la.svd(R, full_matrices=False))
+            _, s, Vt = run_in_thread(lambda: la.svd(R, full_matrices=False))
             half, empty = _scaled(Vt.T, s, EPS * max(patterns.n, width)), ~np.any(R, axis=0)
             half[empty] = 0.0  # a column of zeros gets a coefficient of exactly 0
             return half
         lower = patterns.outer_products(np.arange(patterns.n), self.weight)[:width, :width]
-        squares, V = aside(lambda: la.eigh(lower))
+        squares, V = run_in_thread(lambda: la.eigh(lower))
         half = _scaled(V, np.sqrt(np.maximum(squares, 0.0)), np.sqrt(EPS * width))
         half[np.diag(lower) == 0] = 0.0
         return half
@@ -98,12 +102,12 @@ class PseudoInverse:
         patterns, everything = self.patterns, np.arange(self.patterns.n)
         if worth_a_triangle(patterns):
             Z = self.root[:, None] * patterns.dense_rows(everything)
-            U, s, _ = aside(lambda: la.svd(Z, full_matrices=False))
+            U, s, _ = run_in_thread(lambda: la.svd(Z, full_matrices=False))
             return _scaled(U, s, EPS * max(Z.shape))
         signed = self.root * patterns.labels
         Z = sp.diags(signed) @ patterns.sparse_rows(everything)
         gram = (Z @ Z.T).toarray() + patterns.space.rho**2 * np.outer(signed, signed)
-        squares, U = aside(lambda: la.eigh(gram))
+        squares, U = run_in_thread(lambda: la.eigh(gram))
         return _scaled(U, np.sqrt(np.maximum(squares, 0.0)), np.sqrt(EPS * patterns.n))
 
     def solve(self, residual: Vector, gradient: Vector | None = None) -> Vector:

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.linalg as la
 from numpy.typing import NDArray
 
-from separatrix.aside import aside
+from separatrix.cancellation import run_in_thread
 from separatrix.patterns.plain_patterns import Patterns
 from separatrix.space import Vector, symmetric
 from separatrix.squared_error.factor import width_of
@@ -35,7 +35,7 @@ class NormalEquations:
         if n * width < LEAST_VALUES or n < ROWS_PER_COLUMN * width or width > MOST_COLUMNS:
             return None
         everything, cost = np.arange(n), n * float(width) ** 2
-        matrix = aside(lambda: self.patterns.outer_products(everything, self.weight), cost)[:width, :width]
+        matrix = run_in_thread(lambda: self.patterns.outer_products(everything, self.weight), cost)[:width, :width]
         diagonal = np.diag(matrix)
         if not np.all((diagonal > 0) & np.isfinite(diagonal)):
             return None
@@ -43,7 +43,7 @@ class NormalEquations:
         scaled = symmetric(matrix) * np.multiply.outer(scale, scale)
         size = float(np.abs(scaled).sum(axis=0).max())
         try:
-            factor = aside(lambda: la.cholesky(scaled, lower=True, overwrite_a=True, check_finite=False), cost)
+            factor = run_in_thread(lambda: la.cholesky(scaled, lower=True, overwrite_a=True, check_finite=False), cost)
         except la.LinAlgError:
             return None
         reciprocal, _ = la.lapack.dpocon(factor, size, uplo="L")

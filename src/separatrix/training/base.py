@@ -11,7 +11,7 @@ import numpy as np
 
 from separatrix.loops import kernel
 from separatrix.loops.additive import SignedRows
-from separatrix.loops.averaging import Nothing
+from separatrix.loops.averaging import Nothing, Voters
 from separatrix.loops.confidence_loop import Covariance
 from separatrix.loops.order import order_of, permutation
 from separatrix.loops.state import (
@@ -207,6 +207,8 @@ class Training:
     def visit_cost(self) -> float:
         """Multiplications in a visit, at worst."""
         row = self.patterns.entries_per_row + 10.0
+        if isinstance(self.state.memory, Voters):
+            row += len(self.state.memory.votes)  # an update looks for the smallest
         kind = attribute(self.rule, "loop")
         if kind == "greedy":
             return row * self.patterns.n

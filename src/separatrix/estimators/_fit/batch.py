@@ -9,8 +9,9 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from separatrix.aside import StoppedError, asking
+from separatrix.cancellation import OutOfTimeError, StoppedError, stoppable
 from separatrix.errors import DataError
+from separatrix.estimators._fit.class_means import class_means, unmeasured
 from separatrix.estimators._fit.declare import estimator
 from separatrix.estimators._fit.separator import Data, LinearSeparator, why_stopped
 from separatrix.estimators._fit.starts import starting_vectors
@@ -47,7 +48,8 @@ class Outcome(NamedTuple):
     solver: Any
     a: Vector
     reason: str
-    stopped: bool = False  # by a callback or Ctrl-C, which want an answer now
+    stopped: bool = False  # by a callback, Ctrl-C or the time, which want an answer now
+    measured: bool = True  # False: a vector between the means of the classes, when there was no time for any other
 
 
 @estimator
@@ -111,7 +113,13 @@ class BatchClassifier(LinearSeparator):
             Outcome(s, s.a, r or watch.stop.reason, bool(watch.stop.reason))
             for s, r in zip(solvers, reasons, strict=True)
         ]
-        with asking(lambda: self._look(len(solvers) - 1, solvers, watch)):
+        late = [k for k, o in enumerate(outcomes) if o.reason == "max_time" and not np.any(o.a)]
+        if late:
+            means = class_means(self, data)
+            for k in late:
+                a = means.against_the_rest(k if data.planes > 1 else 1)
+                outcomes[k] = outcomes[k]._replace(a=a, measured=False)
+        with stoppable(lambda: self._look(len(solvers) - 1, solvers, watch)):
             self._finish(outcomes, data)
 
     def _look(self, k: int, solvers: list[Solver], watch: Watch) -> str:
@@ -121,8 +129,10 @@ class BatchClassifier(LinearSeparator):
         limit, solver, look = self._epoch_limit(), solvers[k], partial(self._look, k, solvers, watch)
         while solver.epochs < limit:
             try:
-                with np.errstate(over="ignore", invalid="ignore", divide="ignore"), asking(look):
+                with np.errstate(over="ignore", invalid="ignore", divide="ignore"), stoppable(look):
                     ended = solver.step()
+            except OutOfTimeError:
+                return "max_time"
             except StoppedError:
                 return watch.stop.reason
             if not np.all(np.isfinite(solver.a)):
@@ -137,8 +147,7 @@ class BatchClassifier(LinearSeparator):
 
     def _finish(self, outcomes: list[Outcome], data: Data) -> None:
         """Set the attributes. After an interruption bounds are measured, and not looked for."""
-        patterns, vectors = [o.solver.patterns for o in outcomes], [o.a for o in outcomes]
-        self._set(self._planes(vectors))
+        self._set(self._planes([o.a for o in outcomes]))
         proved, late = self._has_multipliers(), None
         proved = proved and data.here  # elsewhere no multipliers are listed
         thorough = [
@@ -149,12 +158,15 @@ class BatchClassifier(LinearSeparator):
             for o, more in zip(outcomes, thorough, strict=True):
                 certificates.append(self._certificate(o, data, more))
         except (KeyboardInterrupt, StoppedError) as stop:  # while bounds were looked for
-            late, reason = (None, "callback") if isinstance(stop, StoppedError) else (stop, "interrupted")
+            late = stop if isinstance(stop, KeyboardInterrupt) else None
+            reason = "interrupted" if late else "max_time" if isinstance(stop, OutOfTimeError) else "callback"
             known = len(certificates)
             outcomes = outcomes[:known] + [o._replace(reason=reason) for o in outcomes[known:]]
             certificates += [self._certificate(o, data, False) for o in outcomes[known:]]
         self._set_margins(certificates)
-        self._measure_margins(patterns, vectors)
+        self._set_smallest_margins(
+            [self._margins_of(o.solver.patterns, o.a) if o.measured else (np.nan, np.nan) for o in outcomes]
+        )
         self.n_updates_ = int(sum(o.solver.updates for o in outcomes))
         self.n_visits_ = int(sum(o.solver.epochs * o.solver.patterns.n for o in outcomes))
         self.n_epochs_ = self.n_iter_ = int(max(o.solver.epochs for o in outcomes))
@@ -187,6 +199,8 @@ class BatchClassifier(LinearSeparator):
 
     def _certificate(self, outcome: Outcome, data: Data, thorough: bool) -> Certificate:
         solver, make = outcome.solver, prove if thorough else certify
+        if not outcome.measured:
+            return unmeasured(solver.patterns, outcome.a, data.given_weight)
         return make(solver.patterns, outcome.a, solver.alpha, kept=data.kept, sample_weight=data.given_weight)
 
 

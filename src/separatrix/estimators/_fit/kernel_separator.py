@@ -6,7 +6,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from separatrix.errors import DataError
-from separatrix.estimators._fit.one_vs_one import stacked
 from separatrix.estimators._fit.prediction import scores_of
 from separatrix.estimators._fit.separator import Data, LinearSeparator
 from separatrix.estimators._fit.watch import threads_for
@@ -116,20 +115,15 @@ class KernelMixin(LinearSeparator):
         out += self.intercept_
         return out.ravel() if out.shape[1] == 1 else out
 
-    def _measure_margins(self, patterns: list[Any], vectors: list[Vector], measured: Any = None) -> None:
+    def _margins_of(self, patterns: Any, a: Vector, measured: Any = None) -> tuple[float, float]:
         """The two margins, in the space of the kernel; nan for a zero vector."""
-        margins = [p.margins(a) for p, a in zip(patterns, vectors, strict=True)]
-        directional, geometric = [], []
-        for p, a, m in zip(patterns, vectors, margins, strict=True):
-            with np.errstate(divide="ignore", invalid="ignore"):
-                directional.append(m.min() / np.float64(np.hypot(p.length(a), a[-1])))
-            geometric.append(p.distance(a, m))
-        self.directional_margin_ = float(min(directional))
-        self.geometric_margin_ = float(min(geometric))
+        m = patterns.margins(a)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(m.min() / np.float64(np.hypot(patterns.length(a), a[-1]))), patterns.distance(a, m)
 
     def _of_pairs(self, parts: list[dict[str, Any]]) -> dict[str, Any]:
         """The duals of pairs, over all rows that support any of them."""
-        rows, first = np.unique(np.concatenate([part["support_"] for part in parts]), return_index=True)
+        rows = np.unique(np.concatenate([part["support_"] for part in parts]))
         dual = np.zeros((len(parts), len(rows)))
         for part, line in zip(parts, dual, strict=True):
             line[np.searchsorted(rows, part["support_"])] = part["dual_coef_"][0]
@@ -138,8 +132,12 @@ class KernelMixin(LinearSeparator):
             "support_": rows,
             "dual_coef_": dual,
             "intercept_": np.concatenate([part["intercept_"] for part in parts]),
-            "support_vectors_": stacked([part["support_vectors_"] for part in parts])[first],
         }
+
+    def _rows_of(self, data: Data, numbers: np.ndarray) -> Any:
+        if self.kernel == "precomputed":
+            return np.zeros((len(numbers), 0))
+        return super()._rows_of(data, numbers).astype(np.float64, copy=False)
 
     @property
     def coef_(self) -> np.ndarray:

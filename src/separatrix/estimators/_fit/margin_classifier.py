@@ -8,23 +8,27 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.cancellation import out_of_time
+from separatrix.estimators._fit.class_means import ClassMeans, class_means, unmeasured
 from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.separator import Data, LinearSeparator
+from separatrix.estimators._fit.separator import Data, LinearSeparator, why_stopped
 from separatrix.estimators._fit.starts import starting_vectors
 from separatrix.estimators._fit.watch import Watch, threads_for
 from separatrix.estimators.sklearn_api import INTERCEPT, NOT_NEGATIVE, POSITIVE, POSITIVE_OR_INF, fit_method, one_of
 from separatrix.patterns.plain_patterns import Patterns
+from separatrix.proof.certificate import Certificate
 from separatrix.proof.certify import certify, measured_multiple
 from separatrix.space import Space, Vector
 
+VALUES_AFTERWARDS = 10_000_000  # of patterns that are measured when no time is left: some hundredths of a second
 REACHED = 1e-9  # rounding outwards may cost the last digits of a gap that was reached
 
 
 @dataclass
 class Solution:
     """One problem, solved: its vector, the patterns with multipliers and these, and by what it was solved. ``exact``: a
-    vector that separates by less than floats can tell, where needed."""
+    vector that separates by less than floats can tell, where needed. ``certificate``: None until it is made."""
 
     problem: Any
     a: Vector
@@ -32,6 +36,8 @@ class Solution:
     alpha: Vector
     how: str
     exact: Vector | None = None
+    certificate: Certificate | None = None
+    margins: tuple[float, float] = (np.nan, np.nan)  # directional and geometric
 
 
 @estimator
@@ -146,45 +152,76 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
             start = starts[k]
             near = None if start is None else patterns[k].in_these_columns(start)
             solved[k] = self._solve(problems[k], data, near)
+            if problems[k].can_be_measured() or not (out_of_time() or watch.stop.reason):
+                solved[k] = self._certified(solved[k], data)
 
         watch.run_each(task, len(problems), self.n_jobs)
         for problem in problems:
             problem.watch = None  # which knows all problems: a circle would keep the rows in memory after the fit
-        self._finish([solved.get(k) or self._solution(p, watch.stop.reason) for k, p in enumerate(problems)], data)
+        solutions = [solved.get(k) or self._solution(p, watch.stop.reason) for k, p in enumerate(problems)]
+        self._finish(self._in_time(solutions, data), data)
         if watch.stop.reason == "interrupted":
             self.converged_ = False
+        if not self.converged_ and watch.stop.reason:
+            self.stop_reason_ = watch.stop.reason
+
+    def _in_time(self, solutions: list[Solution], data: Data) -> list[Solution]:
+        """After a stop: means of classes stand in for vectors, and when the time is up only little is measured."""
+        means: ClassMeans | None = None
+        values = sum(s.problem.patterns.n * (s.problem.patterns.d + 1) for s in solutions if s.certificate is None)
+        for k, s in enumerate(solutions):
+            problem, patterns = s.problem, s.problem.patterns
+            if s.certificate is not None or (problem.lower > -np.inf and not out_of_time()):
+                continue
+            if data.here and not problem.lower > -np.inf:
+                means = means or class_means(self, data)
+                machine = patterns.categories > 2
+                s.a = means.of_machine() if machine else means.against_the_rest(k if data.planes > 1 else 1)
+                if patterns.explicit and values <= VALUES_AFTERWARDS:
+                    problem.measure(s.a)
+                    solutions[k] = s = self._certified(self._solution(problem, s.how), data)
+            s.certificate = s.certificate or unmeasured(patterns, s.a, data.given_weight)
+        return solutions
+
+    def _between_means(self, means: ClassMeans, i: int, j: int, data: Data) -> dict[str, Any]:
+        """One-vs-one: the attributes of a pair that has not begun."""
+        return {**means.attributes_of_pair(i, j, self._fitted, data), "n_iter_": 0}
+
+    def _certified(self, solution: Solution, data: Data) -> Solution:
+        """With its certificate and its margins."""
+        patterns = solution.problem.patterns
+        # rows that live elsewhere were passed with the vector of the problem, of which this one may be a multiple
+        a = solution.a if data.here else solution.problem.a
+        measured = measured_multiple(patterns, a) if patterns.explicit and patterns.here else None
+        certificate = certify(
+            patterns,
+            a,
+            (solution.index, solution.alpha),
+            slack_vector=getattr(solution.problem, "slack_vector", None),
+            kept=data.kept,
+            sample_weight=data.given_weight,
+            measured=measured,
+        )
+        if solution.exact is not None and certificate.separable is None:
+            direction = patterns.in_all_columns(solution.exact)
+            certificate = replace(certificate, separable=True, direction=direction)
+        return replace(solution, certificate=certificate, margins=self._margins_of(patterns, a, measured))
 
     def _finish(self, solutions: list[Solution], data: Data) -> None:
         patterns: list[Patterns] = [s.problem.patterns for s in solutions]
         self._set(self._fitted(patterns, [s.a for s in solutions], data))
-        # rows that live elsewhere were passed with the vector of the problem, of which this one may be a multiple
-        vectors = [s.a if data.here else s.problem.a for s in solutions]
         self._set_support(solutions, data)
-        measured: Any = None
-        if patterns[0].explicit and patterns[0].here:
-            measured = [measured_multiple(p, a) for p, a in zip(patterns, vectors, strict=True)]
-        certificates = [
-            certify(
-                p,
-                a,
-                (s.index, s.alpha),
-                slack_vector=getattr(s.problem, "slack_vector", None),
-                kept=data.kept,
-                sample_weight=data.given_weight,
-                measured=m,
-            )
-            for p, s, a, m in zip(patterns, solutions, vectors, measured or [None] * len(patterns), strict=True)
-        ]
-        for k, s in enumerate(solutions):
-            if s.exact is not None and certificates[k].separable is None:
-                whole = s.problem.patterns.in_all_columns(s.exact)
-                certificates[k] = replace(certificates[k], separable=True, direction=whole)
-        self._set_margins(certificates)
-        self._measure_margins(patterns, vectors, measured)
+        solutions = [s if s.certificate is not None else self._certified(s, data) for s in solutions]
+        self._set_margins([s.certificate for s in solutions if s.certificate is not None])
+        self._set_smallest_margins([s.margins for s in solutions])
         self._set_gap()
+        limited = any(getattr(s.problem, "limited", False) for s in solutions)
+        why = "max_time" if out_of_time() else "max_passes" if limited else "stalled"
+        self.stop_reason_ = "converged" if self.converged_ else why
 
     def _gather(self, members: list[Any]) -> None:
         self._set_gap()
+        self.stop_reason_ = why_stopped([m.stop_reason_ for m in members])
 
     def _set_gap(self) -> None:
         gaps = [np.inf if (value := c.value) is None else value - c.bound for c in self.certificates_]

@@ -1,13 +1,14 @@
 """One-vs-one for any separator: an estimator of its own for each pair of classes, on the rows of these two."""
 
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import clone
 
 from separatrix.errors import DataError, UnavailableError
+from separatrix.estimators._fit.class_means import class_means
 from separatrix.estimators._fit.starts import starts_of_pairs
 from separatrix.patterns.binary_problems import pairs
 from separatrix.proof.certify import joint_certificate
@@ -19,10 +20,9 @@ if TYPE_CHECKING:
 
 def members_of(owner: Any, data: "Data", **params: Any) -> list[Any]:
     """An estimator like the owner for each pair."""
-    members = [clone(owner).set_params(**like(owner, **params)) for _ in pairs(len(data.classes))]
-    for member in members:
-        member.n_features_in_ = owner.n_features_in_
-    return members
+    member = clone(owner).set_params(**like(owner, **params))
+    member.n_features_in_ = owner.n_features_in_
+    return [copy(member) for _ in pairs(len(data.classes))]
 
 
 def like(owner: Any, **params: Any) -> dict[str, Any]:
@@ -30,32 +30,37 @@ def like(owner: Any, **params: Any) -> dict[str, Any]:
     return {**owner.get_params(deep=False), "multi_class": "ovr", "n_jobs": None, **params}
 
 
-def stacked(parts: list[Any]) -> Any:
-    """The rows of several matrices, dense or sparse, one under the other."""
-    return sp.vstack(parts).tocsr() if sp.issparse(parts[0]) else np.vstack(parts)
-
-
 def fit_pairs(owner: Any, data: "Data", watch: "Watch", coef_init: Any = None, intercept_init: Any = None) -> None:
-    """Fit every pair. If the fit is stopped, those that have not begun get the attributes of their start."""
+    """Fit every pair. If the fit is stopped, those that have not begun get the attributes of their start, or vectors
+    between the means of their classes."""
     if not data.here:
         raise UnavailableError('multi_class="ovo" needs the rows in the memory of this process: use "ovr" or "kesler".')
     which, members = pairs(len(data.classes)), owner._members(data)
     starts = starts_of_pairs(len(members), data.width, coef_init, intercept_init)
     owner.classes_, owner.multi_class_ = data.classes, "ovo"  # callbacks may predict before the end
     left = set(range(len(members)))
+    of_class = np.split(np.argsort(data.codes, kind="stable"), np.cumsum(np.bincount(data.codes))[:-1])
 
     def fit(p: int) -> None:
         def whole(now: dict[str, Any]) -> dict[str, Any]:
             """The attributes of all pairs, from those of pair p as they are now; pairs to come have no say."""
             ended = [now if k == p else _predicting(member) for k, member in enumerate(members)]
-            return owner._of_pairs([part or _silent(now) for part in ended])
+            return _joined(owner, [part or _silent(now) for part in ended], data)
 
-        members[p]._fit_data(data.pair(*which[p]), watch.of_pair(p, whole), **starts[p])
+        rows = np.sort(np.concatenate([of_class[k] for k in which[p]]))
+        members[p]._fit_data(data.pair(*which[p], rows), watch.of_pair(p, whole), **starts[p])
+        vars(members[p]).pop("support_vectors_", None)  # all pairs together would hold each row many times
         left.discard(p)
 
     watch.run_each(fit, len(members), owner.n_jobs)
-    for p in sorted(left):
-        fit(p)
+    if left and hasattr(owner, "_between_means"):
+        means = class_means(owner, data)
+        for p in left:
+            attributes = owner._between_means(means, *which[p], data)
+            members[p]._set({**attributes, "stop_reason_": watch.stop.reason})
+    else:
+        for p in sorted(left):
+            fit(p)
     gather(owner, members, data)
 
 
@@ -71,6 +76,14 @@ def _silent(part: dict[str, Any]) -> dict[str, Any]:
     }
     votes = {"votes_": [np.zeros_like(votes) for votes in part["votes_"]]} if "votes_" in part else {}
     return {**part, **zeros, **votes}
+
+
+def _joined(owner: Any, parts: list[dict[str, Any]], data: "Data") -> dict[str, Any]:
+    """The attributes that predict, from those of all pairs; the rows that support any pair are held once."""
+    attributes: dict[str, Any] = owner._of_pairs(parts)
+    if "support_" in attributes:
+        attributes["support_vectors_"] = owner._rows_of(data, attributes["support_"])
+    return attributes
 
 
 def partial_fit_pairs(owner: Any, data: "Data", first: bool) -> None:
@@ -92,16 +105,22 @@ def partial_fit_pairs(owner: Any, data: "Data", first: bool) -> None:
 
 
 def gather(owner: Any, members: list[Any], data: "Data") -> None:
-    """What the pairs came to, as the attributes of one estimator."""
-    owner._pairs_, owner.classes_, owner.multi_class_ = members, data.classes, "ovo"
+    """What the pairs came to, as the attributes of one estimator. Pairs that can be resumed are kept."""
+    owner.classes_, owner.multi_class_ = data.classes, "ovo"
     names = data.classes.tolist()
     owner.certificates_ = [
         replace(member.certificate_, between=(names[i], names[j]))
         for member, (i, j) in zip(members, pairs(len(names)), strict=True)
     ]
     owner.certificate_ = joint_certificate(owner.certificates_)
-    owner._set(owner._of_pairs([_predicting(member) for member in members]))
+    owner._set(_joined(owner, [_predicting(member) for member in members], data))
     for name in ("directional_margin_", "geometric_margin_"):
         if hasattr(members[0], name):
             setattr(owner, name, float(min(getattr(m, name) for m in members)))
     owner._gather(members)
+    if hasattr(owner, "_records_"):
+        owner._pairs_ = members
+    else:
+        members.clear()
+    if hasattr(owner, "support_"):
+        owner.support_vectors_ = owner._rows_of(data, owner.support_)

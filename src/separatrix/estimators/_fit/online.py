@@ -372,7 +372,7 @@ def theory_at_work(training: Training, record: Record, certificate: Certificate)
     if getattr(training, "rivals", "") == "all":  # one visit shows several patterns in turn
         return None
     rule, updates = training.rule, int(training.state.counts[UPDATES])
-    if not training.from_zero:
+    if not (training.from_zero and training.state.counts[VISITS]):
         return None
     if getattr(training, "budgeted", False):  # what was added is taken out again
         return _theory_within_budget(training, certificate, updates)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import assert_all_finite, validate_data
 
-from separatrix.aside import by_itself
+from separatrix.cancellation import limited
 from separatrix.errors import DataError, UnavailableError
 from separatrix.estimators._fit.checkpointed import checkpointed
 from separatrix.estimators._fit.labels import classes_and_codes, codes_among, is_plain_vector
@@ -67,9 +67,9 @@ class Data(NamedTuple):
             squares=self.squares[index],
         )
 
-    def pair(self, i: int, j: int) -> "Data":
-        """The rows of two classes."""
-        part = self.take(np.flatnonzero((self.codes == i) | (self.codes == j)))
+    def pair(self, i: int, j: int, rows: np.ndarray | None = None) -> "Data":
+        """The rows of two classes, whose numbers may be known."""
+        part = self.take(np.flatnonzero((self.codes == i) | (self.codes == j)) if rows is None else rows)
         codes = (part.codes == j).astype(np.int64)
         return part._replace(codes=codes, classes=self.classes[[i, j]], threads=1)  # each pair has its thread
 
@@ -102,7 +102,7 @@ class LinearSeparator(LinearPredictor):
     # A fit from its beginning to its end.
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, **start: Any) -> Any:
-        with by_itself():
+        with limited(getattr(self, "max_time", None)):
             watch = Watch(self, X, y, sample_weight)
             data = self._check_training_data(X, y, sample_weight)
             if getattr(self, "checkpoint", None) is None:
@@ -137,6 +137,10 @@ class LinearSeparator(LinearPredictor):
     def _of_pairs(self, parts: list[dict[str, Any]]) -> dict[str, Any]:
         """One-vs-one: the attributes that predict, from those of all pairs."""
         return {name: np.concatenate([part[name] for part in parts]) for name in self._predicting}
+
+    def _rows_of(self, data: Data, numbers: np.ndarray) -> Any:
+        """Rows of the data, by their numbers among those of the user."""
+        return MemoryRows(data.rows).values(np.searchsorted(data.kept, numbers))
 
     def _gather(self, members: list[Any]) -> None:
         """One-vs-one: what `one_vs_one.gather` leaves to the estimator."""
@@ -287,22 +291,20 @@ class LinearSeparator(LinearPredictor):
         self.certificates_ = certificates
         self.certificate_ = joint_certificate(certificates)
 
-    def _measure_margins(
-        self, patterns: list[Patterns], vectors: list[Vector], measured: list[tuple[Vector, Any]] | None = None
-    ) -> None:
-        """The two margins of the vectors that predict, smallest over the problems; nan for a zero vector.
+    def _measure_margins(self, patterns: list[Patterns], vectors: list[Vector]) -> None:
+        """The two margins of the vectors that predict, smallest over the problems; nan for a zero vector."""
+        self._set_smallest_margins([self._margins_of(*each) for each in zip(patterns, vectors, strict=True)])
 
-        ``measured``: the multiples that are measured, with their margins, where they are at hand.
-        """
-        if measured is None:
-            pairs = zip(patterns, vectors, strict=True)
-            measured = [measured_multiple(p, a) if p.here else (a, None) for p, a in pairs]
-        directional, geometric = [], []
-        for p, (a, m) in zip(patterns, measured, strict=True):
-            directional.append(per_length(float(p.smallest(a) if m is None else m.min()), norm(a)))
-            geometric.append(p.distance(a, m))
-        self.directional_margin_ = min(directional)
-        self.geometric_margin_ = float(min(geometric))
+    def _margins_of(self, patterns: Any, a: Vector, measured: tuple[Vector, Any] | None = None) -> tuple[float, float]:
+        """The directional and the geometric margin of a vector. ``measured``: its multiple that is measured, and the
+        margins of that, if they are known."""
+        a, m = measured or (measured_multiple(patterns, a) if patterns.here else (a, None))
+        smallest = float(patterns.smallest(a) if m is None else m.min())
+        return per_length(smallest, norm(a)), float(patterns.distance(a, m))
+
+    def _set_smallest_margins(self, margins: list[tuple[float, float]]) -> None:
+        """Of all problems; nan if that of a problem is unknown."""
+        self.directional_margin_, self.geometric_margin_ = (float(np.min(each)) for each in zip(*margins, strict=True))
 
 
 def fingerprint(data: Data) -> str:

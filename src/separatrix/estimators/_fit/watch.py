@@ -1,6 +1,7 @@
 """Follows one fit: runs its problems, in threads if asked to, tells callbacks how far they are, and passes on the word
 to stop."""
 
+import contextvars
 import copy
 import threading
 import time
@@ -10,6 +11,7 @@ from typing import Any
 
 from joblib import effective_n_jobs
 
+from separatrix.cancellation import out_of_time
 from separatrix.optimum.thread_limit import one_blas_thread
 
 # What callbacks are told, None where an algorithm does not have it: rows looked at, passes over the data, corrections,
@@ -23,7 +25,7 @@ Attributes = Callable[[], dict[str, Any]]
 
 
 class Stop:
-    """Why a fit is to end early: "callback", "interrupted", or "" while it may go on. All its problems heed it."""
+    """Why a fit is to end early: "callback", "interrupted", "max_time", or "" while it may go on, for all problems."""
 
     reason = ""
     interrupt: KeyboardInterrupt | None = None
@@ -81,7 +83,8 @@ class Watch:
         return self.stop.reason
 
     def run_each(self, task: Callable[[int], None], count: int, n_jobs: int | None) -> None:
-        """Call ``task(k)`` for every k < count, or until the fit is stopped; with callbacks one after the other.
+        """Call ``task(k)`` for every k < count, or until the fit is stopped or its time is up; with callbacks one after
+        the other.
 
         What the results are does not depend on the number of threads. Ctrl-C stops the fit, which then sets its
         attributes; `end` raises it again.
@@ -92,16 +95,20 @@ class Watch:
                 self._run_in_threads(task, count, threads)
                 return
             for k in range(count):
-                if self.stop.reason:
-                    return
-                task(k)
+                self._begin(task, k)
         except KeyboardInterrupt as interrupt:
             self.stop.reason, self.stop.interrupt = "interrupted", interrupt
+
+    def _begin(self, task: Callable[[int], None], k: int) -> None:
+        if out_of_time():
+            self.stop.reason = self.stop.reason or "max_time"
+        if not self.stop.reason:
+            task(k)
 
     def _run_in_threads(self, task: Callable[[int], None], count: int, threads: int) -> None:
         """The compiled loops let go of the interpreter."""
         with one_blas_thread, ThreadPoolExecutor(threads) as pool:
-            waiting = {pool.submit(task, k) for k in range(count) if not self.stop.reason}
+            waiting = {pool.submit(contextvars.copy_context().run, self._begin, task, k) for k in range(count)}
             try:
                 while waiting:  # with a limit: a lock without one may not hear Ctrl-C
                     done, waiting = wait(waiting, timeout=0.1, return_when=FIRST_EXCEPTION)
