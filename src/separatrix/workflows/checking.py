@@ -41,7 +41,7 @@ def check(
     notes = heed(advise(table, raw, X, folds=0, scaled=True, weighted=True), options.strict)
     begin(tell, "Is it separable?")
     limit = options.max_time or np.inf
-    weak = len(np.unique(table.y)) == 2  # of a linear machine of more classes it takes longer, and is not shown
+    weak = len(np.unique(table.y)) == 2  # several classes ask about every pair and a linear machine
     answer = separability(X, table.y, fit_intercept=not through_origin, max_time=limit, weak=weak)
     removal = margin = None
     if answer.separable is False and not answer.total:

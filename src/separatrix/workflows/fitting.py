@@ -97,7 +97,7 @@ def fit(data: Any, options: Options = DEFAULTS, tell: Tell | None = None, **read
     weighted = options.class_weight is not None
     notes = heed(advise(table, raw, X, folds=options.folds, scaled=options.scale, weighted=weighted), options.strict)
     begin(tell, "Is it separable?")
-    weak = len(np.unique(table.y)) == 2  # of a linear machine of more classes it takes longer, and is not shown
+    weak = len(np.unique(table.y)) == 2  # several classes ask about every pair and a linear machine
     answer = separability(X, table.y, max_time=options.max_time or np.inf, weak=weak)
     folds = Folds(raw, table.y, steps, options.folds)
     with warnings.catch_warnings():
