@@ -135,7 +135,8 @@ class _Hull:
 
     def run(self) -> NegativeMargin:
         upper = 0.0
-        self._look(self.Y.sum(axis=0))  # there is an answer, whenever the time is up
+        mean = self.Y.mean(axis=0)
+        self._look(mean if mean.any() else np.eye(self.width)[0])  # there is an answer, whenever the time is up
         try:
             cost = len(self.Y) * float(self.width) ** 2
             values, axes = run_in_thread(lambda: np.linalg.eigh(self.Y.T @ self.Y), cost)
