@@ -143,6 +143,12 @@ def test_a_solution_as_the_start_is_recognized(C, loss):
     assert warm.n_passes_ < 0.5 * cold.n_passes_
 
 
+@pytest.mark.parametrize(("C", "factor"), [(INF, 1e-150), (INF, 1e-20), (INF, 1e150), (1e52, 1e-20), (1e-28, 1e20)])
+def test_short_and_long_rows(C, factor):
+    X, y = text(60, 150)
+    assert MaxMargin(C, fit_intercept=False).fit(factor * X, y).converged_
+
+
 def test_an_unpenalized_intercept_goes_another_way():
     X, y = text()
     assert MaxMargin(INF, fit_intercept="free").fit(X, y).converged_

@@ -39,6 +39,7 @@ FINEST_BY_SWEEPS = 1e-8  # accuracy beyond which coordinate descent is no match 
 VALUES_WITHOUT_THREADS = 5000  # BLAS makes none of so few: setting their number would take longer than the solution
 NEAR_C, NEARER_C, FEW_COLUMNS = 100.0, 1e3, 200  # C |y|^2 of a soft margin as a start: few columns, and more
 LONGEST_START = 1e150
+SHORTEST = 1e-280  # R^2 from which sweeps of a hard margin move: their curvatures have inverses
 FINE_ENOUGH = 1e-9  # gap that is left as it is where a solver does not reach the one that was asked for
 AS_MANY_THREADS: Any = nullcontext()  # as BLAS has
 EXTREME = 1e8  # C R^2 from which a soft margin may be beyond arithmetic
@@ -72,7 +73,8 @@ def choose(problem: Problem) -> tuple[str, str]:
         if not problem.hard:
             return "sample-newton", f"soft margin{machine}, many rows: few passes from the solution of a sample"
     if problem.hard:
-        if not machine and patterns.sparse and not problem.free and (patterns.n <= width or width > WIDE):
+        by_faces = patterns.sparse and not problem.free and patterns.radius2 > SHORTEST
+        if not machine and by_faces and (patterns.n <= width or width > WIDE):
             return "dual-coordinates", "hard margin of sparse rows: coordinate descent, then Newton steps on the face"
         return "active-set", f"hard margin{machine}: few patterns are tight, so an exact solve on a working set"
     sweeps = _dual_side(problem)
@@ -179,7 +181,7 @@ def _as_hard(problem: Problem) -> None:
     """With an extreme C slack is unaffordable: where the data are separable, the hard margin is the solution."""
     hard = problem.harder(0.1 * problem.tol)
     name = choose(hard)[0]
-    if name not in ("active-set", "sift"):
+    if name not in ("active-set", "sift", "dual-coordinates"):
         return
     SOLVERS[name].run(hard, None)
     if hard.lower > 0:

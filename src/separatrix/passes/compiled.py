@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.compile_cache import compiled, on_first_use
-from separatrix.rows.access import axpy, columns, dot, largest, outer, square
+from separatrix.rows.access import axpy, dot, largest, outer, square
 
 BLOCK = 512  # rows summed before they enter the total: rounding errors grow with n/BLOCK + BLOCK instead of n
 
@@ -103,36 +103,6 @@ def outer_products(key: str) -> Any:
     def run(X, rho, index, c, out):
         key  # noqa: B018
         outer(X, rho, index, c, out)
-
-    return compiled(run)
-
-
-@on_first_use
-def inner_products(key: str) -> Any:
-    """``out[k, l] = x_i.x_j`` over ``i = index[k]``, ``j = index[l]``; CSR. Only rows that share a column meet."""
-
-    def run(X, index, out):
-        key  # noqa: B018
-        count, stored = index.shape[0], 0
-        start = np.zeros(X.width + 1, np.int64)  # of each column's values, then where its next one goes
-        for k in range(count):
-            for c in columns(X, index[k]):
-                start[c + 1] += 1
-                stored += 1
-        for c in range(X.width):
-            start[c + 1] += start[c]
-        row, value = np.empty(stored, np.int64), np.empty(stored)
-        first = start[:-1].copy()
-        for k in range(count):
-            for p in range(X.indptr[index[k]], X.indptr[index[k] + 1]):
-                c, x = X.indices[p], np.float64(X.data[p])
-                row[start[c]], value[start[c]] = k, x
-                start[c] += 1
-                for q in range(first[c], start[c]):
-                    out[k, row[q]] += x * value[q]
-        for k in range(count):
-            for l in range(k):
-                out[l, k] = out[k, l]
 
     return compiled(run)
 
