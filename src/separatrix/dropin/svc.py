@@ -25,7 +25,8 @@ class SVC(HandoverMixin, sklearn.svm.SVC):
 
     Parameters are those of ``sklearn.svm.SVC``. Of a linear kernel ``tol`` is the certified relative gap ``(P - D)/P``
     at which the fit may stop; of others it is the largest violation of the optimality conditions, as in LIBSVM, and
-    where the gap is larger than ``tol`` these are met up to a hundred times closer. ``dual_gap_`` tells the gap.
+    where the gap is larger than ``tol`` these are met up to a hundred times closer. ``dual_gap_`` is the gap of the
+    vector that ``dual_coef_`` makes: with a large C rounding errors of the multipliers may leave it above ``tol``.
     ``shrinking`` and ``random_state`` change nothing where separatrix solves. If every multiplier of a pair is 0 or at
     its cap, an interval of intercepts is optimal. ``intercept_`` is its middle, as in LIBSVM.
 
