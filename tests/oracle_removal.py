@@ -18,7 +18,7 @@ def patterns(X, y, fit_intercept):
 
 
 def smallest_witnesses(Y):
-    """The sets of patterns, as sets of their numbers, that some positive weights combine to 0 and no part of which does.
+    """The sets of numbers of patterns that positive weights combine to 0, without those that contain another one.
 
     Such a set has one combination that vanishes, up to a factor.
     """

@@ -369,6 +369,8 @@ def _path(X: Any, y: Any, values: list[float], sample_weight: Any, params: dict[
         solutions = []
         for k, p in enumerate(patterns):
             problem = model._problem(p.in_space(model._space()), data)
+            if data.here:  # the space of another C may hold what this one does not
+                model._check_scale(problem.patterns, data.kept)
             start = starts[k]
             if not out_of_time():
                 solutions.append(model._solve(problem, data, start))

@@ -178,9 +178,10 @@ class PatternSet(ABC):
         peak = float(np.abs(a[:-1] if self.space.free else a).max(initial=0.0))
         if not 0 < peak < np.inf:
             return a
-        a = np.ldexp(a, -math.frexp(peak)[1])  # a power of two: no bit is lost, and squares stay in range
-        length = self.length(a)
-        return a / length if length > 0 else a
+        with np.errstate(over="ignore"):  # of a free bias: such a vector proves nothing
+            a = np.ldexp(a, -math.frexp(peak)[1])  # a power of two: no bit is lost, and squares stay in range
+            length = self.length(a)
+            return a / length if length > 0 else a
 
     def measured(self, a: Vector) -> Vector:
         """The multiple of a that certificates speak of: the unit vector, or a itself where its length counts."""

@@ -165,7 +165,7 @@ def _variance(X: Any, weight: Vector) -> float:
         variance = float(weight @ squares / size - mean * mean)
     if not np.isfinite(variance) or 0 < variance * X.shape[1] < TINY:
         raise DataError(
-            f'The variance of X is {variance:g}, so gamma="scale", which is 1 / (n_features * variance), has no value in '
-            "float64. Scale your features."
+            f'The variance of X is {variance:g}, so gamma="scale", which is 1 / (n_features * variance), has no value '
+            "in float64. Scale your features."
         )
     return variance
