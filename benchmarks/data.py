@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
-from separatrix.datasets.papers import data_file, load_sonar, load_wbc
+from separatrix.reproductions.datasets.papers import data_file, load_sonar, load_wbc
 
 
 def halves(y):

@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import separatrix
-from separatrix.datasets import load_sonar, load_wbc
+from separatrix.reproductions.datasets import load_sonar, load_wbc
 
 GRIDS = {
     "CRAMMA": {"beta": [0.3, 1.0, 3.0], "eta0": [0.003, 0.01, 0.03, 0.1]},
@@ -52,7 +52,7 @@ def main() -> None:
     for name in sys.argv[1:] or GRIDS:
         for values in itertools.product(*GRIDS[name].values()):
             setting = dict(zip(GRIDS[name], values, strict=True))
-            model = getattr(separatrix, name)(max_epochs=200, **setting)
+            model = getattr(separatrix, name)(max_iter=200, **setting)
             scores, ends, shares = [], 0, []
             for X, y in sets:
                 scores.append(cross_val_score(make_pipeline(StandardScaler(), model), X, y, cv=5).mean())

@@ -91,7 +91,7 @@ def fit(folder: Path, what: str, memory: str, limit: float) -> dict:
     if what == "parquet":
         return decoding(folder, memory)
     labels = folder / "flipped" if what == "flipped" else folder
-    rows = separatrix.rows.files(folder / "X*.npy", target=labels / "y*.npy", memory=memory)
+    rows = separatrix.data.open_files(folder / "X*.npy", target=labels / "y*.npy", memory=memory)
     size = rows.n * COLUMNS * 4
     seconds, began = [], time.perf_counter()
     read = rows.blocks_from
@@ -107,7 +107,7 @@ def fit(folder: Path, what: str, memory: str, limit: float) -> dict:
         found = {"gap": model.certificate_.gap, "lower": model.certificate_.lower, "upper": model.certificate_.upper}
     elif what == "flipped":
         answer = separatrix.separability(rows)
-        found = {"separable": answer.separable, "exact": answer.exact, "rows": len(answer.gordan.rows)}
+        found = {"separable": answer.separable, "exact": answer.exact, "rows": len(answer.infeasibility_proof.rows)}
     else:
         return peer(rows, folder, what, limit)
     spent, peak = time.perf_counter() - began, peak_memory()
@@ -118,7 +118,7 @@ def decoding(folder: Path, memory: str) -> dict:
     """What decoding allows: one pass over the first file as Parquet."""
     import separatrix
 
-    rows = separatrix.rows.files(folder / "first.parquet", target="y", memory=memory)
+    rows = separatrix.data.open_files(folder / "first.parquet", target="y", memory=memory)
     cold(folder)
     clock = time.perf_counter()
     for _ in rows.blocks():
@@ -129,8 +129,8 @@ def decoding(folder: Path, memory: str) -> dict:
 
 def peer(rows, folder: Path, what: str, limit: float) -> dict:
     """Another package for so many seconds, and the margin that its vector has."""
-    from separatrix.patterns.base import PassedPatterns
-    from separatrix.proof.certify import lower_bound
+    from separatrix.certificates.certify import lower_bound
+    from separatrix.passes.patterns import PassedPatterns
     from separatrix.space import Space
 
     clock, done = time.perf_counter(), 0

@@ -35,6 +35,7 @@ class Names:
         self.modules = former["modules"] if has_former else {}
         self.parameters = former["parameters"] if has_former else {}
         self.values = former["values"] if has_former else {}
+        self.functions = former.get("functions", {}) if has_former else {}
 
     def module(self, name: str) -> Any:
         return importlib.import_module(self.modules.get(name, name))
@@ -42,7 +43,7 @@ class Names:
     def find(self, name: str) -> Any:
         """Return what ``separatrix.NAME`` is; a name may have a module in front, as in "dropin.SVC"."""
         module, _, last = f"separatrix.{name}".rpartition(".")
-        return getattr(self.module(module), last)
+        return getattr(self.module(module), self.functions.get(last, last))
 
     def translated(self, made: Any, parameters: dict[str, Any], optional: dict[str, Any]) -> dict[str, Any]:
         """Return keyword arguments for ``made``. Optional ones are left out if it does not accept them."""
@@ -119,7 +120,7 @@ class Worker:
         arguments: tuple[Any, ...] = (X, y)
         if files:
             folder = Path(data)
-            arguments = (self.names.module("separatrix.data").files(folder / "X.npy", target=folder / "y.npy"),)
+            arguments = (self.names.find("data.open_files")(folder / "X.npy", target=folder / "y.npy"),)
         weights = {} if weight is None else {"sample_weight": weight}
 
         def call() -> Any:

@@ -20,17 +20,17 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
 from separatrix import MaxMargin
 from separatrix.cancellation import Clock
-from separatrix.optimum import solvers
-from separatrix.optimum.problem import Problem
+from separatrix.certificates.certify import certify, upper_bound
+from separatrix.certificates.exact import vanishing_weights
+from separatrix.certificates.separability import separability
+from separatrix.data.device import DeviceRows
+from separatrix.data.memory import MemoryRows
 from separatrix.passes import triton_kernels
-from separatrix.patterns.base import PassedPatterns
-from separatrix.patterns.device_patterns import passed
-from separatrix.patterns.plain_patterns import Patterns
-from separatrix.proof.certify import certify, upper_bound
-from separatrix.proof.exact import vanishing_weights
-from separatrix.proof.separability import separability
-from separatrix.rows.device import DeviceRows
-from separatrix.rows.memory import MemoryRows
+from separatrix.passes.device_patterns import passed
+from separatrix.passes.patterns import PassedPatterns
+from separatrix.passes.plain_patterns import Patterns
+from separatrix.solvers import choice as solvers
+from separatrix.solvers.problem import Problem
 from separatrix.space import Space
 
 CUDA = "cuda"

@@ -16,9 +16,9 @@ from benchmarks.objective import missing_margin
 from benchmarks.race import Row, Timing, clock, first_that_reaches
 from separatrix import MaxMargin
 from separatrix.estimators.max_margin import VALUES_TO_PRECISION
-from separatrix.optimum import solvers
-from separatrix.optimum.problem import PRECISE_GAP, Problem
-from separatrix.patterns.plain_patterns import Patterns
+from separatrix.passes.plain_patterns import Patterns
+from separatrix.solvers import choice as solvers
+from separatrix.solvers.problem import PRECISE_GAP, Problem
 from separatrix.space import Space
 
 TARGET = 1e-3

@@ -25,7 +25,7 @@ def measure(small):
         warnings.simplefilter("ignore")
         for name, data in (("float64", X), ("float32", X.astype(np.float32)), ("CSR float64", sp.csr_matrix(X))):
             for variant in ("standard", "descent"):
-                model = HoKashyap(variant, bound_tol=0.0, max_epochs=iterations)
+                model = HoKashyap(variant, bound_tol=0.0, max_iter=iterations)
                 assert model.fit(data, y).n_epochs_ == iterations  # compiles, and shows that no iteration was spared
                 timing = clock(functools.partial(model.fit, data, y))
                 product = clock(functools.partial(operator.matmul, data, np.ones(d, data.dtype)), 50)

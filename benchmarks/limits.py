@@ -92,8 +92,8 @@ def endless() -> list[Case]:
         if not (isinstance(cls, type) and hasattr(cls, "fit")) or cls in own:
             continue
         known = cls().get_params()
-        if "max_epochs" in known:
-            never = {"max_epochs": 10**9, **dict.fromkeys(("tol", "margin_tol", "step_tol", "bound_tol"), 0.0)}
+        if "max_iter" in known:
+            never = {"max_iter": 10**9, **dict.fromkeys(("tol", "margin_tol", "step_tol", "bound_tol"), 0.0)}
             params = {k: v for k, v in never.items() if k in known and known[k] is not None}
             cases.append(Case(name, fit(cls, **params), (100_000, 60, 2), False))
     return cases
@@ -102,7 +102,7 @@ def endless() -> list[Case]:
 def cases() -> list[Case]:
     wide, tall, many, few = (20_000, 800, 2), (100_000, 60, 2), (100_000, 60, 15), (20_000, 30, 8)
     exact = {"tol": 1e-12}
-    pairs, together = {"multi_class": "ovo", **exact}, {"multi_class": "kesler", **exact}
+    pairs, together = {"multi_class": "ovo", **exact}, {"multi_class": "joint", **exact}
     kernels = [
         Case(
             f"KernelMaxMargin({kernel}, {loss}, {mode})",
@@ -113,13 +113,13 @@ def cases() -> list[Case]:
         for loss in ("hinge", "squared_hinge")
         for mode, classes in (("ovr", 2), ("ovo", 8))
     ]
-    forever = {"max_epochs": 10**9}
+    forever = {"max_iter": 10**9}
     return [
         Case("MaxMargin", fit(MaxMargin, 100.0, **exact), (200_000, 200, 2), dtype=np.float32),
-        Case("MaxMargin, free", fit(MaxMargin, 100.0, fit_intercept="free", **exact), (20_000, 1500, 2)),
+        Case("MaxMargin, free", fit(MaxMargin, 100.0, fit_intercept="unpenalized", **exact), (20_000, 1500, 2)),
         Case("MaxMargin, hard", fit(MaxMargin, INF, **exact), wide),
         Case("MaxMargin, hinge", fit(MaxMargin, 100.0, loss="hinge", **exact), (60_000, 300, 2)),
-        Case("MaxMargin, hinge, free", fit(MaxMargin, 1e4, loss="hinge", fit_intercept="free", **exact), tall),
+        Case("MaxMargin, hinge, free", fit(MaxMargin, 1e4, loss="hinge", fit_intercept="unpenalized", **exact), tall),
         Case("MaxMargin, dual-coordinates", fit(MaxMargin, 1e4, solver="dual-coordinates", **exact), wide),
         Case("MaxMargin, sample-newton", fit(MaxMargin, 1e4, solver="sample-newton", **exact), (300_000, 100, 2)),
         Case("MaxMargin, sparse", fit(MaxMargin, 100.0, **exact), (100_000, 50_000, 2), density=1e-3),
@@ -154,7 +154,7 @@ def cases() -> list[Case]:
         Case("negative_margin", negative_margin, (3_000, 40, 2)),
         Case("negative_margin, large", negative_margin, (40_000, 100, 2)),
         *endless(),
-        Case("Perceptron, kesler", fit(Perceptron, multi_class="kesler", **forever), (50_000, 60, 15), False),
+        Case("Perceptron, kesler", fit(Perceptron, multi_class="joint", **forever), (50_000, 60, 15), False),
         Case("Perceptron, ovo", fit(Perceptron, multi_class="ovo", **forever), many, False),
         Case("Perceptron, n_jobs=2", fit(Perceptron, n_jobs=2, **forever), many, False),
         Case("VotedPerceptron", fit(VotedPerceptron, max_voters=10**6, **forever), tall, False),

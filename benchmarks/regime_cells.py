@@ -152,7 +152,7 @@ def ours(cell: Cell) -> tuple[str, dict[str, Any]]:
         return "LeastSquares", {}
     if cell.kind == "rbf":
         return "KernelMaxMargin", {"C": cell.C, "loss": "hinge", "gamma": 1.0 / cell.d}
-    how = {"hinge": {"loss": "hinge"}, "machine": {"multi_class": "kesler"}}.get(cell.kind, {})
+    how = {"hinge": {"loss": "hinge"}, "machine": {"multi_class": "joint"}}.get(cell.kind, {})
     return "MaxMargin", {"C": cell.C, **how}
 
 

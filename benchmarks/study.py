@@ -26,10 +26,10 @@ from sklearn.preprocessing import StandardScaler
 import separatrix
 from benchmarks.race import machine
 from benchmarks.study_data import SETS
-from separatrix.estimators._fit.batch import IterativeClassifier
-from separatrix.estimators._fit.online import OnlineClassifier
-from separatrix.workflows.comparing import each_against_the_rest, plain_margins
-from separatrix.workflows.known_algorithms import algorithms
+from separatrix.app.workflows.comparing import each_against_the_rest, plain_margins
+from separatrix.app.workflows.known_algorithms import algorithms
+from separatrix.fit.batch import IterativeClassifier
+from separatrix.fit.online import OnlineClassifier
 
 OUTER, INNER = 5, 3
 EPOCHS = {  # at most, where the default is more
@@ -103,8 +103,8 @@ def entrants() -> dict[str, Entrant]:
 
 def _limited(estimator: Any) -> Any:
     limits = [most for kind, most in EPOCHS.items() if isinstance(estimator, kind)]
-    if limits and estimator.max_epochs > min(limits):
-        estimator.set_params(max_epochs=min(limits))
+    if limits and estimator.max_iter > min(limits):
+        estimator.set_params(max_iter=min(limits))
     if isinstance(estimator, separatrix.PiecewiseLinearMachine):
         estimator.set_params(n_init=2)
     return estimator

@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.study import SHORT_LIST
 from benchmarks.study_data import MOST, WORDS
-from separatrix.ranking import Ranking, ranked
+from separatrix.app.ranking import Ranking, ranked
 
 HERE = Path(__file__).parent
 NUMBERS = HERE.parent / "examples" / "practice" / "study.json"

@@ -37,9 +37,9 @@ from separatrix import (
     Relaxation,
     SecondOrderPerceptron,
 )
-from separatrix.estimators._fit.batch import BatchClassifier, IterativeClassifier
-from separatrix.estimators._fit.online import OnlineClassifier
-from separatrix.experiments.dhs.data import TABLE  # the computer exercises: x1, x2 of each of the four categories
+from separatrix.fit.batch import BatchClassifier, IterativeClassifier
+from separatrix.fit.online import OnlineClassifier
+from separatrix.reproductions.dhs.data import TABLE  # the computer exercises: x1, x2 of each of the four categories
 from separatrix.rules import BallseptronRule, MargitronRule, ShrinkingHingeRule, WeightShrinkingRule
 
 # Estimators
@@ -213,7 +213,7 @@ def slow(k):
     return 1.0 / np.sqrt(k)
 
 
-# `s` is the Setting, `how` holds weight and max_epochs.
+# `s` is the Setting, `how` holds weight and max_iter.
 RULES = [
     Case(Perceptron, {}, lambda Y, s, **how: oracle.perceptron(Y, **how)),
     Case(Perceptron, {"margin": 1.0, "eta": 0.3}, lambda Y, s, **how: oracle.perceptron(Y, 1.0, lambda k: 0.3, **how)),

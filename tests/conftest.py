@@ -9,7 +9,7 @@ import pytest
 from hypothesis import settings
 from paper_data import at_hand
 
-from separatrix.datasets import load_sonar, load_wbc
+from separatrix.reproductions.datasets import load_sonar, load_wbc
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as shells start what runs in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)

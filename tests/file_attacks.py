@@ -28,7 +28,7 @@ CLASSES = [  # of which none may be made
         "os.system",
         "builtins.eval",
         "subprocess.Popen",
-        "separatrix.io.output.write_atomically",
+        "separatrix.persistence.output.write_atomically",
         "numpy.load",
     )
 ]
@@ -232,7 +232,7 @@ class Data:
 
     def answer(self, options):
         """Reads the file; as many labels as rows, and columns of floats or text."""
-        from separatrix.io import read_table
+        from separatrix.app.tables import read_table
 
         table = read_table(self.path, **options)
         assert table.X.shape == (table.n, table.d)
@@ -258,14 +258,14 @@ def models():
     return X, [
         model.fit(X.round(), y)
         for model in (
-            Perceptron(max_epochs=5),
+            Perceptron(max_iter=5),
             MaxMargin(),
-            MaxMargin(multi_class="kesler"),
-            VotedPerceptron(max_epochs=3),
-            KernelPerceptron(max_epochs=3),
+            MaxMargin(multi_class="joint"),
+            VotedPerceptron(max_iter=3),
+            KernelPerceptron(max_iter=3),
             KernelMaxMargin(),
             make_pipeline(StandardScaler(), PolynomialFeatures(2), MaxMargin()),
-            make_pipeline(columns, Perceptron(max_epochs=5)),
+            make_pipeline(columns, Perceptron(max_iter=5)),
         )
     ]
 
@@ -304,8 +304,8 @@ class Models:
     def forge(self, rng, model):
         from safetensors.numpy import save as pack
 
-        from separatrix.io.model.encoding import encode
-        from separatrix.io.model.files import _digest
+        from separatrix.persistence.encoding import encode
+        from separatrix.persistence.files import _digest
 
         arrays = {}
         document = json.loads(json.dumps({"model": encode(model, arrays), "provenance": {}}))

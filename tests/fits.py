@@ -7,7 +7,7 @@ ROUNDING = 1 + 1e-9
 
 def vector(model):
     """(w, bias/rho) of a model for two classes."""
-    return np.append(model.coef_[0], model.intercept_[0] / model.rho if model.fit_intercept else 0.0)
+    return np.append(model.coef_[0], model.intercept_[0] / model.intercept_scaling if model.fit_intercept else 0.0)
 
 
 def vectors(model):

@@ -4,7 +4,7 @@ import polars as pl
 from sklearn.datasets import make_classification
 from typer.testing import CliRunner
 
-from separatrix.cli import app
+from separatrix.app.cli import app
 
 runner = CliRunner()
 

@@ -30,14 +30,14 @@ def patterns(X, y, rho=1.0, delta=0.0):
     return np.column_stack([Y, delta * np.diag(l)]) if delta > 0 else Y
 
 
-def cycle(Y, correct, weight=None, max_epochs=20, start=None):
+def cycle(Y, correct, weight=None, max_iter=20, start=None):
     """Show the patterns in order until an epoch passes without a correction.
 
     ``correct(a, y, t, c)`` gives the corrected vector or None; t is 1 + the number of corrections so far, c the weight.
     """
     a, t, path = np.zeros(Y.shape[1]) if start is None else start, 1, []
     weight = np.ones(len(Y)) if weight is None else weight
-    for _ in range(max_epochs):
+    for _ in range(max_iter):
         before = t
         for y, c in zip(Y, weight, strict=True):
             corrected = correct(a, y, t, c)
@@ -80,7 +80,7 @@ def voted(run):
     return np.array(vectors), np.array(votes)
 
 
-def pocket(Y, ratchet, violates=lambda a, y: a @ y <= 0, eta=1.0, weight=None, max_epochs=20):
+def pocket(Y, ratchet, violates=lambda a, y: a @ y <= 0, eta=1.0, weight=None, max_iter=20):
     """Gallant: the vector with the longest run of correct patterns; with the ratchet it must also have fewer errors."""
 
     def errors(a):
@@ -99,7 +99,7 @@ def pocket(Y, ratchet, violates=lambda a, y: a @ y <= 0, eta=1.0, weight=None, m
             best.update(a=a, run=run)
         return None
 
-    return cycle(Y, correct, weight, max_epochs)._replace(a=best["a"])
+    return cycle(Y, correct, weight, max_iter)._replace(a=best["a"])
 
 
 # Rules that aim at a margin
@@ -267,11 +267,11 @@ def ballseptron(Y, ball, **how):
     return cycle(Y, correct, **how)
 
 
-def hinge_descent(Y, penalty, eta, weight=None, max_epochs=20):
+def hinge_descent(Y, penalty, eta, weight=None, max_iter=20):
     """Gradient steps on penalty/2 |a|^2 + max(0, 1 - a.y) at the rate eta(k), k counts visits; weights on the loss."""
     weight = np.ones(len(Y)) if weight is None else weight
     a, k, path = np.zeros(Y.shape[1]), 0, []
-    for _ in range(max_epochs):
+    for _ in range(max_iter):
         lost = False
         for y, c in zip(Y, weight, strict=True):
             k, m = k + 1, a @ y
@@ -384,7 +384,7 @@ def fisher_targets(y, weight=None):
     return weight.sum() / np.array([weight[l == sign].sum() for sign in l])
 
 
-def lms(Y, eta=1.0, rate=None, tol=1e-3, target=None, weight=None, max_epochs=20):
+def lms(Y, eta=1.0, rate=None, tol=1e-3, target=None, weight=None, max_iter=20):
     """DHS alg. 10: a += eta(k) (b - a.y) y, k counts presentations; a weight c repeats the step c times."""
     target = np.ones(len(Y)) if target is None else target
     if rate is None:
@@ -395,7 +395,7 @@ def lms(Y, eta=1.0, rate=None, tol=1e-3, target=None, weight=None, max_epochs=20
 
     weight = np.ones(len(Y)) if weight is None else weight
     a, k = np.zeros(Y.shape[1]), 0
-    for _ in range(max_epochs):
+    for _ in range(max_iter):
         matters = False
         for y, c, b in zip(Y, weight, target, strict=True):
             k, before = k + 1, a
@@ -407,11 +407,11 @@ def lms(Y, eta=1.0, rate=None, tol=1e-3, target=None, weight=None, max_epochs=20
     return Run(a, k, False, [])
 
 
-def recursive_least_squares(Y, ridge, weight=None, max_epochs=1):
-    """The ridge solution of Y a = 1 with every pattern seen max_epochs times."""
-    weight = max_epochs * (np.ones(len(Y)) if weight is None else weight)
+def recursive_least_squares(Y, ridge, weight=None, max_iter=1):
+    """The ridge solution of Y a = 1 with every pattern seen max_iter times."""
+    weight = max_iter * (np.ones(len(Y)) if weight is None else weight)
     a = np.linalg.solve(ridge * np.eye(Y.shape[1]) + Y.T @ (weight[:, None] * Y), Y.T @ weight)
-    return Run(a, max_epochs * len(Y), True, [])
+    return Run(a, max_iter * len(Y), True, [])
 
 
 # The optimum

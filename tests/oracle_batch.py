@@ -16,28 +16,28 @@ class Path(NamedTuple):
     ended: bool
 
 
-def batch_perceptron(Y, c, margin=0.0, eta=lambda k: 1.0, max_epochs=1000):
+def batch_perceptron(Y, c, margin=0.0, eta=lambda k: 1.0, max_iter=1000):
     """Algorithm 6: a += eta(k) sum of the violated y, until there are none."""
     a = np.zeros(Y.shape[1])
-    for k in range(1, max_epochs + 1):
+    for k in range(1, max_iter + 1):
         wrong = Y @ a <= margin
         if not wrong.any():
             return Path(a, k - 1, True)
         a = a + eta(k) * (c[wrong] @ Y[wrong])
-    return Path(a, max_epochs, False)
+    return Path(a, max_iter, False)
 
 
-def batch_relaxation(Y, c, margin, eta, tol, max_epochs=1000):
+def batch_relaxation(Y, c, margin, eta, tol, max_iter=1000):
     """Algorithm 8: a += eta sum over a.y <= b of (b - a.y)/|y|^2 y, until all a.y > b (1 - tol)."""
     a = np.zeros(Y.shape[1])
-    for k in range(1, max_epochs + 1):
+    for k in range(1, max_iter + 1):
         m = Y @ a
         if m.min() > margin * (1 - tol):
             return Path(a, k - 1, True)
         wrong = m <= margin
         pull = c[wrong] * (margin - m[wrong]) / (Y[wrong] ** 2).sum(axis=1)
         a = a + eta * (pull @ Y[wrong])
-    return Path(a, max_epochs, False)
+    return Path(a, max_iter, False)
 
 
 def criterion(name, Y, c, a, b):
@@ -52,10 +52,10 @@ def criterion(name, Y, c, a, b):
     return w @ e**2, 2 * (w * e) @ V, 2 * V.T @ (w[:, None] * V)
 
 
-def descent(name, Y, c, b, method, eta=None, tol=1e-4, max_epochs=1000):
+def descent(name, Y, c, b, method, eta=None, tol=1e-4, max_iter=1000):
     """Algorithms 1 and 2, and eq. 14."""
     a = np.zeros(Y.shape[1])
-    for k in range(1, max_epochs + 1):
+    for k in range(1, max_iter + 1):
         _, g, H = criterion(name, Y, c, a, b)
         if not g.any() or (name != "squared-error" and (Y @ a).min() > b):
             return Path(a, k - 1, True)
@@ -68,7 +68,7 @@ def descent(name, Y, c, b, method, eta=None, tol=1e-4, max_epochs=1000):
         a = a + step
         if norm(step) <= tol * norm(a):
             return Path(a, k, True)
-    return Path(a, max_epochs, False)
+    return Path(a, max_iter, False)
 
 
 class Trio(NamedTuple):
@@ -78,13 +78,13 @@ class Trio(NamedTuple):
     outcome: str
 
 
-def ho_kashyap(Y, c, b, eta, modified=False, max_epochs=1000, enough=1e-13):
+def ho_kashyap(Y, c, b, eta, modified=False, max_iter=1000, enough=1e-13):
     """Algorithms 11 and 12 (eqs. 79-82, 88), with the pseudo-inverse written out."""
     b = np.array(b, dtype=float)
     root = np.sqrt(c)
     inverse = pinv(root[:, None] * Y) * root
     a = inverse @ b
-    for k in range(1, max_epochs + 1):
+    for k in range(1, max_iter + 1):
         e = Y @ a - b
         if np.all(Y @ a > 0):
             return Trio(a, b, k, "separable")
@@ -92,21 +92,21 @@ def ho_kashyap(Y, c, b, eta, modified=False, max_epochs=1000, enough=1e-13):
             return Trio(a, b, k, "not separable")
         b = b + eta * (e + np.abs(e))
         a = a + eta * inverse @ np.abs(e) if modified else inverse @ b
-    return Trio(a, b, max_epochs, "undecided")
+    return Trio(a, b, max_iter, "undecided")
 
 
-def ho_kashyap_descent(Y, c, b, eta=None, R=None, max_epochs=1000):
+def ho_kashyap_descent(Y, c, b, eta=None, R=None, max_iter=1000):
     """Eq. 90, with the optimal step of eq. 94 where eta is None."""
     a, b, C = np.zeros(Y.shape[1]), np.array(b, dtype=float), np.diag(c)
     R = np.eye(Y.shape[1]) if R is None else R
-    for k in range(1, max_epochs + 1):
+    for k in range(1, max_iter + 1):
         e = Y @ a - b
         if np.all(Y @ a > 0):
             return Trio(a, b, k, "separable")
         g = Y.T @ C @ np.abs(e)
         step = (g @ R @ g) / (g @ R @ Y.T @ C @ Y @ R @ g) if eta is None else eta
         a, b = a + step * R @ g, b + (e + np.abs(e))
-    return Trio(a, b, max_epochs, "undecided")
+    return Trio(a, b, max_iter, "undecided")
 
 
 def linear_program(Y, c, b, minimax):

@@ -30,9 +30,9 @@ class Meaning:
         self.claim, n, d = claim, len(rows), len(rows[0])
         self.rho, self.delta = fraction(claim.get("rho", 1)), fraction(claim.get("delta", 0))
         self.hinge = fraction(claim.get("hinge", 0))
-        self.free, c, weight = claim.get("free", False), claim.get("categories", 2), claim.get("sample_weight")
+        self.free, c, weight = claim.get("free", False), claim.get("n_classes", 2), claim.get("sample_weight")
         weight = [Fraction(1)] * n if weight is None else vector(weight, n)
-        between = claim.get("between")
+        between = claim.get("class_pair")
         part = [k for k in range(n) if weight[k] > 0 and (between is None or y[k] in between)]
         classes = sorted({y[k] for k in part})
         if len(classes) != c or type(c) is not int or c < 2 or min(weight) < 0 or self.rho < 0 or self.delta < 0:

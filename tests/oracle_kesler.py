@@ -23,12 +23,12 @@ def patterns(X, y, rho=1.0, delta=0.0):
     return np.column_stack([Y, delta * np.eye(len(Y))]) if delta > 0 else Y
 
 
-def mira(Y, rivals, C, variant="I", tol=1e-3, weight=None, max_epochs=20, start=None):
+def mira(Y, rivals, C, variant="I", tol=1e-3, weight=None, max_iter=20, start=None):
     """Crammer & Singer 2003 with the C of Crammer et al. 2006: the nearest a' that gives all patterns of a row a margin
     of 1 - xi, by a solver of quadratic programs on the multipliers. Updates are counted by rows."""
     a, updates, path = np.zeros(Y.shape[1]) if start is None else start, 0, []
     weight = np.ones(len(Y)) if weight is None else weight
-    for _ in range(max_epochs):
+    for _ in range(max_iter):
         before = updates
         for first in range(0, len(Y), rivals):
             H, cost = Y[first : first + rivals], C * weight[first]
@@ -52,10 +52,10 @@ def mira(Y, rivals, C, variant="I", tol=1e-3, weight=None, max_epochs=20, start=
 def strongest_rival(rivals):
     """Within it the oracles see, of the patterns of a row, only the one with the smallest a.y."""
 
-    def cycle(Y, correct, weight=None, max_epochs=20, start=None):
+    def cycle(Y, correct, weight=None, max_iter=20, start=None):
         a, t, path = np.zeros(Y.shape[1]) if start is None else start, 1, []
         weight = np.ones(len(Y)) if weight is None else weight
-        for _ in range(max_epochs):
+        for _ in range(max_iter):
             before = t
             for first in range(0, len(Y), rivals):
                 k = first + int(np.argmin(Y[first : first + rivals] @ a))

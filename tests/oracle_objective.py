@@ -38,15 +38,15 @@ def objective(square, margins, c, C, loss, sizes):
 
 def of_plane(w, b, X, l, c, case):
     """A hyperplane; a penalized intercept counts as b/rho."""
-    penalized = case["fit_intercept"] is True and case["rho"] > 0
-    square = w @ w + (b / case["rho"]) ** 2 if penalized else w @ w
+    penalized = case["fit_intercept"] is True and case["intercept_scaling"] > 0
+    square = w @ w + (b / case["intercept_scaling"]) ** 2 if penalized else w @ w
     sizes = np.abs(X) @ np.abs(w) + abs(b)
     return objective(square, l * (X @ w + b), c, case["C"], case["loss"], sizes)
 
 
 def of_machine(W, b, X, codes, c, case):
     """All vectors of a joint machine: each rival has its slack, or the hinge loss the largest."""
-    square = np.sum(W**2) + (np.sum(b**2) / case["rho"] ** 2 if case["fit_intercept"] is True else 0.0)
+    square = np.sum(W**2) + (np.sum(b**2) / case["intercept_scaling"] ** 2 if case["fit_intercept"] is True else 0.0)
     scores, sizes = X @ W.T + b, np.abs(X) @ np.abs(W.T) + np.abs(b)
     n, rivals = len(X), W.shape[0] - 1
     others = np.arange(rivals + 1) != codes[:, None]
@@ -59,7 +59,11 @@ def of_machine(W, b, X, codes, c, case):
 
 def of_kernel(beta, b, K, l, c, case):
     """A combination of rows in the space of a kernel; without a free bias K is joined by rho^2."""
-    constant = 0.0 if case["fit_intercept"] == "free" else (case["rho"] if case["fit_intercept"] else 0.0) ** 2
+    constant = (
+        0.0
+        if case["fit_intercept"] == "unpenalized"
+        else (case["intercept_scaling"] if case["fit_intercept"] else 0.0) ** 2
+    )
     square, peak = beta @ (K + constant) @ beta, float(np.abs(np.diag(K)).max()) + constant
     size = np.abs(beta).sum()
     sizes = np.full(len(K), len(K) * peak * size + abs(b))
@@ -125,7 +129,7 @@ def settings(rng, hard=0.06):
     return {
         "C": float(rng.choice([1e-12, 1e12])) if rng.random() < 0.03 else float(C),
         "loss": str(rng.choice(["squared_hinge", "hinge"])),
-        "fit_intercept": [True, True, False, "free"][rng.integers(4)],
-        "rho": float(rng.choice([1.0, 1.0, 0.1, 7.0])),
+        "fit_intercept": [True, True, False, "unpenalized"][rng.integers(4)],
+        "intercept_scaling": float(rng.choice([1.0, 1.0, 0.1, 7.0])),
         "tol": float(rng.choice([1e-4, 1e-4, 1e-2, 1e-9])),
     }

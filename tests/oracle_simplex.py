@@ -30,7 +30,7 @@ def patterns(X, codes, rho):
 
 
 def kind(Y):
-    """ "complete", "quasi" or "none"."""
+    """ "complete", "quasi-complete" or "none"."""
     distinct = sorted(set(map(tuple, map(_primitive, Y))))
     if not distinct or all(not any(y) for y in distinct):
         return "none"
@@ -38,7 +38,7 @@ def kind(Y):
     some_zero = any(not any(y) for y in distinct)
     if all(positive) and not some_zero:
         return "complete"
-    return "quasi" if any(positive) else "none"
+    return "quasi-complete" if any(positive) else "none"
 
 
 def _primitive(y):

@@ -34,11 +34,11 @@ def data(draw, separable=None):
 @st.composite
 def settings_of_a_fit(draw):
     return {
-        "max_epochs": EPOCHS,
+        "max_iter": EPOCHS,
         "shuffle": draw(st.booleans()),
         "random_state": draw(st.integers(0, 1000)),
         "fit_intercept": draw(st.booleans()),
-        "rho": draw(st.sampled_from([0.5, 1.0, 3.0])),
+        "intercept_scaling": draw(st.sampled_from([0.5, 1.0, 3.0])),
     }
 
 
@@ -53,4 +53,4 @@ def fitted(cls, X, y, parameters):
 
 
 def rho_of(parameters):
-    return parameters["rho"] if parameters["fit_intercept"] else 0.0
+    return parameters["intercept_scaling"] if parameters["fit_intercept"] else 0.0

@@ -35,12 +35,12 @@ def test_no_contradictions(block):
         assert answer.separable is not None
         assert answer.separable is False or seed % 2 == 0
         models = [
-            HoKashyap(max_epochs=2000),
-            HoKashyap("descent", max_epochs=300),
+            HoKashyap(max_iter=2000),
+            HoKashyap("descent", max_iter=300),
             LinearProgram("minimax"),
             LinearProgram("perceptron"),
             LeastSquares(),
-            GradientDescent("quadratic", method="newton", max_epochs=50),
+            GradientDescent("quadratic", method="newton", max_iter=50),
         ]
         for model in models:
             certificate = model.fit(X, y).certificate_

@@ -107,9 +107,9 @@ def assert_separability(p):
     """Every answer, of two classes, of one machine, of each class against the rest and of each pair."""
     answer = separability(p.data, p.y, fit_intercept=p.fit_intercept)
     asked = [(answer, p.patterns())]
-    for name, part in answer.total.items():
+    for name, part in answer.one_vs_rest.items():
         asked.append((part, p.patterns(labels=(p.y == name).astype(int))))
-    for (i, j), part in answer.pairwise.items():
+    for (i, j), part in answer.one_vs_one.items():
         asked.append((part, p.patterns(which=np.flatnonzero((p.y == i) | (p.y == j)))))
     for part, Y in asked:
         expected = oracle.kind(Y)
@@ -126,7 +126,7 @@ def assert_witness(p, answer, Y):
         a = answer.certificate.direction if answer.vector is None else answer.vector
         assert oracle.margins(Y, a, p.fit_intercept).count(True) == len(Y), p
     else:
-        weight = dict(zip(answer.gordan.rows.tolist(), answer.gordan.exact, strict=True))
+        weight = dict(zip(answer.infeasibility_proof.rows.tolist(), answer.infeasibility_proof.exact, strict=True))
         assert min(weight.values()) > 0
         assert all(sum(w * Y[k][j] for k, w in weight.items()) == 0 for j in range(len(Y[0]))), p
 
@@ -134,7 +134,7 @@ def assert_witness(p, answer, Y):
 @pytest.mark.parametrize("part", range(PARTS))
 def test_separability_is_right(part):
     kinds = Counter(assert_separability(problem(i)) for i in range(part * EACH, (part + 1) * EACH))
-    assert min(kinds[k] for k in ("complete", "quasi", "none")) > 0
+    assert min(kinds[k] for k in ("complete", "quasi-complete", "none")) > 0
 
 
 @pytest.mark.slow
@@ -167,7 +167,13 @@ def assert_degenerate(number):
 # Estimators: each problem is given to one of them, in one layout for each, since every layout compiles anew.
 
 SOFT = {
-    "MaxMargin": [{"C": INF}, {"C": 1.0}, {"C": 1e6}, {"C": INF, "fit_intercept": "free"}, {"multi_class": "kesler"}]
+    "MaxMargin": [
+        {"C": INF},
+        {"C": 1.0},
+        {"C": 1e6},
+        {"C": INF, "fit_intercept": "unpenalized"},
+        {"multi_class": "joint"},
+    ]
 }
 FITS = [(cls, kw) for cls in [*ESTIMATORS, *KERNELISED] for kw in SOFT.get(cls.__name__, [{}])]
 
@@ -177,8 +183,8 @@ def settings_of(cls, kw, p, rng):
     chosen = dict(kw)
     if not p.fit_intercept and "fit_intercept" in known:
         chosen["fit_intercept"] = False
-    if "max_epochs" in known:
-        chosen["max_epochs"] = 20
+    if "max_iter" in known:
+        chosen["max_iter"] = 20
     if "delta" in known and rng.random() < 0.3:
         chosen["delta"] = 0.5
     if "kernel" in known:
@@ -222,11 +228,11 @@ def assert_claims(number):
 
 
 def problems_of(p, chosen, takes_part):
-    rho = chosen.get("rho", 1.0)
+    rho = chosen.get("intercept_scaling", 1.0)
     y = p.y[takes_part]
     classes = np.unique(y)
     part = p._replace(X=p.X[takes_part], y=y, fit_intercept=chosen.get("fit_intercept", True) is not False)
-    if len(classes) == 2 or chosen.get("multi_class") == "kesler":
+    if len(classes) == 2 or chosen.get("multi_class") == "joint":
         return [part.patterns(rho=rho)]
     return [part.patterns(labels=(y == c).astype(int), rho=rho) for c in classes]
 
@@ -283,7 +289,7 @@ def test_the_oracle_knows_the_textbook():
     line = [[0.0], [1.0], [2.0]]
     assert oracle.kind(oracle.patterns(line, [0, 0, 1], 1)) == "complete"
     assert oracle.kind(oracle.patterns(line, [0, 1, 0], 1)) == "none"
-    assert oracle.kind(oracle.patterns([[0.0], [1.0], [1.0]], [0, 0, 1], 1)) == "quasi"
+    assert oracle.kind(oracle.patterns([[0.0], [1.0], [1.0]], [0, 0, 1], 1)) == "quasi-complete"
     xor = [[0.0, 0], [1, 1], [0, 1], [1, 0]]
     assert oracle.kind(oracle.patterns(xor, [0, 0, 1, 1], 1)) == "none"
     best = MaxMargin(INF).fit(line, [0, 0, 1]).certificate_

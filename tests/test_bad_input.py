@@ -25,8 +25,8 @@ from separatrix import (
     Perceptron,
     RecursiveLeastSquares,
 )
+from separatrix.data.validate import check_structure
 from separatrix.errors import DataError
-from separatrix.rows.validate import check_structure
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -40,8 +40,8 @@ names = ["a", "b", "c"]
 def make(cls, **params):
     """An estimator that stops soon."""
     model = cls()
-    if getattr(model, "max_epochs", 0) > 50:
-        params.setdefault("max_epochs", 50)
+    if getattr(model, "max_iter", 0) > 50:
+        params.setdefault("max_iter", 50)
     return model.set_params(**params)
 
 

@@ -29,7 +29,7 @@ WRONG = {
     "mix": ["yes", 2, 0.5],
     "checkpoint": [3, ["a"]],
     "multi_class": ["crammer_singer", None, 2],
-    "rivals": ["weakest", None, 2],
+    "joint_update": ["weakest", None, 2],
     "corrects": ["all", None, 2],
     "n_jobs": ["2", 1.5],
     "fit_intercept": NOT_BOOL,
@@ -38,8 +38,8 @@ WRONG = {
     "early_stopping": NOT_BOOL,
     "average": NOT_BOOL,
     "aggressive": NOT_BOOL,
-    "rho": NOT_POSITIVE,
-    "max_epochs": [*NOT_NATURAL, None, inf],
+    "intercept_scaling": NOT_POSITIVE,
+    "max_iter": [*NOT_NATURAL, None, inf],
     "class_weight": ["heavy", 3],
     "max_updates": [*NOT_NATURAL, inf],
     "n_iter_no_change": [*NOT_NATURAL, inf],
@@ -98,12 +98,12 @@ def test_every_parameter_is_checked(cls):
 def test_partial_fit_checks_parameters_too(cls):
     if not hasattr(cls(), "partial_fit"):
         return
-    with pytest.raises(InvalidParameterError, match="rho"):
-        cls(rho=-1.0).partial_fit(X, Y, classes=[0, 1])
+    with pytest.raises(InvalidParameterError, match="intercept_scaling"):
+        cls(intercept_scaling=-1.0).partial_fit(X, Y, classes=[0, 1])
 
 
 @online
-@pytest.mark.parametrize("params", [{"rho": 1e200}, {"delta": 1e200}, {"delta": 1e-200}])
+@pytest.mark.parametrize("params", [{"intercept_scaling": 1e200}, {"delta": 1e200}, {"delta": 1e-200}])
 def test_squares_of_parameters_must_exist(cls, params):
     if not params.keys() <= cls().get_params().keys():
         return
@@ -114,7 +114,7 @@ def test_squares_of_parameters_must_exist(cls, params):
 @online
 def test_extreme_parameters_are_used_as_they_are(cls):
     """In range is in range: no overflow of integers, no hang."""
-    model = cls(max_updates=10**30, rho=1e-100, max_epochs=1)
+    model = cls(max_updates=10**30, intercept_scaling=1e-100, max_iter=1)
     assert np.all(np.isfinite(model.fit(X, Y).decision_function(X)))
 
 
@@ -122,7 +122,7 @@ def test_limits_that_are_allowed():
     assert PassiveAggressive(C=inf).fit(X, Y).score(X, Y) == 1
     assert PassiveAggressive(C=inf, variant="II").fit(X, Y).score(X, Y) == 1
     assert MarginPerceptron(min_guess=1e-320).fit(X, Y).score(X, Y) == 1
-    assert np.all(np.isfinite(BalancedWinnow(alpha=10**30, max_epochs=3).fit(X, Y).coef_))
+    assert np.all(np.isfinite(BalancedWinnow(alpha=10**30, max_iter=3).fit(X, Y).coef_))
     with pytest.raises(ValueError, match="overflow"):
         Perceptron(eta=1e308).fit(10 * X, Y)
 
@@ -145,14 +145,14 @@ def test_what_a_rate_function_raises_reaches_the_user():
 
 def test_a_rate_far_out_is_looked_at_before_it_is_used():
     """The table of rates is filled piece by piece; eta(5000) lies in the second piece."""
-    model = Perceptron(eta=lambda k: 1.0 if k != 5000 else -1.0, max_updates=6000, max_epochs=10**6)
+    model = Perceptron(eta=lambda k: 1.0 if k != 5000 else -1.0, max_updates=6000, max_iter=10**6)
     with pytest.raises(ValueError, match=r"eta\(5000\) = -1"):
         model.fit(X, [0, 1, 0, 1, 0, 1])
     calls = []
-    same = Perceptron(eta=lambda k: calls.append(k) or 1.0, max_updates=6000, max_epochs=10**6)
+    same = Perceptron(eta=lambda k: calls.append(k) or 1.0, max_updates=6000, max_iter=10**6)
     same.fit(X, [0, 1, 0, 1, 0, 1])
     assert sorted(set(calls)) == list(range(1, len(set(calls)) + 1))
-    plain = Perceptron(max_updates=6000, max_epochs=10**6).fit(X, [0, 1, 0, 1, 0, 1])
+    plain = Perceptron(max_updates=6000, max_iter=10**6).fit(X, [0, 1, 0, 1, 0, 1])
     np.testing.assert_array_equal(same.coef_, plain.coef_)
     assert same.n_updates_ == plain.n_updates_ == 6000
 
@@ -198,7 +198,7 @@ def test_a_refused_first_block_leaves_nothing_behind():
 
 
 def test_a_space_cannot_change_between_blocks():
-    for change in ({"rho": 5.0}, {"fit_intercept": False}):
+    for change in ({"intercept_scaling": 5.0}, {"fit_intercept": False}):
         model = Perceptron().partial_fit(X, Y, classes=[0, 1])
         with pytest.raises(ValueError, match="another space"):
             model.set_params(**change).partial_fit(X, Y)

@@ -31,7 +31,7 @@ from separatrix import (
     separability,
 )
 from separatrix.callbacks import MarginTrace
-from separatrix.estimators._fit.batch import IterativeClassifier
+from separatrix.fit.batch import IterativeClassifier
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 def short(cls, *given, **options):
     """An estimator that ends soon."""
     if issubclass(cls, IterativeClassifier):
-        options["max_epochs"] = 40
+        options["max_iter"] = 40
     return cls(*given, **options)
 
 
@@ -91,14 +91,14 @@ def test_attributes(model, layout):
 
 @each_variant
 def test_the_two_margins(model):
-    for options in ({}, {"rho": 3.0}, {"fit_intercept": False}):
-        model.set_params(fit_intercept=True, rho=1.0).set_params(**options).fit(FAR, TWO)
+    for options in ({}, {"intercept_scaling": 3.0}, {"fit_intercept": False}):
+        model.set_params(fit_intercept=True, intercept_scaling=1.0).set_params(**options).fit(FAR, TWO)
         plane = Hyperplane(model.coef_[0], model.intercept_[0])
         assert model.geometric_margin_ == pytest.approx(plane.geometric_margin(FAR, TWO), rel=1e-9)
-        rho = model.rho if model.fit_intercept else 1.0
+        rho = model.intercept_scaling if model.fit_intercept else 1.0
         assert model.directional_margin_ == pytest.approx(plane.directional_margin(FAR, TWO, rho), rel=1e-9)
         assert model.certificate_.lower == pytest.approx(model.directional_margin_, rel=1e-9)
-    model.set_params(fit_intercept=True, rho=1.0)
+    model.set_params(fit_intercept=True, intercept_scaling=1.0)
 
 
 @each_variant
@@ -218,7 +218,7 @@ def test_control_c_keeps_what_there_is(cls):
         model.fit(X, ALMOST)
     assert model.stop_reason_ == "interrupted"
     assert model.converged_ is False
-    np.testing.assert_array_equal(vectors(model), vectors(cls(max_epochs=3).fit(X, ALMOST)))
+    np.testing.assert_array_equal(vectors(model), vectors(cls(max_iter=3).fit(X, ALMOST)))
     assert model.certificate_.verify(X, ALMOST)
 
 
@@ -251,8 +251,8 @@ def test_bars_and_monitors(capsys):
 
 @iterative
 def test_how_a_fit_ends(cls):
-    with pytest.warns(ConvergenceWarning, match=f"{cls.__name__} ended by max_epochs .* separability") as caught:
-        model = cls(max_epochs=1).fit(X, TWO)
+    with pytest.warns(ConvergenceWarning, match=f"{cls.__name__} ended by max_iter .* separability") as caught:
+        model = cls(max_iter=1).fit(X, TWO)
     assert caught[0].filename == __file__  # it points to the user's line
     assert (model.n_epochs_, model.n_visits_) == (1, 60)
 
@@ -305,10 +305,10 @@ WRONG = {
     "class_weight": ["heavy", 3],
     "checkpoint": [3, ["a"]],
     "fit_intercept": ["yes", None, 2],
-    "rho": [0, -1, np.nan, np.inf, "1", None],
-    "max_epochs": [0, 1.5, None],
+    "intercept_scaling": [0, -1, np.nan, np.inf, "1", None],
+    "max_iter": [0, 1.5, None],
     "max_time": [0, -1, np.nan, "1"],
-    "multi_class": ["kesler", None],
+    "multi_class": ["joint", None],
     "n_jobs": [1.5, "2"],
     "eta": [0, -1, np.nan, np.inf, "2/k", None],
     "margin": [-1.0, np.nan, np.inf, "1", None],
@@ -356,7 +356,7 @@ def test_pairs_of_classes(model, layout):
         alone.append(clone(model).fit(data[rows], THREE[rows], weight[rows]))
         np.testing.assert_array_equal(whole.coef_[p], alone[-1].coef_[0])
         np.testing.assert_array_equal(whole.criterion_values_[p], alone[-1].criterion_values_)
-        assert whole.certificates_[p].between == (i, j)
+        assert whole.certificates_[p].class_pair == (i, j)
         assert whole.certificates_[p].verify(data, THREE)
     assert whole.n_updates_ == sum(m.n_updates_ for m in alone)
     assert whole.converged_ == all(m.converged_ for m in alone)
@@ -370,7 +370,7 @@ def test_pairs_of_classes(model, layout):
 def test_pairs_with_a_number_for_each_row(rng):
     target = rng.random(60) + 0.5
     rows = THREE != 1
-    for model in (LeastSquares(target), HoKashyap(margin=target, max_epochs=5), LinearProgram(margin=target)):
+    for model in (LeastSquares(target), HoKashyap(margin=target, max_iter=5), LinearProgram(margin=target)):
         parameter = "target" if isinstance(model, LeastSquares) else "margin"
         whole = clone(model).set_params(multi_class="ovo").fit(X, THREE)
         alone = clone(model).set_params(**{parameter: target[rows]}).fit(X[rows], THREE[rows])

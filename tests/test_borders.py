@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 from oracle_exact import Meaning, meaning
 
-from separatrix.proof.checker import check
+from separatrix.certificates.checker import check
 
 LARGEST = 1.7976931348623157e308
 SIZES = [5e-324, 1e-320, 2.0**-1022, 1e-300, 1e-160, 1e-154, 1e-12, 0.5, 1.0, 3.0, 1e12, 1e154, 1e160, 1e300, LARGEST]
@@ -52,7 +52,7 @@ def problem(draw):
     c, d = int(draw.rng.choice([2, 2, 2, 3])), int(draw.rng.integers(1, 4))
     n = int(draw.rng.integers(c, 6))
     width, count = (d + 1) * (c if c > 2 else 1), n * (c - 1)
-    claim = {"rho": draw.size() if draw.chance(0.5) else 1.0, "categories": c, "weighted": draw.chance(0.5)}
+    claim = {"rho": draw.size() if draw.chance(0.5) else 1.0, "n_classes": c, "weighted": draw.chance(0.5)}
     claim["free"], claim["fixed_length"] = c == 2 and draw.chance(0.3), draw.chance(0.5)
     slack = draw.rng.integers(3)
     if slack:

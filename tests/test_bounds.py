@@ -36,15 +36,14 @@ from separatrix import (
     Relaxation,
     VotedPerceptron,
     bounds,
-    objective,
-    soft_measures,
 )
 from separatrix.bounds import best_freund_schapire
-from separatrix.patterns.plain_patterns import Patterns
-from separatrix.proof.theorems import Setting, theorem_of
+from separatrix.certificates.theorems import Setting, theorem_of
+from separatrix.passes.plain_patterns import Patterns
 from separatrix.rules import BallseptronRule, MargitronRule, WeightShrinkingRule
 from separatrix.rules.fuzzy import fuzzy_weights, membership
 from separatrix.space import Space
+from separatrix.theory import objective, soft_measures
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -104,7 +103,7 @@ def test_every_theorem_holds_for_its_rule(rule, draw, Xy, how):
     gamma, w = oracle.max_margin(Y)
     assume(w is not None and gamma > 0.05 * oracle.radius(Y))
     own = rule(*(draw.draw(value) for value in RULES[rule]))
-    model = fitted(PerceptronLike, X, y, {**how, "rule": own, "max_epochs": 3000})
+    model = fitted(PerceptronLike, X, y, {**how, "rule": own, "max_iter": 3000})
     theory, theorem = model.certificate_.theory, theorem_of(own, Setting(model.certificate_.radius, 0.0, 0))
     assert theory.theorem == theorem.name
     assert_theorem(theorem, model.n_updates_, model.converged_, model.directional_margin_, gamma / (1 + 1e-6))
@@ -153,7 +152,7 @@ def test_every_theorem_holds_for_its_estimator(cls, draw, Xy, how, delta):
     Y = oracle.patterns(X, y, rho, delta)
     gamma, w = oracle.max_margin(Y)
     assume(w is not None and gamma > 0.02 * oracle.radius(Y))
-    model = fitted(cls, X, y, {**how, **own, "max_epochs": 3000})
+    model = fitted(cls, X, y, {**how, **own, "max_iter": 3000})
     certificate = model.certificate_
     setting = Setting(certificate.radius, float(np.abs(Y[:, : X.shape[1] + 1]).max()), X.shape[1] + (rho > 0))
     theorem = theorem_of(model._recipe(model._records_[0]).rule, setting)
@@ -181,13 +180,13 @@ def test_alma_p_reaches_its_part_of_the_margin(Xy, how, alpha, p):
     Y, q = oracle.patterns(X, y, rho_of(how)), p / (p - 1)
     gamma, w = oracle.max_margin(Y)
     assume(w is not None and gamma > 0.05 * oracle.radius(Y))
-    model = fitted(PNormALMA, X, y, {**how, "alpha": alpha, "p": p, "max_epochs": 20_000})
+    model = fitted(PNormALMA, X, y, {**how, "alpha": alpha, "p": p, "max_iter": 20_000})
     assert model.converged_
     assert model.certificate_.theory.theorem == "ALMA_p"
     a = np.append(model.coef_[0], model.intercept_[0] / (rho_of(how) or 1.0))
     assert margin_in_another_norm(Y, a, q) >= (1 - alpha) * margin_in_another_norm(Y, w, q) / (1 + 1e-6)
     if p == 2:
-        plain = fitted(ALMA, X, y, {**how, "alpha": alpha, "max_epochs": 20_000})
+        plain = fitted(ALMA, X, y, {**how, "alpha": alpha, "max_iter": 20_000})
         np.testing.assert_allclose(model.coef_, plain.coef_, rtol=1e-6, atol=1e-9)
 
 
@@ -199,7 +198,7 @@ def test_freund_schapire(Xy, how, seed, gamma):
     Y = oracle.patterns(X, y, rho_of(how))
     u = np.random.default_rng(seed).normal(size=Y.shape[1])
     u /= np.linalg.norm(u)
-    model = fitted(Perceptron, X, y, {**how, "max_epochs": 1})
+    model = fitted(Perceptron, X, y, {**how, "max_iter": 1})
     for direction in (u, -u, Y.sum(axis=0) / max(np.linalg.norm(Y.sum(axis=0)), 1e-300)):
         D = bounds.deviation(Y @ direction, gamma)
         assert model.n_updates_ <= bounds.freund_schapire(oracle.radius(Y), gamma, D) * ROUNDING
@@ -219,7 +218,7 @@ def test_any_start(Xy, how, seed, factor):
     assume(a is not None and gamma > 1e-2 * oracle.radius(Y))
     a, beta = a / np.linalg.norm(a), oracle.radius(Y)
     start = np.random.default_rng(seed).normal(0, 5, X.shape[1] + 1)
-    model = Perceptron(rho=1.0, shuffle=how["shuffle"], random_state=how["random_state"], max_epochs=5000)
+    model = Perceptron(intercept_scaling=1.0, shuffle=how["shuffle"], random_state=how["random_state"], max_iter=5000)
     model.fit(X, y, coef_init=start[None, :-1], intercept_init=start[-1:])
     gamma = (Y @ a).min()
     alpha = None if factor is None else factor * beta**2 / (2 * gamma)
@@ -257,7 +256,7 @@ def test_margin_perceptron_with_a_guess(Xy, how, part):
     gamma, w = oracle.max_margin(Y)
     assume(w is not None and gamma > 0.02 * oracle.radius(Y))
     guess = part * gamma * (1 - 1e-6)
-    model = fitted(MarginPerceptron, X, y, {**how, "gamma_guess": guess, "max_epochs": 100_000})
+    model = fitted(MarginPerceptron, X, y, {**how, "gamma_guess": guess, "max_iter": 100_000})
     assert model.converged_
     assert model.n_updates_ <= bounds.margin_perceptron(oracle.radius(Y), gamma, guess) * ROUNDING
     assert model.directional_margin_ >= guess / 2 * (1 - 1e-9)
@@ -270,7 +269,7 @@ def test_the_search_for_a_guess_reaches_a_quarter(Xy, how):
     Y = oracle.patterns(X, y, rho_of(how))
     gamma, w = oracle.max_margin(Y)
     assume(w is not None and gamma > 0.02 * oracle.radius(Y))
-    model = fitted(MarginPerceptron, X, y, {**how, "max_epochs": 100_000})
+    model = fitted(MarginPerceptron, X, y, {**how, "max_iter": 100_000})
     assert model.converged_
     assert model.directional_margin_ >= gamma / 4 * (1 - 1e-6)
 
@@ -288,7 +287,7 @@ def test_cramma_converges_where_theorem_1_says_so(Xy, how, power, beta):
     assert bounds.cramma_converges(R, gamma, eta)
     t_b, f_b = bounds.cramma(R, gamma, beta, power, eta)
     assume(t_b < 1e5)
-    model = fitted(CRAMMA, X, y, {**how, "beta": beta, "power": power, "eta0": eta, "decay": 0.0, "max_epochs": 10**6})
+    model = fitted(CRAMMA, X, y, {**how, "beta": beta, "power": power, "eta0": eta, "decay": 0.0, "max_iter": 10**6})
     assert model.converged_
     assert model.n_updates_ <= t_b * ROUNDING
     assert model.directional_margin_ >= f_b * gamma * (1 - 1e-6)
@@ -352,7 +351,7 @@ def fuzzy_factors(X, y, m, fuzz, c):
 )
 def test_the_corrected_bound_of_the_fuzzy_perceptron(Xy, how, m, fuzz, c):
     X, y = Xy
-    model = fitted(FuzzyPerceptron, X, y, {**how, "m": m, "fuzz": fuzz, "c": c, "max_epochs": 3000})
+    model = fitted(FuzzyPerceptron, X, y, {**how, "m": m, "fuzz": fuzz, "c": c, "max_iter": 3000})
     factor = fuzzy_factors(X, y, m, fuzz, c)
     assume(np.all(np.abs(factor ** (1 / m) - 2 * fuzz) > 1e-9))  # at the boundary rounding decides
     clear = factor > 0
@@ -373,7 +372,7 @@ def test_theorem_22_forgets_the_weights():
     """GREEDY theorem 22 on four points: no pattern is fuzzy, and yet 17,174 updates where (R/gamma*)^2 is 13.5."""
     X, y = np.array([[-1.0, -4.0], [4.0, 2.0], [-2.0, -1.0], [-4.0, -2.0]]), np.array([0, 0, 1, 1])
     Y = oracle.patterns(X, y)
-    model = FuzzyPerceptron(c=5.0, fuzz=0.0, shuffle=False, max_epochs=20_000).fit(X, y)
+    model = FuzzyPerceptron(c=5.0, fuzz=0.0, shuffle=False, max_iter=20_000).fit(X, y)
     factor = fuzzy_factors(X, y, 2.0, 0.0, 5.0)
     assert model.converged_
     assert np.all(factor > 0)

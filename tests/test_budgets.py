@@ -42,7 +42,7 @@ def signed_products(X, y, delta=0.0):
 def test_a_budget_of_rows(policy, budget):
     X, y = checkered()
     run = ORACLES[policy](signed_products(X, y), budget, 6)
-    model = KernelPerceptron(budget=budget, budget_policy=policy, max_epochs=6, **HOW).fit(X, y)
+    model = KernelPerceptron(budget=budget, budget_policy=policy, max_iter=6, **HOW).fit(X, y)
     assert model.n_updates_ == run.updates
     assert len(model.support_) <= budget
     np.testing.assert_array_equal(model.support_, np.flatnonzero(run.alpha))
@@ -61,7 +61,7 @@ def test_step_by_step(policy, layout, delta):
     G = signed_products(X, y, delta)
     path = ORACLES[policy](G, 4, 3).path
     stepping = KernelPerceptron(
-        budget=4, budget_policy=policy, max_epochs=1, max_updates=1, warm_start=True, delta=delta, **HOW
+        budget=4, budget_policy=policy, max_iter=1, max_updates=1, warm_start=True, delta=delta, **HOW
     )
     seen = []
     for updates in range(1, 40):
@@ -79,13 +79,13 @@ def test_step_by_step(policy, layout, delta):
 def test_fits_go_on_where_they_were(policy, tmp_path):
     X, y = checkered()
     how = {**HOW, "budget": 5, "budget_policy": policy}
-    whole = KernelPerceptron(max_epochs=6, **how).fit(X, y)
-    parts = KernelPerceptron(max_epochs=3, warm_start=True, **how).fit(X, y)
+    whole = KernelPerceptron(max_iter=6, **how).fit(X, y)
+    parts = KernelPerceptron(max_iter=3, warm_start=True, **how).fit(X, y)
     save(parts, tmp_path / "half.sx")
     for model in (parts, load(tmp_path / "half.sx")):
         np.testing.assert_array_equal(model.fit(X, y).dual_coef_, whole.dual_coef_)
     for multi_class in ("ovr", "ovo"):
-        three = KernelPerceptron(max_epochs=3, multi_class=multi_class, **how).fit(X, np.arange(40) % 3)
+        three = KernelPerceptron(max_iter=3, multi_class=multi_class, **how).fit(X, np.arange(40) % 3)
         assert np.all(np.count_nonzero(three.dual_coef_, axis=1) <= 5)
 
 
@@ -126,7 +126,7 @@ def test_the_theorems_of_the_budgets(seed):
     G, epochs = Y @ Y.T, 2
     forgetful = oracle_budget.forgetron(G, 83, epochs)
     model = KernelPerceptron(
-        kernel="linear", budget=83, budget_policy="forgetron", fit_intercept=False, shuffle=False, max_epochs=epochs
+        kernel="linear", budget=83, budget_policy="forgetron", fit_intercept=False, shuffle=False, max_iter=epochs
     ).fit(X, y)
     assert model.n_updates_ == forgetful.updates
     for size, loss in comparisons(Y, epochs, 2.0):
@@ -178,8 +178,8 @@ def test_what_a_budget_cannot_do():
 def test_a_projectron_without_a_budget():
     """A plane has two dimensions, and the bias one: more patterns are not needed."""
     X, y = overlapping()
-    model = KernelPerceptron(budget_policy="projectron", budget_tol=1e-6, kernel="linear", max_epochs=20).fit(X, y)
+    model = KernelPerceptron(budget_policy="projectron", budget_tol=1e-6, kernel="linear", max_iter=20).fit(X, y)
     assert len(model.support_) <= 3
-    plain = Perceptron(max_epochs=20).fit(X, y)
+    plain = Perceptron(max_iter=20).fit(X, y)
     assert model.n_updates_ == plain.n_updates_
     np.testing.assert_allclose(model.decision_function(X), plain.decision_function(X), rtol=1e-6)

@@ -61,7 +61,7 @@ class Watcher:
 def test_margin_trace(cls, classes, factor):
     y = NOISE[classes]
     trace = MarginTrace(factor)
-    model = cls(max_epochs=30).set_callbacks(trace).fit(X, y)
+    model = cls(max_iter=30).set_callbacks(trace).fit(X, y)
     assert set(trace.rows[0]) == {"problem", "visits", "epochs", "updates", "upper", "lower", "seconds"}
     problems = [[row for row in trace.rows if row["problem"] == k] for k in range(1 if classes == 2 else 3)]
     assert sum(map(len, problems)) == len(trace.rows)
@@ -80,7 +80,7 @@ def test_margin_trace(cls, classes, factor):
                 reached = factor * row["visits"]
     for name, together in (("visits", sum), ("updates", sum), ("epochs", max)):
         assert together(rows[-1][name] for rows in problems) == getattr(model, f"n_{name}_")
-    plain = cls(max_epochs=30).fit(X, y)
+    plain = cls(max_iter=30).fit(X, y)
     np.testing.assert_array_equal(vectors(model), vectors(plain))  # who watches does not disturb
     assert model.n_visits_ == plain.n_visits_
 
@@ -88,13 +88,13 @@ def test_margin_trace(cls, classes, factor):
 @pytest.fixture(scope="module")
 def best():
     """Nearly the best margin."""
-    return DynamicMargin(epsilon=0.005, max_epochs=10**5).fit(FAR, Y).certificate_
+    return DynamicMargin(epsilon=0.005, max_iter=10**5).fit(FAR, Y).certificate_
 
 
 @online
 def test_what_is_traced_is_true(cls, best):
     trace = MarginTrace(1.2)
-    model = cls(max_epochs=300).set_callbacks(trace).fit(FAR, Y)
+    model = cls(max_iter=300).set_callbacks(trace).fit(FAR, Y)
     for row in trace.rows:
         assert row["upper"] >= best.lower * (1 - 1e-12)
         assert row["lower"] is None or row["lower"] <= best.upper
@@ -117,7 +117,7 @@ def test_a_trace_begins_anew_with_every_fit():
 @pytest.mark.parametrize("classes", [2, 3])
 def test_the_fitted_estimator_can_predict(cls, classes):
     watcher = Watcher()
-    model = cls(max_epochs=20).set_callbacks(watcher).fit(X, NOISE[classes])
+    model = cls(max_iter=20).set_callbacks(watcher).fit(X, NOISE[classes])
     assert all(set(predicted) <= set(model.classes_) for _, predicted in watcher.pieces)
     np.testing.assert_array_equal(watcher.pieces[-1][1], model.predict(X))
     assert watcher.calls == ["setup", "end", "teardown"]
@@ -127,7 +127,7 @@ def test_the_fitted_estimator_can_predict(cls, classes):
 def test_a_callback_stops_the_fit(cls):
     for stop_at in (1, 4):
         watcher = Watcher(stop_at)
-        model = cls(max_epochs=500, warm_start=True).set_callbacks(watcher)
+        model = cls(max_iter=500, warm_start=True).set_callbacks(watcher)
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # one who stops on purpose needs no advice
             model.fit(X, NOISE[2])
@@ -138,7 +138,7 @@ def test_a_callback_stops_the_fit(cls):
         assert model.certificate_.verify(X, NOISE[2])
         assert watcher.calls == ["setup", "end", "teardown"]
         model.set_callbacks().set_params(max_updates=100).fit(X, NOISE[2])
-        whole = cls(max_epochs=500, max_updates=100).fit(X, NOISE[2])
+        whole = cls(max_iter=500, max_updates=100).fit(X, NOISE[2])
         if whole.stop_reason_ == "max_updates":  # what was stopped goes on as if it had not been
             np.testing.assert_array_equal(vectors(model), vectors(whole))
             assert model.n_visits_ == whole.n_visits_
@@ -147,7 +147,7 @@ def test_a_callback_stops_the_fit(cls):
 @online
 def test_a_callback_stops_all_problems(cls):
     watcher = Watcher(2)
-    model = cls(max_epochs=500).set_callbacks(watcher).fit(X, NOISE[3])
+    model = cls(max_iter=500).set_callbacks(watcher).fit(X, NOISE[3])
     assert len(watcher.pieces) == 2
     assert model.stop_reason_ == "callback"
     assert model.n_visits_ == watcher.pieces[-1][0]["visits"]
@@ -171,23 +171,23 @@ def test_no_callback_no_trace(monkeypatch):
         raise AssertionError("called without a callback")
 
     monkeypatch.setattr(CallbackContext, "subcontext", never)
-    model = Perceptron(max_epochs=20).fit(X, NOISE[3])
+    model = Perceptron(max_iter=20).fit(X, NOISE[3])
     assert not any("callback" in name for name in vars(model))
-    model = Perceptron(max_epochs=20).set_callbacks(MarginTrace()).set_callbacks().fit(X, NOISE[3])
+    model = Perceptron(max_iter=20).set_callbacks(MarginTrace()).set_callbacks().fit(X, NOISE[3])
     assert not any("callback" in name for name in vars(model))
 
 
 def test_the_progress_bar(capsys):
     bar = ProgressBar()
-    model = Perceptron(max_epochs=20).set_callbacks(bar).fit(X, NOISE[3])
-    np.testing.assert_array_equal(model.coef_, Perceptron(max_epochs=20).fit(X, NOISE[3]).coef_)
+    model = Perceptron(max_iter=20).set_callbacks(bar).fit(X, NOISE[3])
+    np.testing.assert_array_equal(model.coef_, Perceptron(max_iter=20).fit(X, NOISE[3]).coef_)
     assert "Perceptron" in capsys.readouterr().out
 
 
 def test_the_scoring_monitor():
     monitor = ScoringMonitor(scoring="accuracy")
     for cls in (Perceptron, VotedPerceptron, Pocket):
-        model = cls(max_epochs=20).set_callbacks(monitor).fit(X, NOISE[3])
+        model = cls(max_iter=20).set_callbacks(monitor).fit(X, NOISE[3])
         scores = [row["accuracy"] for row in monitor.get_logs(select="most_recent").data if "accuracy" in row]
         scores = [score for score in scores if score is not None and not np.isnan(score)]
         assert len(scores) > 3
@@ -197,16 +197,16 @@ def test_the_scoring_monitor():
 @pytest.mark.filterwarnings("ignore:The estimator .* does not support callbacks")
 def test_inside_other_estimators():
     trace = MarginTrace()
-    pipe = make_pipeline(StandardScaler(), DynamicMargin(max_epochs=200).set_callbacks(trace)).fit(FAR, Y)
+    pipe = make_pipeline(StandardScaler(), DynamicMargin(max_iter=200).set_callbacks(trace)).fit(FAR, Y)
     assert trace.rows[-1]["visits"] == pipe[-1].n_visits_
-    search = GridSearchCV(Perceptron(max_epochs=50).set_callbacks(MarginTrace()), {"margin": [0.0, 1.0]}, cv=3)
-    plain = GridSearchCV(Perceptron(max_epochs=50), {"margin": [0.0, 1.0]}, cv=3).fit(X, NOISE[2])
+    search = GridSearchCV(Perceptron(max_iter=50).set_callbacks(MarginTrace()), {"margin": [0.0, 1.0]}, cv=3)
+    plain = GridSearchCV(Perceptron(max_iter=50), {"margin": [0.0, 1.0]}, cv=3).fit(X, NOISE[2])
     search.fit(X, NOISE[2])
     np.testing.assert_array_equal(search.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"])
     np.testing.assert_array_equal(search.best_estimator_.coef_, plain.best_estimator_.coef_)
-    over = GridSearchCV(Perceptron(max_epochs=50), {"margin": [0.0, 1.0]}, cv=3).set_callbacks(ProgressBar())
+    over = GridSearchCV(Perceptron(max_iter=50), {"margin": [0.0, 1.0]}, cv=3).set_callbacks(ProgressBar())
     np.testing.assert_array_equal(over.fit(X, NOISE[2]).best_estimator_.coef_, plain.best_estimator_.coef_)
-    assert len(cross_val_score(Perceptron(max_epochs=50).set_callbacks(MarginTrace()), X, NOISE[2], cv=3)) == 3
+    assert len(cross_val_score(Perceptron(max_iter=50).set_callbacks(MarginTrace()), X, NOISE[2], cv=3)) == 3
 
 
 def overlapping(n=300):
@@ -217,7 +217,7 @@ def overlapping(n=300):
 @pytest.mark.parametrize("fraction", [0.1, 0.4])
 def test_early_stopping(cls, fraction):
     points, y = overlapping()
-    model = cls(early_stopping=True, validation_fraction=fraction, max_epochs=3000)
+    model = cls(early_stopping=True, validation_fraction=fraction, max_iter=3000)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.fit(points, y)
@@ -229,14 +229,14 @@ def test_early_stopping(cls, fraction):
     assert np.mean(y[held]) == pytest.approx(0.5, abs=0.02)  # classes in proportion
     assert model.certificate_.verify(points, y)
     assert model.n_visits_ <= model.n_epochs_ * (300 - len(held)) + 300
-    again = cls(early_stopping=True, validation_fraction=fraction, max_epochs=3000).fit(points, y)
+    again = cls(early_stopping=True, validation_fraction=fraction, max_iter=3000).fit(points, y)
     np.testing.assert_array_equal(vectors(model), vectors(again))
 
 
 def test_patience_counts_epochs():
     points, y = overlapping()
     for patience in (1, 3, 8):
-        model = Perceptron(early_stopping=True, n_iter_no_change=patience, max_epochs=3000, warm_start=True)
+        model = Perceptron(early_stopping=True, n_iter_no_change=patience, max_iter=3000, warm_start=True)
         watcher = Watcher()
         model.set_callbacks(watcher).fit(points, y)
         held = np.isin(np.arange(300), model.validation_rows_)
@@ -253,21 +253,21 @@ def test_patience_without_held_out_rows():
     points, y = overlapping()
     for patience in (1, 5):
         watcher = Watcher()
-        model = Perceptron(n_iter_no_change=patience, max_epochs=3000).set_callbacks(watcher).fit(points, y)
+        model = Perceptron(n_iter_no_change=patience, max_iter=3000).set_callbacks(watcher).fit(points, y)
         assert model.stop_reason_ == "early_stopping"
         assert model.certificate_.sample_weight is None
         updates = {m["epochs"]: m["updates"] for m, _ in watcher.pieces if m["visits"] % 300 == 0}
         per_epoch = {e: updates[e] - updates.get(e - 1, 0) for e in updates}
         best = min(per_epoch, key=lambda e: (per_epoch[e], e))
         assert model.n_epochs_ == best + patience
-    assert Perceptron(max_epochs=50).fit(points, y).stop_reason_ == "max_epochs"  # None never stops for that
+    assert Perceptron(max_iter=50).fit(points, y).stop_reason_ == "max_iter"  # None never stops for that
 
 
 def test_nothing_to_hold_out():
     with pytest.raises(ValueError, match="early_stopping cannot hold out"):
         Perceptron(early_stopping=True).fit(X[:4], [0, 0, 0, 1])
     weight = np.where(np.arange(70) < 20, 1.0, 0.0)
-    model = Perceptron(early_stopping=True, validation_fraction=0.2, max_epochs=50)
+    model = Perceptron(early_stopping=True, validation_fraction=0.2, max_iter=50)
     model.fit(X, NOISE[2], sample_weight=weight)
     assert len(model.validation_rows_) == 4
     assert np.all(weight[model.validation_rows_] > 0)

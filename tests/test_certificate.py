@@ -8,9 +8,10 @@ import pytest
 import scipy.sparse as sp
 from cases import ORDERS, PROBLEMS, blobs_2d, each_dtype, margin_6d, overlapping
 
-from separatrix import ALMA, LMS, Certificate, DataError, DynamicMargin, Perceptron, Pocket, Space, VotedPerceptron
-from separatrix.patterns.plain_patterns import Patterns
-from separatrix.proof.certify import certify
+from separatrix import ALMA, LMS, Certificate, DataError, DynamicMargin, Perceptron, Pocket, VotedPerceptron
+from separatrix.certificates.certify import certify
+from separatrix.passes.plain_patterns import Patterns
+from separatrix.theory import Space
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -20,7 +21,7 @@ LAYOUTS = {**ORDERS, "csc": sp.csc_array}
 def tight(problem=margin_6d, **parameters):
     """Data and a certificate whose bounds are within 5% of each other."""
     X, y = problem()
-    model = DynamicMargin(epsilon=0.05, max_epochs=10_000, **parameters).fit(X, y)
+    model = DynamicMargin(epsilon=0.05, max_iter=10_000, **parameters).fit(X, y)
     assert model.certificate_.ratio > 0.95
     return X, y, model.certificate_
 
@@ -30,7 +31,7 @@ def tight(problem=margin_6d, **parameters):
 
 def test_fields():
     X, y = margin_6d()
-    model = Perceptron(shuffle=False, rho=2.0).fit(X, y)
+    model = Perceptron(shuffle=False, intercept_scaling=2.0).fit(X, y)
     certificate, Y = model.certificate_, oracle.patterns(X, y, 2.0)
     a = np.append(model.coef_[0], model.intercept_[0] / 2.0)
     np.testing.assert_allclose(certificate.direction, a / np.linalg.norm(a), rtol=1e-12)
@@ -55,7 +56,7 @@ def test_bounds_are_rounded_outwards():
 def test_extended_space():
     """lower = J^(-1/2) at the best gamma, upper = |a^ext| / sum alpha, and nothing about separability."""
     X, y = overlapping()
-    certificate = DynamicMargin(epsilon=0.1, delta=0.7, max_epochs=10_000).fit(X, y).certificate_
+    certificate = DynamicMargin(epsilon=0.1, delta=0.7, max_iter=10_000).fit(X, y).certificate_
     Y, wide = oracle.patterns(X, y), oracle.patterns(X, y, delta=0.7)
     m = Y @ certificate.direction
     J = [(1 + np.sum(np.maximum(0, g - m) ** 2) / 0.7**2) / g**2 for g in np.geomspace(1e-2, 1e2, 20_001)]
@@ -167,7 +168,7 @@ def test_bounds_with_weighted_slack(seed):
 def test_verify_in_every_layout(problem, fitted_on, dtype):
     X, y = problem()
     X = X.astype(dtype)
-    certificate = Perceptron(max_epochs=50).fit(LAYOUTS[fitted_on](X), y).certificate_
+    certificate = Perceptron(max_iter=50).fit(LAYOUTS[fitted_on](X), y).certificate_
     for layout in LAYOUTS.values():
         verification = certificate.verify(layout(X), y)
         assert verification, verification
@@ -275,7 +276,7 @@ def test_corruption_is_found(name, delta):
     assert str(verification).startswith("FAILS: ")
 
 
-@pytest.mark.parametrize("model", [Perceptron(max_epochs=20), Pocket(max_epochs=20), LMS(max_epochs=20)])
+@pytest.mark.parametrize("model", [Perceptron(max_iter=20), Pocket(max_iter=20), LMS(max_iter=20)])
 def test_separability_cannot_be_invented(model):
     X, y = overlapping()
     certificate = model.fit(X, y).certificate_
@@ -286,7 +287,7 @@ def test_separability_cannot_be_invented(model):
 
 def test_inseparability_is_refuted_by_a_direction_that_separates():
     X, y = blobs_2d()
-    certificate = LMS(max_epochs=50).fit(X, y).certificate_
+    certificate = LMS(max_iter=50).fit(X, y).certificate_
     assert certificate.separable
     assert certificate.alpha_index is None
     assert not replace(certificate, separable=False).verify(X, y)
@@ -328,7 +329,7 @@ def test_what_is_not_claimed_is_not_checked():
     verification = VotedPerceptron().fit(X, y).certificate_.verify(X, y)
     assert [claim.split()[0] for claim in verification.checked] == ["upper", "separable", "radius"]
     assert not verification.unchecked
-    lms = LMS(max_epochs=2).fit(X, y).certificate_
+    lms = LMS(max_iter=2).fit(X, y).certificate_
     assert np.isinf(lms.upper)
     assert lms.alpha is lms.alpha_index is None
     assert "upper" not in str(lms.verify(X, y))
@@ -357,5 +358,5 @@ def test_scaled_direction_is_the_same_claim():
 
 def test_alma_reaches_what_it_promises():
     X, y = margin_6d()
-    certificate = ALMA(alpha=0.3, max_epochs=10_000).fit(X, y).certificate_
+    certificate = ALMA(alpha=0.3, max_iter=10_000).fit(X, y).certificate_
     assert certificate.lower >= 0.7 * oracle.max_margin(oracle.patterns(X, y))[0]

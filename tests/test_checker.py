@@ -17,12 +17,13 @@ from hypothesis import strategies as st
 from oracle_exact import meaning
 from typer.testing import CliRunner
 
-from separatrix import Certificate, DataError, KernelMaxMargin, MaxMargin, Perceptron, Space, save, separability
-from separatrix.cli import app
-from separatrix.patterns.kernel_patterns import Kernel
-from separatrix.proof import checker
-from separatrix.proof.checker import CLAIMS, check
-from separatrix.proof.verification import verify_apart
+from separatrix import Certificate, DataError, KernelMaxMargin, MaxMargin, Perceptron, save, separability
+from separatrix.app.cli import app
+from separatrix.certificates import checker
+from separatrix.certificates.checker import CLAIMS, check
+from separatrix.certificates.verification import verify_apart
+from separatrix.passes.kernel_patterns import Kernel
+from separatrix.theory import Space
 
 INF, NAN = math.inf, math.nan
 LINES = 410
@@ -179,11 +180,11 @@ class Yes(float):
         ((np.zeros(0), np.zeros(0, int), np.zeros(3, int), -1), [0, 1], {"radius": 1.0}),
         ((ONE, np.array([0, 0])), [0, 1], {"radius": 2**0.5}),
         ([[1.0], [1.0, 2.0]], [0, 1], {"radius": 2**0.5}),
-        (LINE, SIDES, {**PLAIN, "categories": True}),
-        (LINE, SIDES, {**PLAIN, "categories": 2.0}),
+        (LINE, SIDES, {**PLAIN, "n_classes": True}),
+        (LINE, SIDES, {**PLAIN, "n_classes": 2.0}),
         (LINE, SIDES, {**PLAIN, "free": 1}),
-        (LINE, SIDES, {**PLAIN, "between": [0, False]}),
-        (LINE, SIDES, {**PLAIN, "between": [[0], {}]}),
+        (LINE, SIDES, {**PLAIN, "class_pair": [0, False]}),
+        (LINE, SIDES, {**PLAIN, "class_pair": [[0], {}]}),
         (LINE, SIDES, {"separable": 1, "direction": [1.0, -2.0]}),
         (LINE, SIDES, {"lower": Yes(9.0), "direction": [1.0, -2.0]}),
         (LINE, SIDES, {"separable": True, "direction": [Yes(NAN)] * 2}),
@@ -350,7 +351,7 @@ def test_an_extension_that_underflows_before_a_small_weight_divides_it():
 
 def test_multipliers_as_the_slacks_of_a_vector():
     X, y = np.array([[0.0], [1.0], [0.8], [2.0]]), np.array([0, 0, 1, 1])
-    model = MaxMargin(1.0, fit_intercept=True, rho=1.0).fit(X, y)
+    model = MaxMargin(1.0, fit_intercept=True, intercept_scaling=1.0).fit(X, y)
     certificate = model.certificate_
     claim = certificate.as_plain()
     del claim["alpha"], claim["alpha_index"]
@@ -376,7 +377,7 @@ def test_exact_weights_that_no_float_holds():
     X, y = [[0, -1, -5e-324], [-1, -1, 0], [0, 1, 1], [-1, -2, 1], [-2, 1, -2]], [0, 1, 0, 0, 0]
     answer = separability(X, y)
     assert answer.separable is False
-    assert len(answer.gordan.rows) == 5
+    assert len(answer.infeasibility_proof.rows) == 5
     assert answer.certificate.verify(X, y)
     text = answer.certificate.to_json(X, y)
     assert verdict(np.array(X), y, {k: v for k, v in json.loads(text).items() if k not in ("upper", "radius")}) is True
@@ -440,7 +441,7 @@ def test_json_keeps_every_bit():
     assert again.as_plain() == certificate.as_plain()
     assert again.verify(X, y)
     pairs = Perceptron(multi_class="ovo").fit([[0.0], [1], [2], [3]], [0, 1, 1, 2]).certificates_[0]
-    assert Certificate.from_json(pairs.to_json()).between == (0, 1)
+    assert Certificate.from_json(pairs.to_json()).class_pair == (0, 1)
     for text in ('{"lowest": 1}', "[]"):
         with pytest.raises(DataError):
             Certificate.from_json(text)

@@ -9,11 +9,11 @@ from sklearn.base import clone
 
 import separatrix
 from separatrix import BatchPerceptron, HoKashyap, LeastSquares, MaxMargin, NotSeparableError, Perceptron
+from separatrix.data import memory as memory_module
+from separatrix.data.changed_rows import ScaledRows, WeightedRows
 from separatrix.errors import DataError, SeparatrixError
 from separatrix.passes import journal, summaries
 from separatrix.passes.journal import Journal, JournaledRows
-from separatrix.rows import memory as memory_module
-from separatrix.rows.changed_rows import ScaledRows, WeightedRows
 
 N, D = 2000, 6
 
@@ -33,7 +33,7 @@ def folder(tmp_path, rng, monkeypatch):
 
 
 def rows(folder, target="y"):
-    return separatrix.rows.files(folder / "X.npy", target=folder / f"{target}.npy")
+    return separatrix.data.open_files(folder / "X.npy", target=folder / f"{target}.npy")
 
 
 def result(model):
@@ -68,8 +68,8 @@ def broken_after(home, blocks):
         LeastSquares("fisher"),
         BatchPerceptron(),
         HoKashyap("descent"),
-        Perceptron(average=True, max_epochs=5, n_jobs=1),
-        Perceptron(max_epochs=5, mix=True),
+        Perceptron(average=True, max_iter=5, n_jobs=1),
+        Perceptron(max_iter=5, mix=True),
     ],
 )
 def test_a_fit_that_breaks_off_again_and_again_ends_with_the_same_bits(folder, monkeypatch, model):

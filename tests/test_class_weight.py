@@ -26,7 +26,7 @@ FACTORS = {"few": 3.0, "many": 0.5}
 @pytest.mark.parametrize("cls", OFFERED, ids=lambda cls: cls.__name__)
 def test_they_are_factors_on_sample_weights(cls, classes):
     y, own = Y[classes], rng.uniform(0.5, 2.0, 60)
-    short = {"max_epochs": 5} if "max_epochs" in cls().get_params() else {}
+    short = {"max_iter": 5} if "max_iter" in cls().get_params() else {}
     factor = np.array([FACTORS.get(label, 1.0) for label in y])
     one = cls(class_weight=FACTORS, **short).fit(X, y, sample_weight=own)
     other = cls(**short).fit(X, y, sample_weight=own * factor)
@@ -59,7 +59,7 @@ def test_a_certificate_knows_the_product_of_both_weights_and_says_so_when_it_is_
 @pytest.mark.parametrize("cls", [Perceptron, BatchPerceptron])
 def test_rows_that_live_elsewhere(cls):
     y, order = Y[2], {"shuffle": False} if cls is Perceptron else {}
-    model = cls(class_weight="balanced", max_epochs=5, **order)
+    model = cls(class_weight="balanced", max_iter=5, **order)
     here = vectors(model.fit(X, y))
     blocks = package.rows.blocks([(X[:25], y[:25]), (X[25:], y[25:])])
     np.testing.assert_allclose(vectors(model.fit(blocks)), here, rtol=1e-12)
@@ -68,7 +68,7 @@ def test_rows_that_live_elsewhere(cls):
 @pytest.mark.parametrize("cls", [MaxMargin, Perceptron, BatchPerceptron])
 def test_class_weights_multiply_sample_weights_of_blocks(cls):
     y, own = Y[2], np.random.default_rng(1).uniform(0.5, 2.0, 60)
-    options = {"shuffle": False, "max_epochs": 5} if cls is Perceptron else {}
+    options = {"shuffle": False, "max_iter": 5} if cls is Perceptron else {}
     model = cls(class_weight=FACTORS, **options)
     expected = vectors(model.fit(X, y, sample_weight=own))
     blocks = package.rows.blocks([(X[:25], y[:25], own[:25]), (X[25:], y[25:], own[25:])])

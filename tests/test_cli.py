@@ -19,11 +19,11 @@ from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
 import separatrix
-from separatrix.cli import app, progress
-from separatrix.cli.progress import Progress
-from separatrix.io.model.encoding import encode
-from separatrix.io.model.files import _digest
-from separatrix.workflows.watched import Watch
+from separatrix.app.cli import app, progress
+from separatrix.app.cli.progress import Progress
+from separatrix.app.workflows.watched import Watch
+from separatrix.persistence.encoding import encode
+from separatrix.persistence.files import _digest
 
 runner = CliRunner()
 COMMANDS = ["fit", "check", "compare", "predict", "show", "verify", "algorithms", "explain", "sample"]
@@ -79,7 +79,7 @@ def test_a_limit_in_time_is_kept(tmp_path, algorithm):
     path, model = tmp_path / "noise.csv", tmp_path / "m.sx"
     rows = np.column_stack([rng.normal(size=(300, 3)), rng.integers(0, 2, 300)])
     path.write_text("a,b,c,y\n" + "".join(f"{a},{b},{c},{y:.0f}\n" for a, b, c, y in rows))
-    more = [] if algorithm == "MaxMargin" else ["--set", "max_epochs=1000000000"]
+    more = [] if algorithm == "MaxMargin" else ["--set", "max_iter=1000000000"]
     more += ["--set", "kernel=linear"] if algorithm == "KernelPerceptron" else []
     started = time.monotonic()
     result = run("fit", path, "-t", "y", "--algorithm", algorithm, *more, "--max-time", 0.2, "--cv", 2, "--save", model)
@@ -121,7 +121,7 @@ def test_wrong_command_lines_get_a_sentence(arguments):
         (["fit", "--report", "report.doc"], "ends with .html, .md or .json"),
         (["fit", "--plot", "boundary.bmp"], "ends with .png"),
         (["fit", "--export", "r.pmml"], "exported as ONNX"),
-        (["fit", "--algorithm", "Perceptron", "--set", "max_iter=5"], "Did you mean max_epochs?"),
+        (["fit", "--algorithm", "Perceptron", "--set", "n_iter=5"], "Did you mean max_iter?"),
         (["show", "nothing.sx"], "There is no file nothing.sx"),
     ],
 )
@@ -138,7 +138,7 @@ def test_a_mistake_of_ours_is_not_taken_for_an_answer(line, monkeypatch):
     def crash(*arguments, **options):
         raise RuntimeError("broken")
 
-    monkeypatch.setattr("separatrix.workflows.checking.separability", crash)
+    monkeypatch.setattr("separatrix.app.workflows.checking.separability", crash)
     result = run("check", line, "-t", "label")
     assert result.exit_code == 3
     assert "broken" in result.stderr
@@ -161,7 +161,7 @@ def test_check_answers_with_its_exit_status(tmp_path, line):
     result = run("check", mixed, "-t", "label")
     assert result.exit_code == 1
     assert "the rows" in result.output
-    rows = json.loads(run("check", mixed, "-t", "label", "--json").stdout)["witness"]["rows"]
+    rows = json.loads(run("check", mixed, "-t", "label", "--json").stdout)["infeasibility_proof"]["rows"]
     assert all(f" {row + 2}" in result.output for row in rows)  # told as lines of the file
     assert run("check", mixed, "-t", "lable").exit_code == 3
     assert run("check", mixed, "--unknown").exit_code == 3
@@ -169,7 +169,7 @@ def test_check_answers_with_its_exit_status(tmp_path, line):
 
 def test_check_undecided(line, monkeypatch):
     undecided = separatrix.Separability(None, "undecided", False, explanation="Undecided.")
-    monkeypatch.setattr("separatrix.workflows.checking.separability", lambda *a, **k: undecided)
+    monkeypatch.setattr("separatrix.app.workflows.checking.separability", lambda *a, **k: undecided)
     assert run("check", line, "-t", "label").exit_code == 2
 
 
@@ -341,7 +341,7 @@ def test_compare_refuses_before_any_fit(line, tmp_path, monkeypatch):
     """Ranks over two files need cross-validation: without folds nothing may be fitted first."""
     other = tmp_path / "other.csv"
     other.write_text(MIXED_UP)
-    monkeypatch.setattr("separatrix.workflows.comparing.compare", lambda *a, **k: pytest.fail("a fit was started"))
+    monkeypatch.setattr("separatrix.app.workflows.comparing.compare", lambda *a, **k: pytest.fail("a fit was started"))
     result = run("compare", line, other, "-t", "label", "--cv", "0")
     assert result.exit_code == 3
     assert "--cv" in result.stderr
@@ -393,7 +393,7 @@ def test_compare(tmp_path):
 
 
 def _table(path):
-    table = separatrix.io.read_table(path, "label")
+    table = separatrix.app.tables.read_table(path, "label")
     return table.X.to_numpy(), table.y
 
 
@@ -407,7 +407,7 @@ def test_compare_where_nothing_separates(tmp_path):
 
 def test_help_imports_nothing_heavy():
     code = (
-        "import sys, separatrix.cli; "
+        "import sys, separatrix.app.cli; "
         "print([m for m in ('numba', 'sklearn', 'polars', 'numpy', 'matplotlib') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -455,5 +455,5 @@ def test_progress_tells_the_gap_and_the_updates():
     watch = Watch(lambda *what: told.append(what), "Fitting", tol=1e-6)
     watch.on_fit_task_end(separatrix.MaxMargin(), Context())
     Context.measures = {"updates": 1234, "epochs": 10, "gap": None}
-    watch.on_fit_task_end(separatrix.Perceptron(max_epochs=100), Context())
+    watch.on_fit_task_end(separatrix.Perceptron(max_iter=100), Context())
     assert told == [("Fitting", pytest.approx(0.5), "gap 1.0e-03"), ("Fitting", 0.1, "1,234 updates")]

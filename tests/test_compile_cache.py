@@ -27,9 +27,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 SEVERAL = """
     import separatrix
     from separatrix.callbacks import MarginTrace
-    models = [separatrix.Perceptron(max_epochs=5), separatrix.BalancedWinnow(max_epochs=5)]
+    models = [separatrix.Perceptron(max_iter=5), separatrix.BalancedWinnow(max_iter=5)]
     found = [model.fit(X, y).score(X, y) for model in models]
-    found += [separatrix.Perceptron(max_epochs=5).fit(data, y).score(data, y)
+    found += [separatrix.Perceptron(max_iter=5).fit(data, y).score(data, y)
               for data in (sp.csr_matrix(X), np.asfortranarray(X), X[::-1][::-1], X.tolist(), X.astype(int))]
     found.append(bool(models[0].certificate_.verify(X, y)))
     print(json.dumps([found, "numba.typed.typedlist" in sys.modules, kernels()]))
@@ -53,7 +53,7 @@ def test_a_second_process_compiles_nothing(filled):
 
 
 ONE = """
-    from separatrix.loops.order import order_of, permutation
+    from separatrix.online.loops.order import order_of, permutation
     order = order_of(9, 1)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", RuntimeWarning)
@@ -159,7 +159,7 @@ def test_an_edited_constant_is_compiled_anew(tmp_path):
 COMPILER = """
     import separatrix
     from numba import njit
-    separatrix.Perceptron(max_epochs=5).fit(X, y)
+    separatrix.Perceptron(max_iter=5).fit(X, y)
     before = "numba.typed.typedlist" in sys.modules, kernels()[1]
     total = njit(lambda values: values.sum())(X[0])
     print(json.dumps([*before, bool(np.isclose(total, X[0].sum())), "numba.typed.typedlist" in sys.modules]))
@@ -175,12 +175,12 @@ def test_kernels_that_are_found_do_not_bring_up_the_compiler(filled):
 
 EVERYTHING = """
     import separatrix
-    from separatrix.estimators._fit.online import OnlineClassifier
+    from separatrix.fit.online import OnlineClassifier
     names = [n for n in separatrix.__all__ if isinstance(getattr(separatrix, n), type)]
     classes = [c for c in (getattr(separatrix, n) for n in names) if issubclass(c, OnlineClassifier)]
     for cls in classes:
         for data in (X, sp.csr_matrix(X)):
-            model = cls(max_epochs=3).fit(data, y)
+            model = cls(max_iter=3).fit(data, y)
             if hasattr(model, "partial_fit"):
                 model.partial_fit(data, y)
     print(json.dumps([len(classes), kernels()]))
@@ -236,9 +236,9 @@ FIT = """
     sys.path.insert(0, sys.argv[1])
     import separatrix
     from mine import Mine
-    separatrix.Perceptron(max_epochs=3).fit(X, y)
+    separatrix.Perceptron(max_iter=3).fit(X, y)
     before = kernels()
-    model = separatrix.PerceptronLike(Mine(1.0), max_epochs=50).fit(X, y)
+    model = separatrix.PerceptronLike(Mine(1.0), max_iter=50).fit(X, y)
     print(json.dumps([model.n_updates_, model.coef_.tolist(), kernels()[1] - before[1]]))
 """
 
@@ -260,7 +260,7 @@ def test_an_edited_rule_is_compiled_anew(tmp_path, filled):
     ]:
         write(tmp_path, **changes)
         *found, compiled = run(FIT, str(tmp_path), **filled[0])
-        ours = Perceptron(margin=margin, max_epochs=50).fit(X, y)
+        ours = Perceptron(margin=margin, max_iter=50).fit(X, y)
         assert found == [ours.n_updates_, ours.coef_.tolist()]
         assert (compiled > 0) == anew
 

@@ -28,7 +28,7 @@ from separatrix import (
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-STREAM = {"fit_intercept": False, "shuffle": False, "max_epochs": 1}
+STREAM = {"fit_intercept": False, "shuffle": False, "max_iter": 1}
 
 
 def stream():
@@ -129,7 +129,7 @@ def test_the_theorem_of_the_second_order_perceptron(Xy, ridge):
     Y = oracle.patterns(X, y)
     gamma, w = oracle.max_margin(Y)
     assume(w is not None and gamma > 0.02 * oracle.radius(Y))
-    model = SecondOrderPerceptron(ridge, max_epochs=3000).fit(X, y)
+    model = SecondOrderPerceptron(ridge, max_iter=3000).fit(X, y)
     assert model.converged_
     theory = model.certificate_.theory
     assert theory.theorem == "second-order Perceptron"
@@ -144,7 +144,7 @@ def test_the_theorem_of_arow(Xy, r):
     Y = oracle.patterns(X, y)
     gamma, w = oracle.max_margin(Y)
     assume(w is not None and gamma > 0.02 * oracle.radius(Y))
-    assert_theorem_of_arow(Y, w / (Y @ w).min(), oracle_confidence.arow(Y, r, max_epochs=3), r)
+    assert_theorem_of_arow(Y, w / (Y @ w).min(), oracle_confidence.arow(Y, r, max_iter=3), r)
 
 
 def assert_theorem_of_arow(Y, u, run, r):
@@ -168,7 +168,7 @@ def test_a_broken_arow_breaks_its_theorem():
     def timid(a, y, t, c):
         return a + 1e-4 * rng.normal(size=a.shape) if a @ y <= 0 else None
 
-    run = oracle.cycle(Y, timid, max_epochs=20)
+    run = oracle.cycle(Y, timid, max_iter=20)
     with pytest.raises(AssertionError):
         assert_theorem_of_arow(Y, w / (Y @ w).min(), run, 1.0)
 
@@ -185,7 +185,7 @@ def test_the_theorem_of_the_p_norm_perceptron(p):
         Y = oracle.patterns(X, y)
         w = oracle.max_margin(Y)[1]
         margin = (Y @ w).min() / np.linalg.norm(w, q)
-        model = PNormPerceptron(p, max_epochs=5000).fit(X, y)
+        model = PNormPerceptron(p, max_iter=5000).fit(X, y)
         assert model.converged_
         bound = bounds.p_norm(np.linalg.norm(Y, p, axis=1).max(), margin, p)
         assert model.n_updates_ <= bound
@@ -197,7 +197,7 @@ def test_the_theorem_of_pegasos():
     X, y = overlapping()
     Y = oracle.patterns(X, y)
     penalty, epochs = 0.1, 20
-    path = oracle.hinge_descent(Y, penalty, lambda k: 1 / (penalty * k), max_epochs=epochs).path
+    path = oracle.hinge_descent(Y, penalty, lambda k: 1 / (penalty * k), max_iter=epochs).path
     before, shown = np.vstack([np.zeros(3), path[:-1]]), np.vstack([Y] * epochs)
 
     def loss(a):
@@ -221,16 +221,16 @@ def test_more_features_than_a_covariance_can_have():
 def test_a_covariance_survives_features_in_the_millions():
     """The inverse would lose all of its digits; the triangle does not."""
     X, y = stream()
-    models = [SecondOrderPerceptron(1e-3, max_epochs=5), AROW(1e-3), SCW()]
+    models = [SecondOrderPerceptron(1e-3, max_iter=5), AROW(1e-3), SCW()]
     for model in models:
         assert model.fit(1e7 * X, y).score(1e7 * X, y) > 0.95
-    scaled = SecondOrderPerceptron(1e-3 * 1e14, max_epochs=5, rho=1e7).fit(1e7 * X, y)
-    plain = SecondOrderPerceptron(1e-3, max_epochs=5).fit(X, y)
+    scaled = SecondOrderPerceptron(1e-3 * 1e14, max_iter=5, intercept_scaling=1e7).fit(1e7 * X, y)
+    plain = SecondOrderPerceptron(1e-3, max_iter=5).fit(X, y)
     np.testing.assert_allclose(vector(scaled) * 1e7, vector(plain), rtol=1e-6, atol=1e-8)
 
 
 def test_kernel_pegasos_is_pegasos():
     X, y = overlapping()
     plain = Pegasos(0.1, shuffle=False).fit(X, y)
-    dual = KernelPerceptron(Pegasos(0.1), kernel="linear", shuffle=False, max_epochs=20).fit(X, y)
+    dual = KernelPerceptron(Pegasos(0.1), kernel="linear", shuffle=False, max_iter=20).fit(X, y)
     np.testing.assert_allclose(dual.decision_function(X), plain.decision_function(X), rtol=1e-9)

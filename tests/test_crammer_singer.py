@@ -14,14 +14,14 @@ from sklearn.preprocessing import scale
 from sklearn.svm import LinearSVC
 
 from separatrix import Certificate, MaxMargin
-from separatrix.proof.verification import verify_apart
+from separatrix.certificates.verification import verify_apart
 
 IRIS, LABELS = load_iris(return_X_y=True)
 IRIS = scale(IRIS)
 
 
 def machine(**options):
-    return MaxMargin(loss="hinge", multi_class="kesler", **options)
+    return MaxMargin(loss="hinge", multi_class="joint", **options)
 
 
 def value(model, X, y, c=1.0):
@@ -30,7 +30,7 @@ def value(model, X, y, c=1.0):
     here = np.arange(len(y)), np.searchsorted(model.classes_, y)
     own = g[here].copy()
     g[here] = -np.inf
-    biases = model.intercept_ / model.rho if model.fit_intercept else 0.0
+    biases = model.intercept_ / model.intercept_scaling if model.fit_intercept else 0.0
     return (np.sum(model.coef_**2) + np.sum(biases**2)) / 2 + model.C * np.sum(
         c * np.maximum(0.0, 1.0 - own + g.max(axis=1))
     )
@@ -59,7 +59,7 @@ def test_it_is_the_minimum_of_a_qp(C, intercept, layout):
     c = rng.uniform(0.5, 2.0, len(y))
     data = LAYOUTS[layout](X)
     seen = np.asarray(data.todense() if hasattr(data, "todense") else data, dtype=np.float64)
-    model = machine(C=C, fit_intercept=intercept, rho=2.0, tol=1e-7).fit(data, y, sample_weight=c)
+    model = machine(C=C, fit_intercept=intercept, intercept_scaling=2.0, tol=1e-7).fit(data, y, sample_weight=c)
     best, reached = reference(seen, y, C, c, 2.0 if intercept else 0.0), value(model, seen, y, c)
     assert reached == pytest.approx(best, rel=1e-6)
     assert model.certificate_.value == pytest.approx(reached, rel=1e-9)
@@ -96,7 +96,7 @@ def test_a_large_price_is_the_hard_margin():
     X, y = IRIS[LABELS != 1][::4], np.arange(len(IRIS[LABELS != 1][::4])) % 3
     X = X + 20.0 * np.eye(4)[y]  # far apart
     soft = machine(C=1e4, tol=1e-8).fit(X, y)
-    hard = MaxMargin(C=float("inf"), multi_class="kesler").fit(X, y)
+    hard = MaxMargin(C=float("inf"), multi_class="joint").fit(X, y)
     np.testing.assert_allclose(soft.coef_, hard.coef_, rtol=1e-3, atol=1e-5)
     assert soft.certificate_.separable
 

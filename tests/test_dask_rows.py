@@ -14,13 +14,13 @@ import pytest
 import scipy.sparse as sp
 
 import separatrix
+from separatrix.certificates.certify import certify
+from separatrix.data.memory import MemoryRows
 from separatrix.errors import DataError, SeparatrixError
-from separatrix.optimum import solvers
-from separatrix.optimum.problem import Problem
 from separatrix.passes import journal
-from separatrix.patterns.base import PassedPatterns, Seen
-from separatrix.proof.certify import certify
-from separatrix.rows.memory import MemoryRows
+from separatrix.passes.patterns import PassedPatterns, Seen
+from separatrix.solvers import choice as solvers
+from separatrix.solvers.problem import Problem
 from separatrix.space import Space
 
 da = pytest.importorskip("dask.array", reason="dask is not installed")
@@ -83,7 +83,7 @@ CUTS = {
 def test_any_cut_gives_the_margin_of_memory(name, C):
     X, y = table(0 if np.isinf(C) else 50)
     here, certificate = solved(MemoryRows(X, y, classes=np.arange(2)), C)
-    home = separatrix.rows.dask(da.from_array(X, (CUTS[name], (D,))), da.from_array(y, (CUTS[name],)))
+    home = separatrix.data.from_dask(da.from_array(X, (CUTS[name], (D,))), da.from_array(y, (CUTS[name],)))
     there, other = solved(home, C)
     assert (home.n, home.width) == (N, D)
     assert there.lower == pytest.approx(here.lower, rel=1e-8)
@@ -112,7 +112,7 @@ def blocks_of(kind, X, y):
 @pytest.mark.parametrize("kind", ["columns", "unknown", "sparse", "float32", "frame", "categories", "series"])
 def test_collections_of_every_kind(kind):
     X, y = table()
-    home = separatrix.rows.dask(*blocks_of(kind, X, y))
+    home = separatrix.data.from_dask(*blocks_of(kind, X, y))
     assert (home.n, home.width, len(home.classes)) == (N, D, 2)
     kept = X.astype(np.float32).astype(float) if kind == "float32" else X
     few = home.take(np.array([2999, 0, 1500, 0]))
@@ -126,7 +126,7 @@ def test_collections_of_every_kind(kind):
 def test_a_class_that_a_block_lacks():
     X, y = table(classes=3)
     order = np.argsort(y, kind="stable")
-    home = separatrix.rows.dask(da.from_array(X[order], (300, D)), da.from_array(y[order], 300))
+    home = separatrix.data.from_dask(da.from_array(X[order], (300, D)), da.from_array(y[order], 300))
     assert home.classes.tolist() == [0, 1, 2]
     assert separatrix.separability(home).separable
 
@@ -135,7 +135,7 @@ def test_weights_travel():
     X, y = table(50)
     weight = np.random.default_rng(1).random(N) + 0.5
     here, _ = solved(MemoryRows(X, y, weight, classes=np.arange(2)), 1.0)
-    home = separatrix.rows.dask(da.from_array(X, (700, D)), y, weight=weight)
+    home = separatrix.data.from_dask(da.from_array(X, (700, D)), y, weight=weight)
     assert solved(home, 1.0)[0].lower == pytest.approx(here.lower, rel=1e-8)
 
 
@@ -161,7 +161,7 @@ def test_a_collection_is_taken_as_it_is(kind):
             model.predict(features[list("bacde")]).compute()
     several = separatrix.MaxMargin().fit(X, (X[:, 0] > 0.5).astype(int) + (X[:, 0] > -0.5))
     rows = da.from_array(X, (700, 3))
-    np.testing.assert_array_equal(several.claims(rows).compute(), several.claims(X))
+    np.testing.assert_array_equal(several.classes_claiming(rows).compute(), several.classes_claiming(X))
     with pytest.raises(SeparatrixError, match="in the memory of this process"):
         separatrix.Pocket().fit(there, labels)
 
@@ -172,16 +172,16 @@ def test_online_rules_are_mixed_or_keep_the_order():
 
     X, y = table()
     rows = da.from_array(X, (CUTS["uneven"], (D,))), da.from_array(y, (CUTS["uneven"],))
-    options = {"shuffle": False, "max_epochs": 3}
+    options = {"shuffle": False, "max_iter": 3}
     here = separatrix.Perceptron(**options).fit(X, y)
     in_order = separatrix.Perceptron(mix=False, **options).fit(*rows)
     np.testing.assert_array_equal(in_order.coef_, here.coef_)
     mixed = separatrix.Perceptron(**options).fit(*rows)
     with dask.config.set(scheduler="synchronous"):
         np.testing.assert_array_equal(separatrix.Perceptron(**options).fit(*rows).coef_, mixed.coef_)
-    parts = [separatrix.Perceptron(shuffle=False, max_epochs=1) for _ in range(2)]
+    parts = [separatrix.Perceptron(shuffle=False, max_iter=1) for _ in range(2)]
     borders = [slice(0, 1), slice(1, 2000), slice(2000, 3000)]
-    one_epoch = separatrix.Perceptron(shuffle=False, max_epochs=1).fit(*rows)
+    one_epoch = separatrix.Perceptron(shuffle=False, max_iter=1).fit(*rows)
     start = y[0] * 2 - 1.0  # the block of a single row adds it to the vector 0
     vectors = [start * X[0]] + [p.fit(X[b], y[b]).coef_[0] for p, b in zip(parts, borders[1:], strict=True)]
     np.testing.assert_allclose(one_epoch.coef_[0], np.mean(vectors, axis=0))
@@ -189,7 +189,7 @@ def test_online_rules_are_mixed_or_keep_the_order():
 
 def test_a_flipped_label_is_proved():
     X, y = table(1)
-    answer = separatrix.separability(separatrix.rows.dask(da.from_array(X, (700, D)), y))
+    answer = separatrix.separability(separatrix.data.from_dask(da.from_array(X, (700, D)), y))
     assert (answer.separable, answer.exact) == (False, True)
     assert answer.certificate.verify(X, y)
 
@@ -198,20 +198,20 @@ def test_bad_collections():
     X, y = table()
     good = da.from_array(X, (1000, D))
     with pytest.raises(DataError, match="give y"):
-        separatrix.rows.dask(good)
+        separatrix.data.from_dask(good)
     with pytest.raises(DataError, match="Dask array of two dimensions"):
-        separatrix.rows.dask(X, y)
+        separatrix.data.from_dask(X, y)
     with pytest.raises(DataError, match="3 blocks and its labels 2"):
-        separatrix.rows.dask(unknown(da.from_array(X, (1000, D))), da.from_array(y, 1500))
+        separatrix.data.from_dask(unknown(da.from_array(X, (1000, D))), da.from_array(y, 1500))
     with pytest.raises(DataError, match="cannot be matched"):
-        separatrix.rows.dask(good, y[:-1])
+        separatrix.data.from_dask(good, y[:-1])
     with pytest.raises(DataError, match="'a' holds"):
-        separatrix.rows.dask(dd.from_pandas(pd.DataFrame({"a": ["x", "z"], "y": [1, 2]}), 1), "y")
+        separatrix.data.from_dask(dd.from_pandas(pd.DataFrame({"a": ["x", "z"], "y": [1, 2]}), 1), "y")
     X[1500, 2] = np.nan
     with pytest.raises(DataError, match=r"Block 1, row 500 .*column 2 holds nan"):
-        separatrix.rows.dask(da.from_array(X, (1000, D)), y)
+        separatrix.data.from_dask(da.from_array(X, (1000, D)), y)
     with pytest.raises(DataError, match="every block is empty"):
-        separatrix.rows.dask(da.from_array(X[:0], (1, D)), da.from_array(y[:0], 1))
+        separatrix.data.from_dask(da.from_array(X[:0], (1, D)), da.from_array(y[:0], 1))
 
 
 def test_work_is_small_and_names_compiled_code():
@@ -257,11 +257,11 @@ def test_a_cluster_gives_the_bits_of_one_process(cluster):
 
     X, y = table()
     rows = da.from_array(X, (250, D)), da.from_array(y, 250)
-    there = solved(separatrix.rows.dask(*rows))
+    there = solved(separatrix.data.from_dask(*rows))
     with dask.config.set(scheduler="synchronous"):
-        same(solved(separatrix.rows.dask(*rows)), there)
+        same(solved(separatrix.data.from_dask(*rows)), there)
     with dask.config.set(scheduler="threads"):
-        same(solved(separatrix.rows.dask(*rows)), there)
+        same(solved(separatrix.data.from_dask(*rows)), there)
 
 
 def test_a_pass_is_kept_group_by_group(tmp_path, monkeypatch):
@@ -272,7 +272,7 @@ def test_a_pass_is_kept_group_by_group(tmp_path, monkeypatch):
     X, y = table()
     work = partial(Seen(Space(1.0), 1).work, "piece_of_block", (np.ones(D + 1), True), 2)
     with dask.config.set(scheduler="synchronous"):
-        home = separatrix.rows.dask(da.from_array(X, (20, D)), da.from_array(y, 20))
+        home = separatrix.data.from_dask(da.from_array(X, (20, D)), da.from_array(y, 20))
         expected = home.run(work)
         places = [done for done, _ in home.merged(work)]
         assert places == [64, 128, 150]
@@ -304,7 +304,7 @@ def test_the_traffic_of_a_pass_does_not_depend_on_the_rows(cluster):
         rows = len(X) // 8
         rows = client.persist([da.from_array(X, (rows, D)), da.from_array(y, rows)])
         distributed.wait(rows)
-        home = separatrix.rows.dask(*rows)
+        home = separatrix.data.from_dask(*rows)
         patterns = PassedPatterns(home, 1, Space(1.0))
         pass_ = partial(patterns.extremes, np.ones(D + 1), 100)
         pass_()
@@ -315,8 +315,8 @@ def test_the_traffic_of_a_pass_does_not_depend_on_the_rows(cluster):
 
 def test_a_killed_worker_costs_time_and_nothing_else(cluster):
     scheduler, client = cluster
-    expected = solved(separatrix.rows.dask(*slow(0.0)))
-    home = separatrix.rows.dask(*slow(0.02))
+    expected = solved(separatrix.data.from_dask(*slow(0.0)))
+    home = separatrix.data.from_dask(*slow(0.02))
     victims = client.run(os.getpid)
     threading.Timer(0.15, os.kill, (next(iter(victims.values())), signal.SIGKILL)).start()
     same(solved(home), expected)
@@ -338,7 +338,7 @@ def test_rows_that_kill_their_workers_are_told(cluster, tmp_path):
 
     poison = tmp_path / "poison"
     blocks = [da.from_delayed(delayed(deadly_block)(k, str(poison)), (250, D), float) for k in range(4)]
-    home = separatrix.rows.dask(da.concatenate(blocks), table()[1][:1000])
+    home = separatrix.data.from_dask(da.concatenate(blocks), table()[1][:1000])
     allowed, cluster[0].scheduler.allowed_failures = cluster[0].scheduler.allowed_failures, 0
     poison.touch()
     try:
@@ -375,7 +375,7 @@ def test_a_lost_scheduler_is_told_and_a_checkpoint_goes_on(tmp_path):
     import dask
 
     place, processes = cluster_of_processes(tmp_path)
-    rows = partial(separatrix.rows.dask, *slow(0.05))
+    rows = partial(separatrix.data.from_dask, *slow(0.05))
     model = separatrix.MaxMargin(np.inf, checkpoint=tmp_path / "run")
     try:
         with (

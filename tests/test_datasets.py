@@ -10,8 +10,8 @@ import sklearn.datasets
 from paper_data import at_hand
 
 from separatrix import DataError
-from separatrix.datasets import load_sonar, load_wbc
-from separatrix.datasets.papers import data_file
+from separatrix.reproductions.datasets import load_sonar, load_wbc
+from separatrix.reproductions.datasets.papers import data_file
 
 
 @pytest.fixture

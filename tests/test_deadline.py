@@ -24,15 +24,16 @@ from separatrix import (
     rows_to_remove,
     separability,
 )
+from separatrix.certificates import negative_margin as hulls
+from separatrix.certificates import separability as questions
 from separatrix.estimators import kernel_max_margin
-from separatrix.optimum import linear_program, solvers
-from separatrix.optimum.kernel_problem import KernelProblem
-from separatrix.patterns.kernel_functions import Kernel
-from separatrix.patterns.kernel_patterns import KernelPatterns
-from separatrix.proof import negative_margin as hulls
-from separatrix.proof import separability as questions
+from separatrix.online.training import Training
+from separatrix.passes.kernel_functions import Kernel
+from separatrix.passes.kernel_patterns import KernelPatterns
+from separatrix.solvers import choice as solvers
+from separatrix.solvers import linear_program
+from separatrix.solvers.kernel_problem import KernelProblem
 from separatrix.space import Space
-from separatrix.training.base import Training
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 INF = float("inf")
@@ -101,10 +102,10 @@ def test_threads_see_the_deadline(monkeypatch, clock):
 
 
 ESTIMATORS = [
-    *(MaxMargin(**how) for how in ({}, {"loss": "hinge"}, {"C": INF}, {"fit_intercept": "free"})),
-    *(MaxMargin(multi_class=mode, fit_intercept=b) for mode in ("ovo", "kesler") for b in (True, False)),
+    *(MaxMargin(**how) for how in ({}, {"loss": "hinge"}, {"C": INF}, {"fit_intercept": "unpenalized"})),
+    *(MaxMargin(multi_class=mode, fit_intercept=b) for mode in ("ovo", "joint") for b in (True, False)),
     MaxMargin(C=INF, multi_class="ovo"),
-    MaxMargin(loss="hinge", multi_class="kesler"),
+    MaxMargin(loss="hinge", multi_class="joint"),
     *(KernelMaxMargin(kernel=k, multi_class=m) for k in ("rbf", "linear", "precomputed") for m in ("ovr", "ovo")),
     *(KernelMaxMargin(C=INF, fit_intercept=b) for b in (True, False)),
     *(LinearProgram(c, multi_class=mode) for c in ("perceptron", "minimax", "l1") for mode in ("ovr", "ovo")),
@@ -142,7 +143,7 @@ def test_the_vectors_are_those_of_the_nearest_mean(sparse):
     X, y = blobs(5)
     means = np.array([X[y == k].mean(axis=0) for k in range(5)])
     nearest = ((X[:, None] - means) ** 2).sum(axis=2).argmin(axis=1)
-    for mode in ("ovo", "kesler"):
+    for mode in ("ovo", "joint"):
         model = MaxMargin(multi_class=mode, max_time=1e-9).fit(sp.csr_matrix(X) if sparse else X, y)
         np.testing.assert_array_equal(model.predict(X), nearest)
 
@@ -161,7 +162,7 @@ def test_the_questions_about_all_classes_have_one_deadline(monkeypatch, clock):
     X, y = blobs(6, far=0.1)
     answer = separability(X, y, max_time=2.5)
     assert len(calls) <= 6
-    assert [a.separable for a in answer.pairwise.values()] == [None] * PAIRS
+    assert [a.separable for a in answer.one_vs_one.values()] == [None] * PAIRS
 
 
 def test_the_search_through_facets_has_a_deadline(monkeypatch, clock):
@@ -187,7 +188,7 @@ def test_the_proof_before_the_search_has_the_same_deadline(monkeypatch, clock):
 
 
 def test_a_search_for_rows_has_one_deadline(monkeypatch, clock):
-    from separatrix.proof import removal
+    from separatrix.certificates import removal
 
     calls = counted(monkeypatch, clock, removal, "separability")
     rng = np.random.default_rng(0)
@@ -220,7 +221,7 @@ def test_a_kernel_keeps_time_for_its_certificate(clock, monkeypatch):
         clock.seconds += len(index)
         return gram(self, index, among)
 
-    monkeypatch.setattr("separatrix.optimum.kernel_problem.time", cancellation.time)
+    monkeypatch.setattr("separatrix.solvers.kernel_problem.time", cancellation.time)
     X, y = blobs(2)
     patterns = KernelPatterns(X, 2.0 * y - 1.0, Space(1.0, 0.5, True), Kernel("rbf", 0.1, 3.0, 0.0))
     with cancellation.limited(1000.0):
@@ -259,6 +260,6 @@ def test_many_voters_make_visits_expensive(monkeypatch):
         return train(self, *given, **options)
 
     monkeypatch.setattr(Training, "train", noted)
-    VotedPerceptron(max_epochs=1, max_voters=10).fit(X, y)
-    VotedPerceptron(max_epochs=1, max_voters=10_000).fit(X, y)
+    VotedPerceptron(max_iter=1, max_voters=10).fit(X, y)
+    VotedPerceptron(max_iter=1, max_voters=10_000).fit(X, y)
     assert costs[1] - costs[0] == 9_990

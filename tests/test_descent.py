@@ -11,17 +11,17 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from separatrix import BatchPerceptron, BatchRelaxation, GradientDescent, LeastSquares
-from separatrix.descent import (
+from separatrix.certificates.certify import certify
+from separatrix.passes.plain_patterns import Patterns
+from separatrix.solvers.batch_descent import safe_rate
+from separatrix.space import Space
+from separatrix.theory import (
     Criterion,
     PerceptronCriterion,
     QuadraticCriterion,
     RelaxationCriterion,
     SquaredErrorCriterion,
 )
-from separatrix.descent.batch_descent import safe_rate
-from separatrix.patterns.plain_patterns import Patterns
-from separatrix.proof.certify import certify
-from separatrix.space import Space
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -80,10 +80,10 @@ def test_batch_perceptron(problem, layout, weighted):
     rates["own"] = (lambda k: 0.5 + 1 / k,) * 2
     for eta, of_k in rates.values():
         for margin in (0.0, 2.0):
-            model = BatchPerceptron(margin, eta, rho=2.0, max_epochs=60)
+            model = BatchPerceptron(margin, eta, intercept_scaling=2.0, max_iter=60)
             model.fit(LAYOUTS[layout](X), y, sample_weight=c if weighted else None)
             Y = oracle.patterns(as_seen(X, layout), y, 2.0)
-            path = oracle_batch.batch_perceptron(Y, c, margin, of_k, max_epochs=60)
+            path = oracle_batch.batch_perceptron(Y, c, margin, of_k, max_iter=60)
             assert (model.n_updates_, model.converged_) == (path.updates, path.ended)
             assert model.n_epochs_ == path.updates + path.ended
             np.testing.assert_allclose(vector(model), path.a, rtol=1e-9, atol=1e-9 * np.abs(path.a).max())
@@ -115,27 +115,27 @@ def test_batch_relaxation(problem, layout, tol):
     Y = oracle.patterns(as_seen(X, layout), y)
     limit = 2 / np.linalg.eigvalsh((Y / (Y**2).sum(axis=1)[:, None]).T @ (c[:, None] * Y))[-1]
     for eta in (0.3 * limit, 0.9 * limit):
-        model = BatchRelaxation(0.5, eta, tol, max_epochs=80).fit(LAYOUTS[layout](X), y, sample_weight=c)
-        path = oracle_batch.batch_relaxation(Y, c, 0.5, eta, tol, max_epochs=80)
+        model = BatchRelaxation(0.5, eta, tol, max_iter=80).fit(LAYOUTS[layout](X), y, sample_weight=c)
+        path = oracle_batch.batch_relaxation(Y, c, 0.5, eta, tol, max_iter=80)
         assert (model.n_updates_, model.converged_) == (path.updates, path.ended)
         np.testing.assert_allclose(vector(model), path.a, rtol=1e-8, atol=1e-9)
         assert model.certificate_.verify(LAYOUTS[layout](X), y, sample_weight=c)
         values = model.criterion_values_
         assert len(values) == model.n_epochs_
         assert np.all(np.diff(values) <= 1e-12 * values[0])  # below the limit J_r never rises
-    automatic = BatchRelaxation(0.5, margin_tol=tol, max_epochs=80).fit(LAYOUTS[layout](X), y, sample_weight=c)
+    automatic = BatchRelaxation(0.5, margin_tol=tol, max_iter=80).fit(LAYOUTS[layout](X), y, sample_weight=c)
     assert np.all(np.diff(automatic.criterion_values_) <= 1e-12 * automatic.criterion_values_[0])
 
 
 def test_the_limit_of_batch_relaxation(sonar):
     """A rate that suits the single-sample rule diverges here; 2/n is safe, and so is the automatic one."""
     X, y = sonar
-    wild = BatchRelaxation(eta=0.1, max_epochs=50).fit(X, y)
+    wild = BatchRelaxation(eta=0.1, max_iter=50).fit(X, y)
     assert wild.criterion_values_[-1] > 1e3 * wild.criterion_values_[0]
     with pytest.raises(ValueError, match=r"overflows float64 after .* Use a smaller rate"):
-        BatchRelaxation(eta=0.1, max_epochs=5000).fit(X, y)
+        BatchRelaxation(eta=0.1, max_iter=5000).fit(X, y)
     for eta in (2 / len(y), "auto"):
-        values = BatchRelaxation(eta=eta, max_epochs=200).fit(X, y).criterion_values_
+        values = BatchRelaxation(eta=eta, max_iter=200).fit(X, y).criterion_values_
         assert np.all(np.diff(values) <= 1e-12 * values[0])
 
 
@@ -170,9 +170,9 @@ def test_descent(name, method, problem, layout):
         eta = 0.5 / np.linalg.eigvalsh(oracle_batch.criterion(name, Y, c, 0 * Y[0], 1.0)[2])[-1]
     # A full step may put patterns exactly on the margin; on which side they fall is then a matter of rounding.
     epochs = {"gradient": 40, "newton": 2, "optimal-step": 3}[method]
-    model = GradientDescent(name, eta, method, step_tol=0.0, max_epochs=epochs)
+    model = GradientDescent(name, eta, method, step_tol=0.0, max_iter=epochs)
     model.fit(LAYOUTS[layout](X), y, sample_weight=c)
-    path = oracle_batch.descent(name, Y, c, 1.0, method, lambda k: eta, tol=0.0, max_epochs=epochs)
+    path = oracle_batch.descent(name, Y, c, 1.0, method, lambda k: eta, tol=0.0, max_iter=epochs)
     np.testing.assert_allclose(vector(model), path.a, rtol=1e-6, atol=1e-6 * np.abs(path.a).max())
     assert model.certificate_.verify(LAYOUTS[layout](X), y, sample_weight=c)
     assert model.certificate_.upper < np.inf
@@ -188,7 +188,7 @@ def test_descent(name, method, problem, layout):
 @each_problem
 def test_descent_ends_at_the_minimum(problem, name, method):
     X, y = problem()
-    model = GradientDescent(name, method=method, step_tol=1e-9, max_epochs=20_000).fit(X, y)
+    model = GradientDescent(name, method=method, step_tol=1e-9, max_iter=20_000).fit(X, y)
     value, gradient, _ = oracle_batch.criterion(name, oracle.patterns(X, y), np.ones(len(y)), vector(model), 1.0)
     start = oracle_batch.criterion(name, oracle.patterns(X, y), np.ones(len(y)), 0 * gradient, 1.0)[1]
     assert np.linalg.norm(gradient) <= 1e-3 * np.linalg.norm(start)
@@ -204,7 +204,7 @@ def test_newton_solves_a_quadratic_problem_at_once():
         np.testing.assert_allclose(newton.intercept_, exact.intercept_, rtol=1e-9)
         assert newton.n_updates_ == 2  # the second one finds that there is nothing left
         assert newton.n_singular_ == 0
-        slow = GradientDescent("squared-error", method="optimal-step", step_tol=1e-8, max_epochs=10**4).fit(X, y)
+        slow = GradientDescent("squared-error", method="optimal-step", step_tol=1e-8, max_iter=10**4).fit(X, y)
         np.testing.assert_allclose(slow.coef_, exact.coef_, rtol=1e-4)
         assert newton.n_updates_ < slow.n_updates_ < 10**4
 
@@ -232,7 +232,7 @@ def test_the_embarrassing_minimum():
     with pytest.raises(ValueError, match="no slope"):
         GradientDescent(SquaredErrorCriterion(np.zeros(20))).fit(X, y)
     assert GradientDescent("perceptron", margin=0.0).fit(X, y).n_updates_ > 0
-    model = GradientDescent("quadratic", margin=0.0, max_epochs=5).fit(X, y, coef_init=[1.0, 0.0])
+    model = GradientDescent("quadratic", margin=0.0, max_iter=5).fit(X, y, coef_init=[1.0, 0.0])
     assert model.n_updates_ > 0
 
 
@@ -283,7 +283,7 @@ def test_violated_patterns_that_add_up_to_0_are_a_proof(model, layout):
 
 
 def test_sums_that_only_seem_to_vanish_prove_nothing(monkeypatch):
-    monkeypatch.setattr("separatrix.estimators._fit.batch.prove", certify)  # a proof that was not found
+    monkeypatch.setattr("separatrix.fit.batch.prove", certify)  # a proof that was not found
     model = BatchPerceptron().fit(*PARITY)
     assert model.certificate_.separable is None
     assert (model.converged_, model.stop_reason_) == (False, "stationary")
@@ -319,7 +319,7 @@ def test_where_it_starts():
     assert (again.n_updates_, again.n_epochs_) == (0, 1)
     np.testing.assert_array_equal(again.coef_, first.coef_)
     assert again.certificate_.verify(X, y)
-    half = BatchPerceptron(max_epochs=5).fit(X, y)
+    half = BatchPerceptron(max_iter=5).fit(X, y)
     rest = BatchPerceptron().fit(X, y, coef_init=half.coef_, intercept_init=half.intercept_)
     np.testing.assert_array_equal(rest.coef_, first.coef_)
     assert rest.n_updates_ == first.n_updates_ - 5

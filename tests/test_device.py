@@ -10,20 +10,20 @@ from sklearn.base import clone
 from sklearn.utils._array_api import move_estimator_to
 
 from separatrix import BatchPerceptron, GradientDescent, LeastSquares, MaxMargin, load, save
+from separatrix.certificates.certify import certify
+from separatrix.certificates.separability import decide, separability
+from separatrix.data import device
+from separatrix.data.changed_rows import ScaledRows
+from separatrix.data.device import DeviceRows, to_numpy
 from separatrix.errors import DataError, MissingExtraError
-from separatrix.optimum import solvers
-from separatrix.optimum.problem import Problem
+from separatrix.passes import device_patterns
+from separatrix.passes.device_patterns import FusedPatterns, passed
+from separatrix.passes.kesler_patterns import KeslerPatterns
 from separatrix.passes.on_device import Block
-from separatrix.patterns import device_patterns
-from separatrix.patterns.base import PassedPatterns
-from separatrix.patterns.device_patterns import FusedPatterns, passed
-from separatrix.patterns.kesler_patterns import KeslerPatterns
-from separatrix.patterns.plain_patterns import Patterns
-from separatrix.proof.certify import certify
-from separatrix.proof.separability import decide, separability
-from separatrix.rows import device
-from separatrix.rows.changed_rows import ScaledRows
-from separatrix.rows.device import DeviceRows, to_numpy
+from separatrix.passes.patterns import PassedPatterns
+from separatrix.passes.plain_patterns import Patterns
+from separatrix.solvers import choice as solvers
+from separatrix.solvers.problem import Problem
 from separatrix.space import Space
 
 INTERPRETED = os.environ.setdefault("TRITON_INTERPRET", "1") == "1"  # Triton asks when it is imported

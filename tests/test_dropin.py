@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 
 from separatrix import dropin
-from separatrix.optimum import gram_pairs
+from separatrix.solvers import gram_pairs
 
 IRIS, WINE = load_iris(return_X_y=True), load_wine(return_X_y=True)
 CANCER = (scale(load_breast_cancer().data), load_breast_cancer().target)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from separatrix.optimum import coordinate_descent
-from separatrix.optimum.dual_sweeps import Sweeps
-from separatrix.optimum.hinge_problem import HingeProblem
-from separatrix.optimum.problem import Problem
-from separatrix.patterns.plain_patterns import Patterns
+from separatrix.passes.plain_patterns import Patterns
+from separatrix.solvers import coordinate_descent
+from separatrix.solvers.dual_sweeps import Sweeps
+from separatrix.solvers.hinge_problem import HingeProblem
+from separatrix.solvers.problem import Problem
 from separatrix.space import Space
 
 

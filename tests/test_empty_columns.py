@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 from separatrix import MaxMargin, max_margin_path, separability
+from separatrix.data.memory import MemoryRows
 from separatrix.dropin import LinearSVC
-from separatrix.rows.memory import MemoryRows
 
 WIDE = 5000
 RNG = np.random.default_rng(7)
@@ -30,8 +30,8 @@ X = spread(SMALL)
         {"C": 1.0},
         {"C": np.inf},
         {"C": 1.0, "loss": "hinge"},
-        {"C": 10.0, "fit_intercept": "free"},
-        {"C": 1.0, "multi_class": "kesler"},
+        {"C": 10.0, "fit_intercept": "unpenalized"},
+        {"C": 1.0, "multi_class": "joint"},
         {"C": 1.0, "multi_class": "ovo"},
     ],
     ids=str,
@@ -77,7 +77,7 @@ def test_separability_speaks_of_all_columns():
     assert none.certificate.verify(twice, np.r_[y, 1 - y[0]])
     touching = sp.csr_matrix(([-1.0, 1.0], ([0, 1], [3, 3])), (4, 100))
     weak = separability(touching, [0, 1, 0, 1])
-    assert weak.kind == "quasi"
+    assert weak.kind == "quasi-complete"
     assert np.array_equal(weak.hyperplane.signed_distance(touching), [-1.0, 1.0, 0.0, 0.0])
 
 

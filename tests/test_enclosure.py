@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from separatrix import LeastSquares, rows
+from separatrix import LeastSquares, data
 from separatrix.cancellation import Clock, OutOfTimeError
-from separatrix.patterns.plain_patterns import Patterns
-from separatrix.proof import gordan
-from separatrix.proof.enclosure import enclosed_weights
-from separatrix.proof.exact import vanishing_weights
+from separatrix.certificates import gordan
+from separatrix.certificates.enclosure import enclosed_weights
+from separatrix.certificates.exact import vanishing_weights
+from separatrix.passes.plain_patterns import Patterns
 from separatrix.space import Space
 
 
@@ -90,7 +90,7 @@ def test_a_proof_of_many_rows_is_verified_where_the_rows_live(tmp_path):
     np.save(tmp_path / "X.npy", X)
     np.save(tmp_path / "y.npy", y)
     assert claim.verify(X, y)
-    outcome = claim.verify(rows.files(str(tmp_path / "X.npy"), target=str(tmp_path / "y.npy")))
+    outcome = claim.verify(data.open_files(str(tmp_path / "X.npy"), target=str(tmp_path / "y.npy")))
     assert outcome, outcome
 
 

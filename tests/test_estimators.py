@@ -29,7 +29,7 @@ from separatrix import (
     VotedPerceptron,
 )
 from separatrix.errors import UnavailableError
-from separatrix.estimators._fit.online import OnlineClassifier
+from separatrix.fit.online import OnlineClassifier
 
 # The best of all vectors that were met, or a rule made for one pass.
 GOOD_WHENEVER = (Pocket, VotedPerceptron, separatrix.AROW, separatrix.SCW, separatrix.Pegasos)
@@ -42,7 +42,7 @@ SIDE = np.array([1.0, -2.0, 0.5, 1.0])
 TWO = np.where(X @ SIDE + 0.3 > 0, "plus", "minus")
 FAR = X + 0.25 * np.outer(np.where(TWO == "plus", 1, -1), SIDE)
 THREE = np.arange(60) % 3
-COMMON = {"fit_intercept", "rho", "max_epochs", "max_updates", "shuffle", "random_state", "warm_start"} | {
+COMMON = {"fit_intercept", "intercept_scaling", "max_iter", "max_updates", "shuffle", "random_state", "warm_start"} | {
     "early_stopping",
     "validation_fraction",
     "n_iter_no_change",
@@ -54,11 +54,11 @@ COMMON = {"fit_intercept", "rho", "max_epochs", "max_updates", "shuffle", "rando
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_attributes(cls, layout):
     for y, problems in ((TWO, 1), (THREE, 3)):
-        model = cls(max_epochs=20).fit(layout(X), y)
+        model = cls(max_iter=20).fit(layout(X), y)
         assert list(model.classes_) == sorted(set(y))
         assert model.n_features_in_ == 4
         assert type(model.converged_) is bool
-        assert model.stop_reason_ in ("converged", "max_epochs", "max_updates")
+        assert model.stop_reason_ in ("converged", "max_iter", "max_updates")
         assert (model.stop_reason_ == "converged") == model.converged_
         for name in ("n_updates_", "n_visits_", "n_epochs_"):
             assert type(getattr(model, name)) is int
@@ -82,8 +82,8 @@ def test_attributes(cls, layout):
 def test_the_two_margins(cls):
     if cls is VotedPerceptron:
         return
-    for options in ({}, {"rho": 3.0}, {"fit_intercept": False}):
-        model = cls(max_epochs=200, **options).fit(FAR, TWO)
+    for options in ({}, {"intercept_scaling": 3.0}, {"fit_intercept": False}):
+        model = cls(max_iter=200, **options).fit(FAR, TWO)
         w, b = model.coef_[0], model.intercept_[0]
         assert b == 0 or model.fit_intercept
         plane = Hyperplane(w, b)
@@ -91,7 +91,9 @@ def test_the_two_margins(cls):
         np.testing.assert_allclose(model.signed_distance(X), model.decision_function(X) / np.linalg.norm(w))
         assert model.geometric_margin_ == pytest.approx(plane.geometric_margin(FAR, TWO), rel=1e-9)
         if model.fit_intercept:
-            assert model.directional_margin_ == pytest.approx(plane.directional_margin(FAR, TWO, model.rho), rel=1e-9)
+            assert model.directional_margin_ == pytest.approx(
+                plane.directional_margin(FAR, TWO, model.intercept_scaling), rel=1e-9
+            )
         else:
             assert model.directional_margin_ == pytest.approx(model.geometric_margin_)
         assert abs(model.directional_margin_) <= abs(model.geometric_margin_) * (1 + 1e-12)
@@ -138,7 +140,7 @@ def test_scores_in_single_and_double_precision(cls):
 def test_directions_stay_unit_vectors(eta, layout):
     """The loop keeps |a|^2 up to date instead of summing it; rounding errors must not grow from update to update."""
     for model in (CRAMMA(beta=1.0, eta0=eta), MICRA(eta0=eta, decay=0.1), FixedMargin(beta=0.01, eta=eta)):
-        model.set_params(max_epochs=2000).fit(layout(X), THREE)
+        model.set_params(max_iter=2000).fit(layout(X), THREE)
         assert model.n_updates_ > 10_000
         lengths = np.linalg.norm(np.column_stack([model.coef_, model.intercept_]), axis=1)
         np.testing.assert_allclose(lengths, 1.0, rtol=1e-9)
@@ -147,7 +149,7 @@ def test_directions_stay_unit_vectors(eta, layout):
 @quiet
 @online
 def test_several_classes_are_judged_by_the_weakest(cls):
-    model = cls(max_epochs=30).fit(X, THREE)
+    model = cls(max_iter=30).fit(X, THREE)
     joint, each = model.certificate_, model.certificates_
     if cls is VotedPerceptron:
         assert joint.lower is None
@@ -157,10 +159,10 @@ def test_several_classes_are_judged_by_the_weakest(cls):
     assert joint.upper == min(c.upper for c in each)
     for k, certificate in enumerate(each):
         assert certificate.verify(X, k == THREE)
-        alone = cls(max_epochs=30).fit(X, k == THREE)
+        alone = cls(max_iter=30).fit(X, k == THREE)
         assert alone.certificate_.upper == certificate.upper
         assert alone.certificate_.lower == certificate.lower
-    alone = [cls(max_epochs=30).fit(X, k == THREE) for k in range(3)]
+    alone = [cls(max_iter=30).fit(X, k == THREE) for k in range(3)]
     assert model.n_updates_ == sum(m.n_updates_ for m in alone)
     assert model.n_visits_ == sum(m.n_visits_ for m in alone)
     assert model.n_epochs_ == max(m.n_epochs_ for m in alone)
@@ -174,7 +176,7 @@ def test_separable_in_all_problems_or_not():
     assert model.converged_
     line = np.arange(6.0)[:, None]  # the middle class is not separable from the rest
     with pytest.warns(ConvergenceWarning):
-        model = Perceptron(max_epochs=20).fit(line, [0, 0, 1, 1, 2, 2])
+        model = Perceptron(max_iter=20).fit(line, [0, 0, 1, 1, 2, 2])
     assert [c.separable for c in model.certificates_] == [True, None, True]
     assert model.certificate_.separable is None
     assert not model.converged_
@@ -183,7 +185,7 @@ def test_separable_in_all_problems_or_not():
 @quiet
 def test_the_voted_perceptron_has_no_hyperplane():
     for voters in (1, 5, 1000):
-        model = VotedPerceptron(max_voters=voters, max_epochs=20).fit(X, THREE)
+        model = VotedPerceptron(max_voters=voters, max_iter=20).fit(X, THREE)
         for name in ("coef_", "intercept_", "directional_margin_", "geometric_margin_", "signed_distance"):
             assert not hasattr(model, name)
         with pytest.raises(AttributeError, match="many hyperplanes"):
@@ -205,10 +207,10 @@ def test_the_voted_perceptron_has_no_hyperplane():
 @quiet
 @online
 def test_the_counter_of_the_papers(cls):
-    model = cls(max_epochs=7).fit(X, TWO)
+    model = cls(max_iter=7).fit(X, TWO)
     if cls in (ALMA, CRAMMA, MICRA):
         assert model.t_ == model.n_updates_ + 1
-        several = cls(max_epochs=7).fit(X, THREE)
+        several = cls(max_iter=7).fit(X, THREE)
         assert several.t_ == 1 + max(int(r.state.counts[2]) for r in several._records_)
     else:
         assert not hasattr(model, "t_")
@@ -219,7 +221,7 @@ def test_how_a_fit_ends(cls, rng):
     noise = rng.integers(0, 2, 60)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        by_epochs = cls(max_epochs=3).fit(X, noise)
+        by_epochs = cls(max_iter=3).fit(X, noise)
         by_updates = cls(max_updates=4).fit(X, noise)
     assert by_updates.stop_reason_ == "max_updates"
     assert by_updates.n_updates_ == 4
@@ -228,7 +230,7 @@ def test_how_a_fit_ends(cls, rng):
         assert by_epochs.stop_reason_ == "converged"
         assert len(caught) == 1
     elif not by_epochs.converged_:
-        assert by_epochs.stop_reason_ == "max_epochs"
+        assert by_epochs.stop_reason_ == "max_iter"
         assert (by_epochs.n_epochs_, by_epochs.n_visits_) == (3, 180)
         assert len(caught) == (0 if cls in GOOD_WHENEVER else 2)
     for warning in caught:
@@ -236,7 +238,7 @@ def test_how_a_fit_ends(cls, rng):
         assert warning.filename == __file__  # it points to the user's line
         text = str(warning.message)
         assert text.startswith(f"{cls.__name__} ended by max_")
-        for help_ in ("average=True", "Pocket", "MaxMargin", "max_epochs", "cale your features"):
+        for help_ in ("average=True", "Pocket", "MaxMargin", "max_iter", "cale your features"):
             assert help_ in text
 
 
@@ -247,17 +249,17 @@ def test_what_converged_means():
         assert model.converged_
         assert model.n_visits_ == 60 * model.n_epochs_  # the last epoch was complete
         assert model.certificate_.separable
-        again = Perceptron(max_epochs=model.n_epochs_).fit(FAR, TWO)
+        again = Perceptron(max_iter=model.n_epochs_).fit(FAR, TWO)
         assert again.converged_
     with pytest.warns(ConvergenceWarning):
-        short = Perceptron(max_epochs=model.n_epochs_ - 1).fit(FAR, TWO)
+        short = Perceptron(max_iter=model.n_epochs_ - 1).fit(FAR, TWO)
     assert not short.converged_
-    assert DynamicMargin(epsilon=0.2, max_epochs=10_000).fit(FAR, TWO).certificate_.ratio >= 0.8
+    assert DynamicMargin(epsilon=0.2, max_iter=10_000).fit(FAR, TWO).certificate_.ratio >= 0.8
 
 
 def test_repr_shows_what_differs():
     assert repr(Perceptron()) == "Perceptron()"
-    assert repr(Perceptron(0.5, rho=2.0)) == "Perceptron(margin=0.5, rho=2.0)"
+    assert repr(Perceptron(0.5, intercept_scaling=2.0)) == "Perceptron(margin=0.5, intercept_scaling=2.0)"
     assert repr(Pocket("run")) == "Pocket(variant='run')"
 
 
@@ -288,10 +290,10 @@ def test_parameters(cls):
         assert parameter.default == model.get_params()[name] or parameter.default is model.get_params()[name]
         if name in COMMON:
             assert parameter.kind is inspect.Parameter.KEYWORD_ONLY
-    changed = clone(model).set_params(rho=2.5)
-    assert changed.rho == 2.5
-    assert model.rho == 1.0
-    assert changed.get_params() == {**model.get_params(), "rho": 2.5}
+    changed = clone(model).set_params(intercept_scaling=2.5)
+    assert changed.intercept_scaling == 2.5
+    assert model.intercept_scaling == 1.0
+    assert changed.get_params() == {**model.get_params(), "intercept_scaling": 2.5}
     with pytest.raises(ValueError, match="no_such"):
         model.set_params(no_such=1)
     with pytest.raises(TypeError):

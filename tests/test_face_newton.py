@@ -11,11 +11,12 @@ from sklearn.datasets import load_svmlight_file
 from sklearn.exceptions import ConvergenceWarning
 
 from separatrix import MaxMargin, NotSeparableError
-from separatrix.optimum import face_factor, face_newton, nearest_point, solvers
-from separatrix.optimum.face_factor import FaceFactor
-from separatrix.optimum.hinge_problem import HingeProblem
-from separatrix.optimum.problem import Problem
-from separatrix.patterns.plain_patterns import Patterns
+from separatrix.passes.plain_patterns import Patterns
+from separatrix.solvers import choice as solvers
+from separatrix.solvers import face_factor, face_newton, nearest_point
+from separatrix.solvers.face_factor import FaceFactor
+from separatrix.solvers.hinge_problem import HingeProblem
+from separatrix.solvers.problem import Problem
 from separatrix.space import Space
 
 INF = float("inf")
@@ -151,9 +152,9 @@ def test_short_and_long_rows(C, factor):
 
 def test_an_unpenalized_intercept_goes_another_way():
     X, y = text()
-    assert MaxMargin(INF, fit_intercept="free").fit(X, y).converged_
+    assert MaxMargin(INF, fit_intercept="unpenalized").fit(X, y).converged_
     with pytest.raises(ValueError, match="cannot leave the bias free"):
-        MaxMargin(INF, fit_intercept="free", solver="dual-coordinates").fit(X, y)
+        MaxMargin(INF, fit_intercept="unpenalized", solver="dual-coordinates").fit(X, y)
 
 
 def problem_of(X, y, C, loss="squared_hinge", **limits):

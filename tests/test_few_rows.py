@@ -11,12 +11,12 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 
 from separatrix import KernelMaxMargin, MaxMargin
-from separatrix.loops.box_minimum import box_minimum
-from separatrix.optimum import augmented_lagrangian, kernel_decomposition, newton, small_problem
-from separatrix.optimum.problem import Problem
-from separatrix.patterns.base import PassedPatterns
-from separatrix.patterns.plain_patterns import Patterns
-from separatrix.rows.memory import MemoryRows
+from separatrix.data.memory import MemoryRows
+from separatrix.passes.patterns import PassedPatterns
+from separatrix.passes.plain_patterns import Patterns
+from separatrix.solvers import augmented_lagrangian, kernel_decomposition, newton, small_problem
+from separatrix.solvers.loops.box_minimum import box_minimum
+from separatrix.solvers.problem import Problem
 from separatrix.space import Space
 
 
@@ -152,7 +152,7 @@ def test_a_free_bias_at_a_large_price_is_in_balance():
     """Slacks of 1e-12 lose the digits that keep sum alpha_k l_k at 0; a solver that did not count it ended too soon."""
     rng = np.random.default_rng(1)
     X, y = 1e3 * rng.normal(size=(120, 200)), rng.random(120) < 0.5
-    model = MaxMargin(1e4, fit_intercept="free").fit(X, y, sample_weight=rng.choice([0.5, 1.0, 3.0], 120))
+    model = MaxMargin(1e4, fit_intercept="unpenalized").fit(X, y, sample_weight=rng.choice([0.5, 1.0, 3.0], 120))
     assert model.converged_
 
 
@@ -169,7 +169,7 @@ def test_sums_of_wide_rows_elsewhere_are_within_their_bound():
     assert abs(patterns.combine(np.arange(n), alpha)[-1] - exact) <= patterns.combination_error(alpha) < 1e-12
 
 
-@pytest.mark.parametrize("bias", [True, "free"])
+@pytest.mark.parametrize("bias", [True, "unpenalized"])
 def test_rounding_errors_are_no_reason_to_go_on(bias):
     """Columns of many sizes: the bounds meet but for rounding errors, at which no more rounds are made."""
     rng = np.random.default_rng(0)

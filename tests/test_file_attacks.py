@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from separatrix import MaxMargin, ModelError, load, save
-from separatrix.io.output import write_atomically
+from separatrix.persistence.output import write_atomically
 
 resource = pytest.importorskip("resource", reason="no limits of memory and file size here")
 

@@ -14,15 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import separatrix
+from separatrix.data import memory as memory_module
+from separatrix.data.memory import MemoryRows
+from separatrix.data.npy_array import NpyArray
+from separatrix.data.opening import bytes_of
+from separatrix.data.read_ahead import read_ahead
 from separatrix.errors import DataError
-from separatrix.optimum import solvers
-from separatrix.optimum.problem import Problem
-from separatrix.patterns.base import PassedPatterns
-from separatrix.rows import memory as memory_module
-from separatrix.rows.memory import MemoryRows
-from separatrix.rows.npy_array import NpyArray
-from separatrix.rows.opening import bytes_of
-from separatrix.rows.read_ahead import read_ahead
+from separatrix.passes.patterns import PassedPatterns
+from separatrix.solvers import choice as solvers
+from separatrix.solvers.problem import Problem
 from separatrix.space import Space
 
 N, D = 500, 6
@@ -76,7 +76,7 @@ def test_the_label_column_of_one_array_is_not_a_feature(tmp_path, target):
     table = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]])
     table[:, target] = [0.0, 1.0, 0.0]
     np.save(tmp_path / "t.npy", table)
-    rows = separatrix.rows.files(tmp_path / "t.npy", target=target)
+    rows = separatrix.data.open_files(tmp_path / "t.npy", target=target)
     np.testing.assert_array_equal(rows.take(np.arange(3)).whole, np.delete(table, target, axis=1))
     np.testing.assert_array_equal(rows.classes, [0.0, 1.0])
 
@@ -144,7 +144,7 @@ def dense(rows):
 def test_every_format_gives_the_rows(tmp_path, table, name, cached):
     X, y, weight = table
     options = FORMATS[name](tmp_path, X, y, weight)
-    home = separatrix.rows.files(**options, cache=tmp_path / "cache" if cached else None)
+    home = separatrix.data.open_files(**options, cache=tmp_path / "cache" if cached else None)
     assert (home.n, home.width, len(home.places) > 3) == (N, D, True)
     assert home.classes.astype(int).tolist() == [1, 3]
     for _ in range(2):  # each pass starts anew
@@ -160,7 +160,7 @@ def test_every_format_gives_the_rows(tmp_path, table, name, cached):
         few = home.take(np.array(index))
         np.testing.assert_array_equal(dense(few), X[index])
         np.testing.assert_array_equal(few.codes, y[index] == 3)
-    assert home.fingerprint == separatrix.rows.files(**options).fingerprint
+    assert home.fingerprint == separatrix.data.open_files(**options).fingerprint
 
 
 def solved(patterns, C=np.inf):
@@ -178,7 +178,7 @@ def test_the_margin_is_that_of_memory_bit_for_bit(tmp_path, table, C):
     one = solved(PassedPatterns(here, 1, space), C)
     np.save(tmp_path / "w.npy", weight)
     for n_jobs in (1, 3):
-        home = separatrix.rows.files(tmp_path / "X.npy", target=y, weight=tmp_path / "w.npy", n_jobs=n_jobs)
+        home = separatrix.data.open_files(tmp_path / "X.npy", target=y, weight=tmp_path / "w.npy", n_jobs=n_jobs)
         assert home.dtype == np.float32
         two = solved(PassedPatterns(home, 1, space), C)
         np.testing.assert_array_equal(two.a, one.a)
@@ -192,7 +192,7 @@ def test_labels_of_any_type(tmp_path, labels):
     frame.write_parquet(tmp_path / "a.parquet")
     frame.write_csv(tmp_path / "a.csv")
     for kind in ("parquet", "csv"):
-        home = separatrix.rows.files(tmp_path / f"a.{kind}", target="y")
+        home = separatrix.data.open_files(tmp_path / f"a.{kind}", target="y")
         np.testing.assert_array_equal(home.classes, np.unique(labels))
         codes = np.concatenate([block.codes for block in home.blocks()])
         np.testing.assert_array_equal(home.classes[codes], y)
@@ -201,7 +201,7 @@ def test_labels_of_any_type(tmp_path, labels):
 def test_categories_are_texts(tmp_path):
     column = pl.Series("y", ["b", "a", "b", "a"], dtype=pl.Categorical)
     pl.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "y": column}).write_parquet(tmp_path / "a.parquet")
-    home = separatrix.rows.files(tmp_path / "a.parquet", target="y")
+    home = separatrix.data.open_files(tmp_path / "a.parquet", target="y")
     assert home.classes.tolist() == ["a", "b"]
     assert next(home.blocks()).codes.tolist() == [1, 0, 1, 0]
 
@@ -217,9 +217,9 @@ def test_a_value_that_is_not_finite_is_named(tmp_path, table, name, bad):
     )
     column = 3 if name == "libsvm" else 2  # as the text counts them
     with pytest.raises(DataError, match=rf"{file}.*row {row} .*column {column} holds (nan|inf)"):
-        list(separatrix.rows.files(**options).blocks())
+        list(separatrix.data.open_files(**options).blocks())
     with pytest.raises(DataError, match=rf"{file}.*row {row} "):
-        separatrix.rows.files(**options).take(np.arange(0, N, 2))
+        separatrix.data.open_files(**options).take(np.arange(0, N, 2))
 
 
 def write(path, text):
@@ -248,26 +248,26 @@ BROKEN = {
 def test_what_cannot_be_read_is_told(tmp_path, name):
     make, message = BROKEN[name]
     with pytest.raises(DataError, match=message):
-        list(separatrix.rows.files(make(tmp_path)).blocks())
+        list(separatrix.data.open_files(make(tmp_path)).blocks())
 
 
 def test_files_that_do_not_fit_together(tmp_path):
     write(tmp_path / "a.csv", "x,z,y\n1,1,1\n")
     write(tmp_path / "b.csv", "x,y\n1,1\n")
     with pytest.raises(DataError, match=r"b.csv lacks the column 'z'"):
-        separatrix.rows.files(tmp_path / "*.csv", target="y")
+        separatrix.data.open_files(tmp_path / "*.csv", target="y")
     np.save(tmp_path / "X.npy", np.zeros((3, 2)))
     np.save(tmp_path / "y.npy", np.zeros(2))
     with pytest.raises(DataError, match="3 rows"):
-        separatrix.rows.files(tmp_path / "X.npy", target=tmp_path / "y.npy")
+        separatrix.data.open_files(tmp_path / "X.npy", target=tmp_path / "y.npy")
     with pytest.raises(DataError, match="no column 'q'"):
-        separatrix.rows.files(tmp_path / "a.csv", target="q")
+        separatrix.data.open_files(tmp_path / "a.csv", target="q")
     np.save(tmp_path / "F.npy", np.asfortranarray(np.zeros((3, 2))))
     with pytest.raises(DataError, match="column by column"):
-        separatrix.rows.files(tmp_path / "F.npy")
+        separatrix.data.open_files(tmp_path / "F.npy")
     np.save(tmp_path / "O.npy", np.array([[None, 1]]), allow_pickle=True)
     with pytest.raises(DataError, match="objects"):
-        separatrix.rows.files(tmp_path / "O.npy")
+        separatrix.data.open_files(tmp_path / "O.npy")
 
 
 def test_a_file_that_is_cut_off_is_told(tmp_path, table):
@@ -276,14 +276,14 @@ def test_a_file_that_is_cut_off_is_told(tmp_path, table):
     np.save(path, X)
     os.truncate(path, path.stat().st_size - 10 * X.itemsize * D - 4)
     with pytest.raises(DataError, match=r"X.npy is cut off.*row 489"):
-        separatrix.rows.files(path, target=y)
+        separatrix.data.open_files(path, target=y)
 
 
 @pytest.mark.parametrize("cached", [False, True])
 @pytest.mark.parametrize("name", ["npy", "parquet", "libsvm"])
 def test_a_file_that_changes_is_told(tmp_path, table, name, cached):
     options = FORMATS[name](tmp_path, *table)
-    home = separatrix.rows.files(**options, cache=tmp_path / "cache" if cached else None)
+    home = separatrix.data.open_files(**options, cache=tmp_path / "cache" if cached else None)
     path = home.sources[-1].paths[0]
     os.utime(path, ns=(0, 1))
     with pytest.raises(DataError, match="has changed"):
@@ -296,7 +296,7 @@ def test_a_file_that_changes_is_told(tmp_path, table, name, cached):
 def test_a_file_that_changes_while_it_is_read(tmp_path, table):
     X, y, _ = table
     np.save(tmp_path / "X.npy", np.vstack([X] * 20))
-    home = separatrix.rows.files(tmp_path / "X.npy", target=np.tile(y, 20))
+    home = separatrix.data.open_files(tmp_path / "X.npy", target=np.tile(y, 20))
     blocks = home.blocks()
     next(blocks)
     np.save(tmp_path / "X.npy", X)
@@ -308,18 +308,18 @@ def test_blocks_of_the_user(table):
     X, y, _ = table
     cuts = [(X[a:b], y[a:b]) for a, b in ((0, 100), (100, 100), (100, 500))]
     for given_ in (cuts, lambda: iter(cuts), [(sp.csr_matrix(a), b) for a, b in cuts]):
-        home = separatrix.rows.blocks(given_)
+        home = separatrix.data.from_blocks(given_)
         assert [b.n for b in home.blocks()] == [100, 400]
         np.testing.assert_array_equal(dense(home.take(np.array([450, 3]))), X[[450, 3]])
-    assert home.fingerprint == separatrix.rows.blocks([(sp.csr_matrix(a), b) for a, b in cuts]).fingerprint
+    assert home.fingerprint == separatrix.data.from_blocks([(sp.csr_matrix(a), b) for a, b in cuts]).fingerprint
     with pytest.raises(DataError, match="only once"):
-        separatrix.rows.blocks(iter(cuts))
+        separatrix.data.from_blocks(iter(cuts))
     with pytest.raises(DataError, match="Block 1 has 2 columns"):
-        separatrix.rows.blocks([cuts[0], (X[:, :2], y)])
+        separatrix.data.from_blocks([cuts[0], (X[:, :2], y)])
     with pytest.raises(DataError, match="Block 0 is ndarray"):
-        separatrix.rows.blocks([X])
+        separatrix.data.from_blocks([X])
     growing = list(cuts)
-    home = separatrix.rows.blocks(growing)
+    home = separatrix.data.from_blocks(growing)
     growing.append(cuts[0])
     with pytest.raises(DataError, match="more rows than before"):
         list(home.blocks())
@@ -333,7 +333,7 @@ def test_blocks_of_the_user_are_copied_once(tmp_path, table):
         calls.append(1)
         return [(X[:100], y[:100]), (X[100:], y[100:])]
 
-    home = separatrix.rows.blocks(make, cache=tmp_path)
+    home = separatrix.data.from_blocks(make, cache=tmp_path)
     made = len(calls)
     for _ in range(3):
         list(home.blocks())
@@ -346,11 +346,11 @@ def test_blocks_of_the_user_are_copied_once(tmp_path, table):
 def test_the_copy_is_used_and_removed(tmp_path, table):
     X, y, weight = table
     options = write_libsvm(tmp_path, X, y, weight) | {"cache": tmp_path / "cache"}
-    home = separatrix.rows.files(**options)
+    home = separatrix.data.open_files(**options)
     assert home.store is not None
     home.sources[0].parts = None  # the sources are not needed any more
     list(home.blocks())
-    again = separatrix.rows.files(**options)
+    again = separatrix.data.open_files(**options)
     assert (again.n, again.width, again.classes.tolist()) == (N, D, [1.0, 3.0])
     assert [b.first for b in again.blocks()] == [b.first for b in home.blocks()]
     again.remove_cache()
@@ -363,7 +363,7 @@ def test_the_copy_is_used_and_removed(tmp_path, table):
 def test_a_damaged_copy_is_made_anew(tmp_path, table, damage, when):
     X, y, weight = table
     options = write_npy(tmp_path, X, y, weight) | {"cache": tmp_path / "cache"}
-    home = separatrix.rows.files(**options)
+    home = separatrix.data.open_files(**options)
     name = "manifest.json" if damage == "manifest" else "000002.X.npy"
     path = home.store.folder / name
     content = bytearray(path.read_bytes())
@@ -373,7 +373,7 @@ def test_a_damaged_copy_is_made_anew(tmp_path, table, damage, when):
         content[-9] ^= 0x40
         path.write_bytes(content if damage in ("flipped", "manifest") else content[:-5])
     if when == "before":
-        home = separatrix.rows.files(**options)
+        home = separatrix.data.open_files(**options)
     np.testing.assert_array_equal(dense(home.take(np.arange(N))), X)
     np.testing.assert_array_equal(np.concatenate([dense(b) for b in home.blocks()]), X)
 
@@ -381,9 +381,9 @@ def test_a_damaged_copy_is_made_anew(tmp_path, table, damage, when):
 def test_a_copy_of_other_files_is_not_used(tmp_path, table):
     X, y, weight = table
     options = write_npy(tmp_path, X, y, weight) | {"cache": tmp_path / "cache"}
-    separatrix.rows.files(**options)
+    separatrix.data.open_files(**options)
     np.save(tmp_path / "X0.npy", X[:200] + 1.0)
-    home = separatrix.rows.files(**options)
+    home = separatrix.data.open_files(**options)
     assert dense(home.take(np.array([0])))[0, 0] == X[0, 0] + 1.0
 
 
@@ -444,7 +444,7 @@ def test_sizes_that_are_none(text):
 def test_fetched_rows_are_kept_within_the_budget(tmp_path, table):
     X, y, _ = table
     np.save(tmp_path / "X.npy", X)
-    home = separatrix.rows.files(tmp_path / "X.npy", target=y)
+    home = separatrix.data.open_files(tmp_path / "X.npy", target=y)
     home.take(np.arange(0, N, 2))
     asked = []
     fetch = home._fetch
@@ -463,8 +463,8 @@ def test_columns_of_text_are_encoded(tmp_path):
     frame[:3].write_parquet(tmp_path / "1.parquet")
     frame[3:].write_parquet(tmp_path / "2.parquet")
     with pytest.raises(DataError, match="encode=True"):
-        separatrix.rows.files(tmp_path / "*.parquet", target="y")
-    rows = separatrix.rows.files(tmp_path / "*.parquet", target="y", encode=True)
+        separatrix.data.open_files(tmp_path / "*.parquet", target="y")
+    rows = separatrix.data.open_files(tmp_path / "*.parquet", target="y", encode=True)
     assert rows.names == ["size", "colour_blue", "colour_green", "colour_red"]
     expected = np.column_stack([sizes, *([float(c == v) for c in colours] for v in ("blue", "green", "red"))])
     np.testing.assert_array_equal(np.concatenate([b.dense(np.arange(b.n)) for b in rows.blocks()]), expected)
@@ -472,4 +472,4 @@ def test_columns_of_text_are_encoded(tmp_path):
     assert separatrix.MaxMargin().fit(rows).feature_names_in_.tolist() == rows.names
     pl.DataFrame({"colour": ["red", None], "size": [1.0, 2.0], "y": ["a", "b"]}).write_parquet(tmp_path / "3.parquet")
     with pytest.raises(DataError, match=r"3.parquet: column 'colour' has missing values"):
-        separatrix.rows.files(tmp_path / "*.parquet", target="y", encode=True)
+        separatrix.data.open_files(tmp_path / "*.parquet", target="y", encode=True)

@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 from newcomer import separatrix, told
 
-from separatrix.cli import terminal
-from separatrix.cli.progress import time_words
-from separatrix.io import read_table
-from separatrix.report.terms import explained
-from separatrix.workflows.cross_validation import Candidate, Choice, in_words
+from separatrix.app.cli import terminal
+from separatrix.app.cli.progress import time_words
+from separatrix.app.report.terms import explained
+from separatrix.app.tables import read_table
+from separatrix.app.workflows.cross_validation import Candidate, Choice, in_words
 
 TERMS = "margin|certificate|certified gap|support vectors|nearest row|C|cross-validation|rho|precision|recall|F1|AUC"
 MORE_TERMS = (

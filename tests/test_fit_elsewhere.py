@@ -8,11 +8,11 @@ import pytest
 from typer.testing import CliRunner
 
 import separatrix
-from separatrix.cli import app
-from separatrix.optimum import sample_newton
-from separatrix.rows import memory as memory_module
-from separatrix.workflows import Options
-from separatrix.workflows.fitting_elsewhere import Place, fit_elsewhere
+from separatrix.app.cli import app
+from separatrix.app.workflows import Options
+from separatrix.app.workflows.fitting_elsewhere import Place, fit_elsewhere
+from separatrix.data import memory as memory_module
+from separatrix.solvers import sample_newton
 
 N, D = 1500, 3
 
@@ -82,7 +82,7 @@ def test_what_is_not_separable_is_proved_and_gets_a_soft_margin(folder):
     assert "passes over the files" in shown.output
 
 
-@pytest.mark.parametrize("mode", ["ovr", "kesler"])
+@pytest.mark.parametrize("mode", ["ovr", "joint"])
 def test_several_classes(folder, mode):
     frame = pl.read_parquet(folder / "noisy0.parquet")
     names = np.array(["low", "middle", "high"])[np.digitize(frame["x0"].to_numpy(), [-0.5, 0.5])]

@@ -14,20 +14,12 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
-from separatrix import (
-    Certificate,
-    DataError,
-    KernelMaxMargin,
-    MaxMargin,
-    Space,
-    VotedPerceptron,
-    rows_to_remove,
-    separability,
-)
-from separatrix.patterns.kernel_patterns import Kernel
-from separatrix.proof import checker, verification
-from separatrix.proof.checker import check
-from separatrix.rows import blocks, files
+from separatrix import Certificate, DataError, KernelMaxMargin, MaxMargin, VotedPerceptron, rows_to_remove, separability
+from separatrix.certificates import checker, verification
+from separatrix.certificates.checker import check
+from separatrix.data import from_blocks, open_files
+from separatrix.passes.kernel_patterns import Kernel
+from separatrix.theory import Space
 
 INF = math.inf
 LINE, SIDES = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([0, 0, 1, 1])
@@ -53,7 +45,7 @@ def stored(folder, X, y, weight=None):
     np.save(folder / "y.npy", y)
     if weight is not None:
         np.save(folder / "w.npy", weight)
-    return files(folder / "X.npy", target=folder / "y.npy", weight=None if weight is None else folder / "w.npy")
+    return open_files(folder / "X.npy", target=folder / "y.npy", weight=None if weight is None else folder / "w.npy")
 
 
 # Data that are not what they are taken for
@@ -165,7 +157,7 @@ def test_the_checker_ends_on_nothing():
         check(LINE, SIDES, {**ordinary, "lower": 10**5000}),
         check(LINE, SIDES, {**ordinary, "lower": deep}),
         check((np.ones(1), np.zeros(1, int), np.array([0, 10**15, 1]), 1), [0, 1], {"radius": 1.0}),
-        check(np.zeros((300_000, 1)), np.arange(300_000), {"categories": 300_000, "radius": 1.0}),
+        check(np.zeros((300_000, 1)), np.arange(300_000), {"n_classes": 300_000, "radius": 1.0}),
         check((np.ones(1), np.zeros(1, int), np.array([0, 1, 1]), 1.9), [0, 1], {"radius": 1.0}),
         check((np.ones(1), np.zeros(1, int), np.array([0, 1, 1]), "1"), [0, 1], {"radius": 1.0}),
     ):
@@ -274,9 +266,9 @@ TEXTS = [
     '{"alpha": [9007199254740993]}',
     '{"rho": null}',
     '{"free": null}',
-    '{"between": 3}',
-    '{"between": [0]}',
-    '{"categories": "3"}',
+    '{"class_pair": 3}',
+    '{"class_pair": [0]}',
+    '{"n_classes": "3"}',
     '{"sample_weight": [1' + 400 * "0" + "]}",
     '{"radius": 1' + 5000 * "0" + "}",
     "[" * 100_000,
@@ -292,7 +284,7 @@ def test_a_text_means_what_it_says(text):
 
 
 def test_what_is_absent_from_a_text_is_not_claimed():
-    found = Certificate.from_json('{"separable": true, "direction": [1, -2], "between": null, "alpha_index": null}')
+    found = Certificate.from_json('{"separable": true, "direction": [1, -2], "class_pair": null, "alpha_index": null}')
     assert found.verify(LINE, SIDES).checked == ("separable (True)",)
 
 
@@ -306,7 +298,7 @@ def test_margins_that_are_no_numbers_are_doubtful(tmp_path):
     home = stored(tmp_path, np.array([[1.0], [1.0], [1e200]]), np.array([0, 1, 1]))
     assert refuses(claim(separable=True, direction=np.zeros(2)), home)
     home = stored(tmp_path, np.full((3, 2), 4.0), np.arange(3))
-    three = claim(separable=True, categories=3, direction=np.array([1e308, -1e308, 0.0] * 3))
+    three = claim(separable=True, n_classes=3, direction=np.array([1e308, -1e308, 0.0] * 3))
     assert refuses(three, home)
     home = stored(tmp_path, LINE, SIDES)
     assert claim(separable=True, direction=np.array([1.0, -2.0]) * 1e300).verify(home)
@@ -335,10 +327,10 @@ def test_integers_in_files_and_blocks(tmp_path):
     with pytest.raises(DataError, match="float64 cannot hold"):
         separability(stored(tmp_path, X, y))
     with pytest.raises(DataError, match="float64 cannot hold"):
-        separability(blocks([(X, y)]))
+        separability(from_blocks([(X, y)]))
     np.savez(tmp_path / "both.npz", X=X, y=y)
     with pytest.raises(DataError, match="float64 cannot hold"):
-        separability(files(tmp_path / "both.npz"))
+        separability(open_files(tmp_path / "both.npz"))
 
 
 def test_spaces_of_rows_elsewhere(tmp_path):
@@ -371,11 +363,11 @@ def test_a_copy_of_other_rows_is_not_read(tmp_path):
     path, cache = tmp_path / "d.npz", tmp_path / "copy"
     np.savez(path, X=LINE, y=SIDES)
     status = path.stat()
-    assert separability(files(path, cache=cache)).separable
+    assert separability(open_files(path, cache=cache)).separable
     np.savez(path, X=LINE, y=np.array([0, 1, 0, 1]))
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
     assert path.stat().st_size == status.st_size
-    assert separability(files(path, cache=cache)).separable is False
+    assert separability(open_files(path, cache=cache)).separable is False
 
 
 # Kernels
@@ -405,7 +397,7 @@ def test_spaces_and_parameters_of_kernels():
     assert refuses(far, indefinite, [0, 1])
     for kernel in (Kernel("poly", 1.0, 2000.0), Kernel("rbf", "x"), Kernel(["rbf"])):
         assert refuses(claim(lower=0.1, direction=zero, kernel=kernel), LINE, SIDES)
-    assert refuses(claim(lower=0.1, categories=3, direction=zero, kernel=LINEAR), LINE, [0, 1, 2, 2])
+    assert refuses(claim(lower=0.1, n_classes=3, direction=zero, kernel=LINEAR), LINE, [0, 1, 2, 2])
 
 
 def test_rows_without_weight_in_a_kernel_are_told():
@@ -443,7 +435,7 @@ def test_points_on_a_line_far_away():
     line = 2.0**26 * np.arange(4)[:, None] + np.array([0.0, 1.0]) * np.arange(4)[:, None]
     assert separability(line, [0, 0, 1, 1]).kind == "complete"
     assert separability(line, [0, 1, 1, 0]).kind == "none"
-    assert separability(line[[0, 1, 1, 2]], [0, 0, 1, 1]).kind == "quasi"
+    assert separability(line[[0, 1, 1, 2]], [0, 0, 1, 1]).kind == "quasi-complete"
 
 
 def test_voters_that_no_memory_holds():

@@ -7,17 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from separatrix import (
-    DataError,
-    KernelMaxMargin,
-    MaxMargin,
-    ModelError,
-    VotedPerceptron,
-    load,
-    save,
-)
-from separatrix.patterns.kernel_patterns import Kernel
-from separatrix.workflows import verifying
+from separatrix import DataError, KernelMaxMargin, MaxMargin, ModelError, VotedPerceptron, load, save
+from separatrix.app.workflows import verifying
+from separatrix.passes.kernel_patterns import Kernel
 
 INF = math.inf
 LINE, SIDES = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([0, 0, 1, 1])
@@ -35,7 +27,7 @@ def judged(folder, model, X, y, apart=False, **changes):
 
 def test_a_model_that_predicts_one_class(tmp_path):
     for offset in (1e8, 1e10):
-        model = MaxMargin(INF, fit_intercept="free", tol=0.01).fit(LINE + offset, SIDES)
+        model = MaxMargin(INF, fit_intercept="unpenalized", tol=0.01).fit(LINE + offset, SIDES)
         assert judged(tmp_path, model, LINE + offset, SIDES)
         assert judged(tmp_path, model, LINE + offset, SIDES, apart=True)
         assert not judged(tmp_path, model, LINE + offset, SIDES, coef_=-model.coef_)
@@ -69,7 +61,7 @@ THREE = np.array([[0.0, 0], [1, 0], [0, 1], [9, 0], [8, 1], [9, 1], [0, 9], [1, 
 CLASSES = np.repeat(["a", "b", "c"], 3)
 
 
-@pytest.mark.parametrize("mode", ["ovo", "ovr", "kesler"])
+@pytest.mark.parametrize("mode", ["ovo", "ovr", "joint"])
 def test_classes_pairs_and_modes(tmp_path, mode):
     def fitted():
         return MaxMargin(INF, multi_class=mode).fit(THREE, CLASSES)
@@ -77,9 +69,9 @@ def test_classes_pairs_and_modes(tmp_path, mode):
     assert judged(tmp_path, fitted(), THREE, CLASSES)
     model = fitted()
     assert not judged(tmp_path, fitted(), THREE, CLASSES, classes_=model.classes_[::-1].copy())
-    for other in {"ovo", "ovr", "kesler"} - {mode}:
+    for other in {"ovo", "ovr", "joint"} - {mode}:
         assert not judged(tmp_path, fitted(), THREE, CLASSES, multi_class_=other)
-    if mode != "kesler":
+    if mode != "joint":
         turned = {"coef_": model.coef_[::-1].copy(), "intercept_": model.intercept_[::-1].copy()}
         assert not judged(tmp_path, fitted(), THREE, CLASSES, certificates_=model.certificates_[::-1], **turned)
     if mode == "ovo":
@@ -151,7 +143,7 @@ def test_models_that_predict_by_something_else(tmp_path):
     wrong = MaxMargin(INF).fit(LINE, SIDES[::-1])
     wrong.steps = [("x", right)]
     assert not judged(tmp_path, wrong, LINE, SIDES)
-    voted = VotedPerceptron(max_epochs=20).fit(LINE, SIDES)
+    voted = VotedPerceptron(max_iter=20).fit(LINE, SIDES)
     save(voted, tmp_path / "m.sx")
     found = verifying.verify(tmp_path / "m.sx", tmp_path / "d.npz")
     assert any("Nothing is proved of what predicts" in note for note in found.notes)
@@ -167,8 +159,8 @@ def test_models_that_predict_by_something_else(tmp_path):
 def test_versions_and_fields_of_model_files(tmp_path):
     from safetensors.numpy import save as pack
 
-    from separatrix.io.model.encoding import encode
-    from separatrix.io.model.files import _digest
+    from separatrix.persistence.encoding import encode
+    from separatrix.persistence.files import _digest
 
     arrays = {}
     text = json.dumps({"model": encode(MaxMargin().fit(LINE, SIDES), arrays), "provenance": {}})

@@ -29,11 +29,11 @@ from separatrix import (
     Perceptron,
     separability,
 )
-from separatrix.optimum import kernel_decomposition as kernelised
-from separatrix.patterns.gram_rows import GramRows
-from separatrix.patterns.kernel_functions import Kernel
-from separatrix.patterns.kernel_patterns import KernelPatterns
-from separatrix.rows.memory import as_rows
+from separatrix.data.memory import as_rows
+from separatrix.passes.gram_rows import GramRows
+from separatrix.passes.kernel_functions import Kernel
+from separatrix.passes.kernel_patterns import KernelPatterns
+from separatrix.solvers import kernel_decomposition as kernelised
 from separatrix.space import Space
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -80,8 +80,8 @@ def test_a_rule_in_dual_form_is_the_rule(case, delta):
     X, y = MOONS
     X = np.round(X, 3)
     weight = np.where(np.arange(len(y)) % 3 == 0, 2.0, 1.0)
-    direct = clone(rule).set_params(max_epochs=8, delta=delta).fit(X, y, weight)
-    dual = KernelPerceptron(rule, kernel="linear", max_epochs=8, delta=delta).fit(X, y, weight)
+    direct = clone(rule).set_params(max_iter=8, delta=delta).fit(X, y, weight)
+    dual = KernelPerceptron(rule, kernel="linear", max_iter=8, delta=delta).fit(X, y, weight)
     assert dual.n_updates_ == direct.n_updates_
     scores = direct.decision_function(X)
     np.testing.assert_allclose(dual.decision_function(X), scores, atol=1e-9 * np.abs(scores).max())
@@ -95,8 +95,8 @@ def test_a_rule_in_dual_form_is_the_rule(case, delta):
 @quiet
 def test_averages_in_dual_form():
     X, y = MOONS
-    direct = Perceptron(average=True, max_epochs=5).fit(X, y)
-    dual = KernelPerceptron(average=True, kernel="linear", max_epochs=5).fit(X, y)
+    direct = Perceptron(average=True, max_iter=5).fit(X, y)
+    dual = KernelPerceptron(average=True, kernel="linear", max_iter=5).fit(X, y)
     np.testing.assert_allclose(dual.decision_function(X), direct.decision_function(X), atol=1e-10)
 
 
@@ -105,8 +105,8 @@ def test_averages_in_dual_form():
 def test_greedy_and_fuzzy_rules_in_the_space_of_a_kernel(rule):
     """Losses, class means and distances are those of the mapped rows."""
     X, y = make_moons(60, noise=0.2, random_state=1)
-    direct = clone(rule).set_params(max_epochs=10).fit(phi(X), y)
-    dual = KernelPerceptron(rule, max_epochs=10, **SQUARE).fit(X, y)
+    direct = clone(rule).set_params(max_iter=10).fit(phi(X), y)
+    dual = KernelPerceptron(rule, max_iter=10, **SQUARE).fit(X, y)
     assert dual.n_updates_ == direct.n_updates_
     np.testing.assert_allclose(dual.decision_function(X), direct.decision_function(phi(X)), rtol=1e-8, atol=1e-8)
     theories = [m.certificate_.theory for m in (dual, direct)]
@@ -116,8 +116,8 @@ def test_greedy_and_fuzzy_rules_in_the_space_of_a_kernel(rule):
 
 def test_a_kernel_is_its_map():
     X = make_moons(60, noise=0.05, random_state=1)[0]
-    direct = DynamicMargin(0.2, max_epochs=10_000).fit(phi(X), X[:, 0] ** 2 > X[:, 1])
-    dual = KernelPerceptron(DynamicMargin(0.2), max_epochs=10_000, **SQUARE).fit(X, X[:, 0] ** 2 > X[:, 1])
+    direct = DynamicMargin(0.2, max_iter=10_000).fit(phi(X), X[:, 0] ** 2 > X[:, 1])
+    dual = KernelPerceptron(DynamicMargin(0.2), max_iter=10_000, **SQUARE).fit(X, X[:, 0] ** 2 > X[:, 1])
     assert dual.n_updates_ == direct.n_updates_
     assert dual.certificate_.separable
     assert dual.certificate_.ratio >= 0.8
@@ -127,7 +127,7 @@ def test_a_kernel_is_its_map():
 @quiet
 def test_the_cache_changes_nothing():
     X, y = make_moons(300, noise=0.2, random_state=2)
-    models = [KernelPerceptron(cache_size=size, max_epochs=20, kernel="linear").fit(X, y) for size in (1e-6, 0.05, 100)]
+    models = [KernelPerceptron(cache_size=size, max_iter=20, kernel="linear").fit(X, y) for size in (1e-6, 0.05, 100)]
     for model in models[1:]:
         assert model.n_updates_ == models[0].n_updates_
         np.testing.assert_allclose(model.decision_function(X), models[0].decision_function(X), rtol=1e-9)
@@ -143,8 +143,8 @@ def test_the_cache_changes_nothing():
 @quiet
 def test_resuming_in_dual_form():
     X, y = MOONS
-    whole = KernelPerceptron(CRAMMA(2.0), max_epochs=9).fit(X, y)
-    parts = KernelPerceptron(CRAMMA(2.0), max_epochs=3, warm_start=True)
+    whole = KernelPerceptron(CRAMMA(2.0), max_iter=9).fit(X, y)
+    parts = KernelPerceptron(CRAMMA(2.0), max_iter=3, warm_start=True)
     for _ in range(3):
         parts.fit(X, y)
     np.testing.assert_array_equal(parts.dual_coef_, whole.dual_coef_)
@@ -225,7 +225,7 @@ def test_what_a_kernel_cannot_do():
     with pytest.raises(ValueError, match="no coef_init"):
         KernelPerceptron().fit(X, y, coef_init=[[1.0, 2.0]])
     with pytest.raises(ValueError, match="linear machine"):
-        KernelPerceptron(multi_class="kesler").fit(*IRIS)
+        KernelPerceptron(multi_class="joint").fit(*IRIS)
     assert not hasattr(KernelPerceptron(), "partial_fit")
     with pytest.raises(AttributeError, match="space of its kernel"):
         _ = KernelPerceptron().fit(X, y).signed_distance
@@ -241,7 +241,7 @@ def best_margin(K, y, C, mode):
     values, vectors = np.linalg.eigh(K)
     delta = 0.0 if np.isinf(C) else (2 * C) ** -0.5
     F = np.column_stack([vectors * np.sqrt(np.maximum(values, 0)), delta * np.diag(oracle.labels(y))])
-    if mode == "free":
+    if mode == "unpenalized":
         return oracle.max_geometric_margin(F, y)[0]
     return oracle.max_margin(oracle.patterns(F, y, float(mode)))[0]
 
@@ -250,7 +250,7 @@ def best_margin(K, y, C, mode):
 @given(
     st.integers(0, 10**6),
     st.sampled_from([0.3, 5.0, np.inf]),
-    st.sampled_from(["free", True, False]),
+    st.sampled_from(["unpenalized", True, False]),
     st.sampled_from(["rbf", "poly"]),
 )
 def test_it_agrees_with_a_quadratic_program(seed, C, mode, name):
@@ -271,7 +271,7 @@ def test_it_agrees_with_a_quadratic_program(seed, C, mode, name):
     assert model.converged_
 
 
-@pytest.mark.parametrize("mode", ["free", True, False])
+@pytest.mark.parametrize("mode", ["unpenalized", True, False])
 def test_example_2(mode):
     X, y = XOR
     model = KernelMaxMargin(np.inf, fit_intercept=mode, **SQUARE).fit(X, y)
@@ -293,7 +293,7 @@ def test_the_hard_margin_of_svc():
         assert ours.geometric_margin_ == pytest.approx(np.abs(theirs.dual_coef_).sum() ** -0.5, rel=1e-5)
 
 
-@pytest.mark.parametrize("mode", ["free", True])
+@pytest.mark.parametrize("mode", ["unpenalized", True])
 @pytest.mark.parametrize("C", [1.0, np.inf])
 @pytest.mark.parametrize("face", [0, 3000])
 def test_large_problems_come_to_the_same(mode, C, face, monkeypatch):

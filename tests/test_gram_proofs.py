@@ -25,19 +25,19 @@ from separatrix import (
     NotSeparableError,
     Perceptron,
     Pocket,
-    Space,
     VotedPerceptron,
 )
+from separatrix.data.memory import as_rows
 from separatrix.errors import UnavailableError
 from separatrix.estimators import kernel_max_margin
-from separatrix.optimum import face_minimum as optimum
-from separatrix.optimum import kernel_decomposition
-from separatrix.patterns import kernel_patterns as gram
-from separatrix.patterns.gram_rows import GramRows
-from separatrix.patterns.kernel_functions import Kernel
-from separatrix.patterns.kernel_patterns import definiteness
-from separatrix.rows.memory import as_rows
-from separatrix.training import kernel_training as kernelised
+from separatrix.online import kernel_training as kernelised
+from separatrix.passes import kernel_patterns as gram
+from separatrix.passes.gram_rows import GramRows
+from separatrix.passes.kernel_functions import Kernel
+from separatrix.passes.kernel_patterns import definiteness
+from separatrix.solvers import face_minimum as optimum
+from separatrix.solvers import kernel_decomposition
+from separatrix.theory import Space
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 X6, Y6 = np.random.default_rng(18).normal(size=(6, 2)), np.array([0, 0, 0, 1, 1, 1])
@@ -56,7 +56,7 @@ def certificates(K, y, **options):
     found = []
     for rule in (None, DynamicMargin(0.2)):
         for seed in range(2):
-            model = KernelPerceptron(rule, fit_intercept=False, max_epochs=20, random_state=seed, **options)
+            model = KernelPerceptron(rule, fit_intercept=False, max_iter=20, random_state=seed, **options)
             with suppress(DataError):  # where the vector itself has a negative square
                 found.append(model.fit(K, y).certificate_)
     return found
@@ -202,7 +202,7 @@ def test_a_minimum_that_is_interrupted(labels, diagonal):
     [
         (Perceptron(average=True), "average"),
         (Perceptron(delta=1.0), "delta"),
-        (DynamicMargin(rho=2.0, max_epochs=7), "rho, max_epochs"),
+        (DynamicMargin(intercept_scaling=2.0, max_iter=7), "intercept_scaling, max_iter"),
         (Pocket(), "last vector"),
         (VotedPerceptron(), "last vector"),
         (MarginFuzzyPerceptron(), "last vector"),
@@ -219,7 +219,7 @@ def test_what_a_lender_lends():
     for rule in (CRAMMA(), ROMMA()):
         with pytest.raises(ValueError, match="rescales the vector"):
             KernelPerceptron(rule, average=True).fit(X6, Y6)
-    KernelPerceptron(Perceptron(margin=0.1), average=True, max_epochs=3).fit(X6, Y6)
+    KernelPerceptron(Perceptron(margin=0.1), average=True, max_iter=3).fit(X6, Y6)
 
 
 def test_no_certify_on_other_rows():
@@ -245,7 +245,7 @@ def test_the_cache_is_bounded_in_all_problems_together(cls, mode, jobs, monkeypa
     monkeypatch.setattr(kernelised, "GramRows", Counted)
     monkeypatch.setattr(kernel_decomposition, "GramRows", Counted)
     monkeypatch.setattr(kernel_decomposition, "ROWS_FACTORED", 10)
-    options = {"max_epochs": 3} if cls is KernelPerceptron else {}
+    options = {"max_iter": 3} if cls is KernelPerceptron else {}
     cls(cache_size=0.03, multi_class=mode, n_jobs=jobs, **options).fit(*IRIS)
     assert 5_000 < most[0] <= 30_000
 
@@ -258,7 +258,7 @@ def test_a_refusal_with_weights_is_verified():
 
 
 @pytest.mark.parametrize("layout", [np.asarray, sp.csr_matrix])
-@pytest.mark.parametrize("intercept", ["free", True, False])
+@pytest.mark.parametrize("intercept", ["unpenalized", True, False])
 def test_a_hard_margin_is_refused_with_a_proof(layout, intercept):
     """Equal rows, whatever the kernel; a linear and a polynomial one in integers."""
     X, y = layout(np.array([[0.1, 0.0], [0.3, 1.0], [0.1, -0.0], [2.0, 0.7]])), np.array([0, 0, 1, 1])
@@ -343,7 +343,7 @@ def test_values_that_are_no_numbers(cls):
 @pytest.mark.parametrize("degree", [0.5, 2.5])
 def test_powers_of_positive_numbers(degree):
     X = np.abs(X6)
-    model = KernelPerceptron(kernel="poly", degree=degree, gamma=1.0, max_epochs=20).fit(X, Y6)
+    model = KernelPerceptron(kernel="poly", degree=degree, gamma=1.0, max_iter=20).fit(X, Y6)
     assert np.isfinite(model.certificate_.lower)
     assert model.certificate_.verify(X, Y6)
     with pytest.raises(DataError, match="no power"):

@@ -16,11 +16,11 @@ from sklearn.preprocessing import scale
 from sklearn.svm import SVC, LinearSVC
 from test_max_margin import shapes
 
-from separatrix import Certificate, MaxMargin, UnavailableError, max_margin_path, rows
-from separatrix.optimum import augmented_lagrangian
-from separatrix.patterns.plain_patterns import Patterns
-from separatrix.proof.certify import upper_bound
-from separatrix.proof.verification import verify_apart
+from separatrix import Certificate, MaxMargin, UnavailableError, data, max_margin_path
+from separatrix.certificates.certify import upper_bound
+from separatrix.certificates.verification import verify_apart
+from separatrix.passes.plain_patterns import Patterns
+from separatrix.solvers import augmented_lagrangian
 from separatrix.space import Space
 
 INF = float("inf")
@@ -29,7 +29,7 @@ INF = float("inf")
 def value(X, l, model, C, c=1.0, free=False):
     """P of a fitted hyperplane, from its definition."""
     w, b = model.coef_[0], model.intercept_[0]
-    penalty = 0 if free or not model.fit_intercept else (b / model.rho) ** 2
+    penalty = 0 if free or not model.fit_intercept else (b / model.intercept_scaling) ** 2
     return (w @ w + penalty) / 2 + C * np.sum(c * np.maximum(0, 1 - l * (X @ w + b)))
 
 
@@ -45,7 +45,7 @@ def reference(X, l, C, c, rho, free):
 
 
 @pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("intercept", [True, False, "free"])
+@pytest.mark.parametrize("intercept", [True, False, "unpenalized"])
 @pytest.mark.parametrize("C", [1e-3, 0.1, 1.0, 100.0])
 def test_it_is_the_minimum_of_a_qp(seed, intercept, C):
     rng = np.random.default_rng(seed)
@@ -55,8 +55,8 @@ def test_it_is_the_minimum_of_a_qp(seed, intercept, C):
         l = np.where(rng.random(len(l)) < 0.15, -l, l)
         l[0] = l[0] if len(np.unique(l)) == 2 else -l[0]
         c = rng.uniform(0.5, 2.0, len(l))
-        free, rho = intercept == "free", 2.0 if intercept is True else 1.0
-        model = MaxMargin(C, loss="hinge", fit_intercept=intercept, rho=rho).fit(X, l, sample_weight=c)
+        free, rho = intercept == "unpenalized", 2.0 if intercept is True else 1.0
+        model = MaxMargin(C, loss="hinge", fit_intercept=intercept, intercept_scaling=rho).fit(X, l, sample_weight=c)
         best = reference(X, l, C, c, rho if intercept is True else 0.0, free)
         reached = value(X, l, model, C, c, free)
         assert reached == pytest.approx(best, rel=1e-6), name
@@ -70,11 +70,11 @@ def test_it_is_the_minimum_of_a_qp(seed, intercept, C):
 def test_it_is_a_drop_in_for_linear_svc_and_svc():
     X, y = make_classification(200, 8, flip_y=0.1, random_state=0)
     theirs = LinearSVC(C=0.3, loss="hinge", tol=1e-10, intercept_scaling=2.0, max_iter=10**6).fit(X, y)
-    ours = MaxMargin(0.3, loss="hinge", rho=2.0).fit(X, y)
+    ours = MaxMargin(0.3, loss="hinge", intercept_scaling=2.0).fit(X, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-5, atol=1e-7)
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-5, atol=1e-7)
     svc = SVC(C=3.0, kernel="linear", tol=1e-9, class_weight="balanced").fit(X, y)
-    free = MaxMargin(3.0, loss="hinge", fit_intercept="free", class_weight="balanced").fit(X, y)
+    free = MaxMargin(3.0, loss="hinge", fit_intercept="unpenalized", class_weight="balanced").fit(X, y)
     np.testing.assert_allclose(free.coef_, svc.coef_, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(free.intercept_, svc.intercept_, rtol=1e-4)
     assert free.support_.tolist() == np.sort(svc.support_).tolist()
@@ -84,7 +84,7 @@ def test_it_is_a_drop_in_for_linear_svc_and_svc():
     assert np.abs(free.dual_coef_).max() <= 3.0 * 200 / (2 * min(np.bincount(y)))
 
 
-@pytest.mark.parametrize("intercept", [True, False, "free"])
+@pytest.mark.parametrize("intercept", [True, False, "unpenalized"])
 @pytest.mark.parametrize("C", [1e-3, 1.0, 1e3, 1e6])
 def test_every_price_of_slack_ends_with_a_gap(intercept, C):
     """Well scaled, not scaled at all, separable, and all labels noise."""
@@ -98,7 +98,7 @@ def test_every_price_of_slack_ends_with_a_gap(intercept, C):
         assert model.certificate_.verify(rows_, labels)
 
 
-@pytest.mark.parametrize("intercept", [True, False, "free"])
+@pytest.mark.parametrize("intercept", [True, False, "unpenalized"])
 def test_without_slack_it_is_the_hard_margin(intercept):
     X, y = load_iris(return_X_y=True)
     X = X - X.mean(axis=0) if intercept is False else X
@@ -113,7 +113,7 @@ def test_without_slack_it_is_the_hard_margin(intercept):
 
 
 @pytest.mark.parametrize("C", [0.1, 10.0])
-@pytest.mark.parametrize("intercept", [True, False, "free"])
+@pytest.mark.parametrize("intercept", [True, False, "unpenalized"])
 def test_layouts_and_types_agree(C, intercept):
     rng = np.random.default_rng(0)
     X = rng.integers(-4, 5, (80, 6)).astype(float)
@@ -126,7 +126,7 @@ def test_layouts_and_types_agree(C, intercept):
         assert sp.issparse(model.support_vectors_) == sp.issparse(other)
 
 
-@pytest.mark.parametrize("intercept", [True, "free"])
+@pytest.mark.parametrize("intercept", [True, "unpenalized"])
 @pytest.mark.parametrize("C", [0.1, 100.0])
 @pytest.mark.parametrize("sparse", [True, False])
 def test_more_columns_than_rows(C, sparse, intercept):
@@ -139,7 +139,7 @@ def test_more_columns_than_rows(C, sparse, intercept):
     svc = SVC(C=C, kernel="linear", tol=1e-8).fit(X, y)
     assert model.certificate_.gap <= 1e-4
     assert model.certificate_.verify(X, y)
-    if intercept == "free":
+    if intercept == "unpenalized":
         dual = np.abs(svc.dual_coef_).sum() - np.sum(np.asarray(svc.coef_.todense() if sparse else svc.coef_) ** 2) / 2
         assert model.certificate_.value == pytest.approx(dual, rel=1e-4)
 
@@ -147,7 +147,7 @@ def test_more_columns_than_rows(C, sparse, intercept):
 def test_conjugate_gradients_find_the_same(monkeypatch):
     X, y = make_classification(200, 30, flip_y=0.1, random_state=0)
     exact = MaxMargin(1.0, loss="hinge").fit(X, y)
-    monkeypatch.setattr("separatrix.optimum.augmented_lagrangian.LARGEST_FACTOR", 3)
+    monkeypatch.setattr("separatrix.solvers.augmented_lagrangian.LARGEST_FACTOR", 3)
     model = MaxMargin(1.0, loss="hinge").fit(X, y)
     np.testing.assert_allclose(model.coef_, exact.coef_, rtol=1e-5, atol=1e-7)
 
@@ -158,7 +158,7 @@ def test_columns_far_from_zero_with_a_free_bias(rows, offset, C):
     for seed in range(1, 9):
         rng = np.random.default_rng(seed)
         X = rng.standard_normal((rows, 10 if rows > 30 else 1)) + offset
-        model = MaxMargin(C, loss="hinge", fit_intercept="free", max_passes=5000)
+        model = MaxMargin(C, loss="hinge", fit_intercept="unpenalized", max_passes=5000)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore" if C == 1e12 else "error", ConvergenceWarning)
             model.fit(X, rng.integers(0, 2, rows))
@@ -182,7 +182,7 @@ def test_weights():
 @pytest.mark.parametrize("mode", ["ovr", "ovo"])
 def test_three_classes(mode):
     X, y = load_iris(return_X_y=True)
-    model = MaxMargin(loss="hinge", fit_intercept="free", multi_class=mode).fit(X, y)
+    model = MaxMargin(loss="hinge", fit_intercept="unpenalized", multi_class=mode).fit(X, y)
     assert model.coef_.shape == (3, 4)
     assert model.score(X, y) > (0.9 if mode == "ovr" else 0.95)
     assert model.dual_gap_.shape == (3,)
@@ -195,7 +195,7 @@ def test_three_classes(mode):
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.integers(0, 10**6), st.sampled_from([True, False, "free"]), st.floats(-3, 6))
+@given(st.integers(0, 10**6), st.sampled_from([True, False, "unpenalized"]), st.floats(-3, 6))
 def test_bounds_hold_for_every_vector_and_multipliers(seed, intercept, power):
     """No vector has a smaller objective than the bound, also far from the solution and with a free bias."""
     rng = np.random.default_rng(seed)
@@ -214,13 +214,13 @@ def test_bounds_hold_for_every_vector_and_multipliers(seed, intercept, power):
         w, b = size * rng.standard_normal(d), 0.0 if intercept is False else size * rng.standard_normal()
         P = (w @ w + (b * b if intercept is True else 0)) / 2 + C * np.sum(weight * np.maximum(0, 1 - l * (X @ w + b)))
         assert bound <= P * (1 + 1e-12)
-    assert bound <= value(X, l, model, C, weight, intercept == "free") * (1 + 1e-12)
+    assert bound <= value(X, l, model, C, weight, intercept == "unpenalized") * (1 + 1e-12)
     assert model.certificate_.verify(X, l)
 
 
 def test_the_certificate_speaks_of_the_objective_and_travels():
     X, y = load_iris(return_X_y=True)
-    model = MaxMargin(loss="hinge", fit_intercept="free").fit(X, y == 1)
+    model = MaxMargin(loss="hinge", fit_intercept="unpenalized").fit(X, y == 1)
     claim = model.certificate_
     assert str(claim).startswith("separability undecided: objective 88.538, at most ")
     assert "hinge loss at C = 1" in str(claim)
@@ -244,9 +244,9 @@ def test_a_path_is_its_fits():
 def test_what_it_cannot_do_it_says():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match="linear machine"):
-        MaxMargin(loss="hinge", multi_class="kesler", solver="augmented-lagrangian").fit(X, y)
+        MaxMargin(loss="hinge", multi_class="joint", solver="augmented-lagrangian").fit(X, y)
     with pytest.raises(UnavailableError, match="in memory"):
-        MaxMargin(loss="hinge").fit(rows.blocks([(X, y)]))
+        MaxMargin(loss="hinge").fit(data.from_blocks([(X, y)]))
     with pytest.raises(ValueError, match="augmented-lagrangian"):
         MaxMargin(loss="hinge", solver="newton").fit(X, y)
     with pytest.raises(ValueError, match='loss="hinge"'):
@@ -255,7 +255,7 @@ def test_what_it_cannot_do_it_says():
         MaxMargin(loss="log").fit(X, y)
 
 
-@pytest.mark.parametrize("bias", [True, "free"])
+@pytest.mark.parametrize("bias", [True, "unpenalized"])
 @pytest.mark.parametrize("noise", [0.0, 0.1])
 def test_fewer_rows_than_columns_go_by_sweeps_and_products(bias, noise):
     """More than a loop without Python takes, and matrices large enough for conjugate gradients to be tried first."""
@@ -275,7 +275,7 @@ def test_many_rows_that_contradict_each_other_converge():
     X = rng.normal(size=(300, 150))
     y = np.where(X @ rng.normal(size=150) + 0.1 * rng.normal(size=300) > 0, 1, -1)
     X, y = np.vstack([X, X[:66]]), np.append(y, -y[:66])
-    model = MaxMargin(1e3, loss="hinge", tol=1e-3, fit_intercept="free").fit(X, y)
+    model = MaxMargin(1e3, loss="hinge", tol=1e-3, fit_intercept="unpenalized").fit(X, y)
     assert model.converged_
     assert model.certificate_.gap <= 1e-3
 

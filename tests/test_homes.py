@@ -32,20 +32,20 @@ from separatrix import (
     UnavailableError,
     VotedPerceptron,
 )
-from separatrix.descent import SquaredErrorCriterion
-from separatrix.optimum import solvers
-from separatrix.optimum.problem import Problem
-from separatrix.patterns.base import PassedPatterns
-from separatrix.patterns.kesler_patterns import KeslerPatterns
-from separatrix.patterns.plain_patterns import Patterns
-from separatrix.proof.certify import certify
-from separatrix.proof.separability import decide
-from separatrix.rows.base import Rows
-from separatrix.rows.memory import MemoryRows
+from separatrix.certificates.certify import certify
+from separatrix.certificates.separability import decide
+from separatrix.data.base import RowSource
+from separatrix.data.memory import MemoryRows
+from separatrix.passes.kesler_patterns import KeslerPatterns
+from separatrix.passes.patterns import PassedPatterns
+from separatrix.passes.plain_patterns import Patterns
+from separatrix.solvers import choice as solvers
+from separatrix.solvers.problem import Problem
 from separatrix.space import Space
+from separatrix.theory import SquaredErrorCriterion
 
 
-class GeneratedRows(Rows):
+class GeneratedRows(RowSource):
     """Rows from a function that makes blocks: block b of so many, anew in every pass."""
 
     def __init__(self, make, borders, width, classes):
@@ -207,7 +207,7 @@ def test_the_result_does_not_depend_on_threads():
 # By the doors that users take.
 
 
-@pytest.mark.parametrize("options", [{"C": np.inf}, {"C": 1.0}, {"C": 1.0, "fit_intercept": "free"}])
+@pytest.mark.parametrize("options", [{"C": np.inf}, {"C": 1.0}, {"C": 1.0, "fit_intercept": "unpenalized"}])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_fit_to_a_home_is_the_fit_to_its_rows(layout, options):
     X, y, home = generated(noise=0.0 if np.isinf(options["C"]) else 0.05, layout=layout)
@@ -222,7 +222,7 @@ def test_a_fit_to_a_home_is_the_fit_to_its_rows(layout, options):
     np.testing.assert_array_equal(there.predict(home), here.predict(X))
 
 
-@pytest.mark.parametrize("mode", ["ovr", "kesler"])
+@pytest.mark.parametrize("mode", ["ovr", "joint"])
 def test_several_classes_from_a_home(mode):
     X, y, home = generated(classes=3, noise=0.05)
     here, there = (MaxMargin(tol=1e-9, multi_class=mode).fit(*data) for data in ((X, y), (home,)))
@@ -244,7 +244,7 @@ def test_the_message_names_the_first_row_that_overflows(bad):
     """Blocks are merged in their order, whichever of them hold such rows."""
     X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
     X[bad] = 1e200
-    rows = separatrix.rows.blocks([(X[i : i + 20], y[i : i + 20]) for i in (0, 20, 40)])
+    rows = separatrix.data.from_blocks([(X[i : i + 20], y[i : i + 20]) for i in (0, 20, 40)])
     with pytest.raises(DataError, match=rf"\b{bad[0]}\b.*overflows"):
         MaxMargin().fit(rows)
 
@@ -277,12 +277,12 @@ def test_n_jobs_changes_no_bit(C):
 @pytest.mark.parametrize(("C", "classes"), [(1.0, 2), (np.inf, 2), (1.0, 3), (np.inf, 3)])
 def test_certificates_are_verified_where_the_rows_live(C, classes):
     X, y, home = generated(classes=classes, noise=0.0 if np.isinf(C) else 0.05)
-    claim = MaxMargin(C, multi_class="kesler").fit(home).certificate_
+    claim = MaxMargin(C, multi_class="joint").fit(home).certificate_
     outcome = claim.verify(home)
     assert outcome, outcome
     assert not outcome.unchecked
     assert claim.verify(X, y)
-    assert MaxMargin(C, multi_class="kesler").fit(X, y).certificate_.verify(home)
+    assert MaxMargin(C, multi_class="joint").fit(X, y).certificate_.verify(home)
     assert not replace(claim, lower=claim.lower * 1.001).verify(home)
     assert not replace(claim, upper=claim.upper * 0.999).verify(home)
 
@@ -315,10 +315,10 @@ def alike(one, other, rtol=1e-8):
     ("model", "noise"),
     [
         (BatchPerceptron(margin=0.5), 0.0),
-        (BatchPerceptron(eta="1/k", max_epochs=20), 0.1),
-        (BatchRelaxation(eta=1e-3, max_epochs=50), 0.0),
+        (BatchPerceptron(eta="1/k", max_iter=20), 0.1),
+        (BatchRelaxation(eta=1e-3, max_iter=50), 0.0),
         (GradientDescent("quadratic", method="newton"), 0.1),
-        (GradientDescent("relaxation", method="optimal-step", max_epochs=30), 0.1),
+        (GradientDescent("relaxation", method="optimal-step", max_iter=30), 0.1),
         (GradientDescent("squared-error", method="newton"), 0.1),
     ],
 )
@@ -348,7 +348,7 @@ def test_least_squares_of_a_badly_conditioned_home_is_corrected():
     """Normal equations alone would lose half of the digits."""
     X, y, _ = generated(n=800, noise=0.1)
     X = X @ np.diag(10.0 ** np.arange(X.shape[1])) + 1e3 * np.ones(X.shape[1])
-    home = separatrix.rows.blocks([(X[:300], y[:300]), (X[300:], y[300:])])
+    home = separatrix.data.from_blocks([(X[:300], y[:300]), (X[300:], y[300:])])
     one, other = LeastSquares().fit(X, y), LeastSquares().fit(home)
     np.testing.assert_allclose(other.coef_, one.coef_, rtol=1e-7)
 
@@ -366,7 +366,7 @@ def test_ho_kashyap_decides_about_a_home(noise):
     X, y, home = generated(n=800, gap=0.3, noise=noise)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = HoKashyap("descent", max_epochs=200).fit(home)
+        model = HoKashyap("descent", max_iter=200).fit(home)
     assert model.outcome_ == ("separable" if noise == 0 else "not separable")
     assert model.certificate_.verify(X, y)
     assert model.certificate_.verify(home)
@@ -379,8 +379,8 @@ def test_ho_kashyap_decides_about_a_home(noise):
 def test_weights_of_a_home_are_copies():
     X, y, _ = generated(n=300, noise=0.1)
     weight = np.random.default_rng(1).integers(1, 4, len(y)).astype(float)
-    home = separatrix.rows.blocks([(X[:100], y[:100], weight[:100]), (X[100:], y[100:], weight[100:])])
-    for model in (LeastSquares("fisher"), BatchPerceptron(max_epochs=10), GradientDescent(eta=1e-3, max_epochs=5)):
+    home = separatrix.data.from_blocks([(X[:100], y[:100], weight[:100]), (X[100:], y[100:], weight[100:])])
+    for model in (LeastSquares("fisher"), BatchPerceptron(max_iter=10), GradientDescent(eta=1e-3, max_iter=5)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             one, other = clone(model).fit(X, y, weight), clone(model).fit(home)
@@ -390,7 +390,7 @@ def test_weights_of_a_home_are_copies():
 def test_the_automatic_rate_of_a_home_is_that_of_memory():
     """There it is exact, in memory the power method finds it to a few digits."""
     X, y, home = generated(n=800)
-    one, other = BatchRelaxation(max_epochs=50).fit(X, y), BatchRelaxation(max_epochs=50).fit(home)
+    one, other = BatchRelaxation(max_iter=50).fit(X, y), BatchRelaxation(max_iter=50).fit(home)
     np.testing.assert_allclose(other.coef_, one.coef_, rtol=1e-3)
     with pytest.raises(DataError, match="A margin for each row"):
         GradientDescent(SquaredErrorCriterion(np.ones(len(y)))).fit(home)
@@ -420,7 +420,7 @@ ONLINE = [
 def test_an_online_rule_visits_a_home_as_it_visits_memory(model, classes):
     """Block after block, with the same bits; convergence is that of an epoch over all of them."""
     X, y, home = generated(n=800, gap=0.2, classes=classes)
-    model = clone(model).set_params(shuffle=False, max_epochs=7)
+    model = clone(model).set_params(shuffle=False, max_iter=7)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         one, other = clone(model).fit(X, y), clone(model).fit(home)
@@ -432,10 +432,10 @@ def test_an_online_rule_visits_a_home_as_it_visits_memory(model, classes):
     np.testing.assert_array_equal(other.predict(home), one.predict(X))
 
 
-@pytest.mark.parametrize("options", [{"multi_class": "kesler"}, {"max_updates": 20}, {"shuffle": True}])
+@pytest.mark.parametrize("options", [{"multi_class": "joint"}, {"max_updates": 20}, {"shuffle": True}])
 def test_the_ways_of_an_online_rule_over_a_home(options):
     X, y, home = generated(n=800, gap=0.2, classes=3)
-    model = Perceptron(shuffle=False, max_epochs=5).set_params(**options)
+    model = Perceptron(shuffle=False, max_iter=5).set_params(**options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         one, other = clone(model).fit(X, y), clone(model).fit(home)
@@ -448,8 +448,8 @@ def test_the_ways_of_an_online_rule_over_a_home(options):
 def test_mixed_vectors_separate_what_is_separable(classes):
     """McDonald, Hall & Mann (2010): the mistakes, each divided by the blocks, are at most (R/gamma)^2."""
     X, y, home = generated(n=800, gap=0.2, classes=classes, blocks=(0, 100, 250, 600, 800))
-    mode = "kesler" if classes > 2 else "ovr"
-    model = Perceptron(mix=True, multi_class=mode, max_epochs=3000).fit(home)
+    mode = "joint" if classes > 2 else "ovr"
+    model = Perceptron(mix=True, multi_class=mode, max_iter=3000).fit(home)
     assert model.converged_
     assert (model.predict(X) == y).all()
     assert model.certificate_.separable
@@ -458,7 +458,7 @@ def test_mixed_vectors_separate_what_is_separable(classes):
     assert model.certificate_.upper >= best.lower
     blocks = len(home.borders) - 1
     assert model.n_updates_ / blocks <= (best.radius / best.lower) ** 2
-    again = Perceptron(mix=True, multi_class=mode, max_epochs=3000).fit(home)
+    again = Perceptron(mix=True, multi_class=mode, max_iter=3000).fit(home)
     np.testing.assert_array_equal(again.coef_, model.coef_)
 
 
@@ -470,7 +470,7 @@ def test_columns_are_standardised_in_one_pass(layout):
     X, y, home = generated(layout=lambda X: layout(X * [1.0, 10.0, 0.0, 1.0, 1e-3] + [0.0, 1e3, 7.0, 0.0, 0.0]))
     home.sparse = sp.issparse(X)
     scaler = StandardScaler(with_mean=not sp.issparse(X)).fit(X.astype(np.float64))
-    scaled = separatrix.rows.standardized(home)
+    scaled = separatrix.data.standardized(home)
     assert home.passes == 1
     np.testing.assert_allclose(scaled.size, scaler.scale_, rtol=1e-9)
     expected = scaler.transform(X.astype(np.float64))
@@ -480,7 +480,7 @@ def test_columns_are_standardised_in_one_pass(layout):
     )
     one, other = MaxMargin(tol=1e-6).fit(expected, y), MaxMargin(tol=1e-6).fit(scaled)
     assert other.certificate_.lower == pytest.approx(one.certificate_.lower, rel=1e-5)
-    again = separatrix.rows.standardized(home, like=scaled)
+    again = separatrix.data.standardized(home, like=scaled)
     np.testing.assert_array_equal(again.centre, scaled.centre)
 
 
@@ -490,7 +490,7 @@ def test_classes_are_weighted_where_they_live(class_weight):
     one, other = (MaxMargin(class_weight=class_weight, tol=1e-9).fit(*data) for data in ((X, y), (home,)))
     np.testing.assert_allclose(other.coef_, one.coef_, rtol=1e-4, atol=1e-6)
     assert other.certificate_.lower == pytest.approx(one.certificate_.lower, rel=1e-8)
-    assert other.certificate_.verify(separatrix.rows.weighted(home, class_weight))
+    assert other.certificate_.verify(separatrix.data.weighted(home, class_weight))
     assert not other.certificate_.verify(home)
     with pytest.raises(DataError, match="no class"):
         MaxMargin(class_weight={"x": 1.0}).fit(home)

@@ -13,10 +13,10 @@ import xlsxwriter
 from sklearn.datasets import dump_svmlight_file
 
 from separatrix import DataError
-from separatrix.io import read_table
-from separatrix.io.data import limits, native
-from separatrix.io.data.formats import FORMATS
-from separatrix.rows import files
+from separatrix.app.tables import native, read_table
+from separatrix.app.tables.formats import FORMATS
+from separatrix.data import open_files
+from separatrix.persistence import limits
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv", "spaces", "libsvm", "no header"])
@@ -184,7 +184,7 @@ def test_labels_beyond_64_bits(tmp_path):
     path.write_text(json.dumps(rows))
     assert read_table(path, "y").y.tolist() == [str(row["y"]) for row in rows]
     pl.DataFrame(rows, schema={"a": pl.Int64, "y": pl.Int128}).write_parquet(tmp_path / "huge.parquet")
-    assert files(tmp_path / "huge.parquet", target="y").classes.tolist() == [str(2**100), str(2**100 + 1)]
+    assert open_files(tmp_path / "huge.parquet", target="y").classes.tolist() == [str(2**100), str(2**100 + 1)]
 
 
 def test_what_does_not_fit_into_memory(tmp_path, monkeypatch):
@@ -195,6 +195,6 @@ def test_what_does_not_fit_into_memory(tmp_path, monkeypatch):
     def refused(*given):
         raise MemoryError
 
-    monkeypatch.setattr("separatrix.io.data.source.check_unpacked", refused)
+    monkeypatch.setattr("separatrix.app.tables.source.check_unpacked", refused)
     with pytest.raises(DataError, match=r"large\.csv\.gz does not fit into memory"):
         read_table(path, "y")

@@ -15,12 +15,12 @@ from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures
 from typer.testing import CliRunner
 
 from separatrix import MaxMargin, ModelError, load, save
-from separatrix.cli import app
-from separatrix.io import read_table
-from separatrix.io.data import limits
-from separatrix.io.model.encoding import encode
-from separatrix.io.model.files import _digest
-from separatrix.io.output import write_atomically
+from separatrix.app.cli import app
+from separatrix.app.tables import read_table
+from separatrix.persistence import limits
+from separatrix.persistence.encoding import encode
+from separatrix.persistence.files import _digest
+from separatrix.persistence.output import write_atomically
 
 matplotlib.use("Agg")
 LINE = "x,z,label\n" + "".join(f"{x},{x % 3},{'high' if x > 4 else 'low'}\n" for x in range(10))
@@ -77,7 +77,7 @@ def test_what_is_read_is_not_overwritten(tmp_path, line, model, how):
 
 
 def test_standard_input_is_a_file_too(line):
-    command = [sys.executable, "-c", "from separatrix.cli import main; main()", "fit", "-", "-t", "label"]
+    command = [sys.executable, "-c", "from separatrix.app.cli import main; main()", "fit", "-", "-t", "label"]
     with line.open() as file:
         done = subprocess.run([*command, "--save", line], stdin=file, capture_output=True, text=True)
     assert done.returncode == 3
@@ -105,7 +105,7 @@ def test_pipes_and_devices_are_not_replaced(tmp_path, line, model):
 
 KILLED = """
 import os, sys
-from separatrix.io import output
+from separatrix.persistence import output
 output.os.fsync = lambda handle: os.kill(os.getpid(), 9)
 output.write_atomically(sys.argv[1], b"never complete")
 """

@@ -5,9 +5,9 @@ import pytest
 import scipy.sparse as sp
 
 from separatrix import MaxMargin, NearestPoint, bounds
-from separatrix.descent.hull_descent import METHODS, RescaledPerceptron
-from separatrix.patterns.plain_patterns import Patterns
-from separatrix.rows.memory import as_rows
+from separatrix.data.memory import as_rows
+from separatrix.passes.plain_patterns import Patterns
+from separatrix.solvers.hull_descent import METHODS, RescaledPerceptron
 from separatrix.space import Space
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -47,7 +47,7 @@ def test_steps_are_those_of_the_formulas(method, layout):
     """Ten of them: a step of mdm leaves ties, which rounding breaks in its own way."""
     X, y = separable(0)
     Y = np.where(y == 1, 1.0, -1.0)[:, None] * np.column_stack([X, np.ones(len(X))])
-    model = NearestPoint(method, tol=0.0, max_epochs=11).fit(layout(X), y)
+    model = NearestPoint(method, tol=0.0, max_iter=11).fit(layout(X), y)
     lengths = [np.linalg.norm(oracle(Y, method, steps)) for steps in range(11)]
     np.testing.assert_allclose(np.sqrt(2.0 * model.criterion_values_), lengths, rtol=1e-8)
 
@@ -58,7 +58,7 @@ def test_bounds_meet_in_the_maximum_margin(method, tol, dtype):
     X, y = separable(1)
     X = X.astype(dtype)
     best = MaxMargin(np.inf, tol=1e-9).fit(X, y).certificate_
-    model = NearestPoint(method, tol=tol, max_epochs=20_000).fit(X, y)
+    model = NearestPoint(method, tol=tol, max_iter=20_000).fit(X, y)
     certificate = model.certificate_
     assert model.converged_
     assert certificate.lower <= best.upper
@@ -71,7 +71,7 @@ def test_bounds_meet_in_the_maximum_margin(method, tol, dtype):
 def test_the_smooth_perceptron_keeps_its_theorem(seed):
     X, y = separable(seed, n=200, gap=0.02)
     X /= np.linalg.norm(X, axis=1, keepdims=True)
-    model = NearestPoint("smooth", tol=1.0, fit_intercept=False, max_epochs=10_000).fit(X, y)
+    model = NearestPoint("smooth", tol=1.0, fit_intercept=False, max_iter=10_000).fit(X, y)
     gamma = MaxMargin(np.inf, fit_intercept=False, tol=1e-6).fit(X, y).certificate_.upper
     assert model.converged_
     assert model.certificate_.separable
@@ -127,7 +127,7 @@ def test_the_rescaled_perceptron_needs_the_logarithm_of_the_margin():
     epochs = []
     for margin in (1e-3, 1e-6, 1e-9):
         X, y = thin(margin, d=3)
-        model = NearestPoint("rescaled", tol=1.0, fit_intercept=False, max_epochs=100_000).fit(X, y)
+        model = NearestPoint("rescaled", tol=1.0, fit_intercept=False, max_iter=100_000).fit(X, y)
         assert model.converged_
         assert model.certificate_.separable
         assert model.certificate_.verify(X, y)
@@ -138,7 +138,7 @@ def test_the_rescaled_perceptron_needs_the_logarithm_of_the_margin():
 def test_the_rescaled_perceptron_without_a_solution():
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(80, 3)), rng.integers(0, 2, 80)
-    model = NearestPoint("rescaled", tol=1.0, max_epochs=2000).fit(X, y)
+    model = NearestPoint("rescaled", tol=1.0, max_iter=2000).fit(X, y)
     assert not model.converged_
     assert model.certificate_.separable is not True
     assert model.certificate_.upper < 0.05
@@ -150,7 +150,7 @@ def test_the_rescaled_perceptron_without_a_solution():
 def test_where_no_hyperplane_separates_the_combination_proves_it(method):
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(80, 3)), rng.integers(0, 2, 80)
-    model = NearestPoint(method, max_epochs=5000).fit(X, y)
+    model = NearestPoint(method, max_iter=5000).fit(X, y)
     assert model.certificate_.separable is False
     assert model.certificate_.verify(X, y)
 

@@ -13,16 +13,16 @@ from separatrix import (
     KernelMaxMargin,
     MaxMargin,
     UnavailableError,
+    data,
     dropin,
     load,
     max_margin_path,
-    rows,
     save,
 )
 
 IRIS = scale(load_iris().data), load_iris().target
 LAYOUTS = {"dense": np.asarray, "csr": sp.csr_matrix, "float32": lambda X: X.astype(np.float32)}
-FREE = {"loss": "hinge", "fit_intercept": "free"}
+FREE = {"loss": "hinge", "fit_intercept": "unpenalized"}
 LINEAR = [MaxMargin(1e-3, **FREE), KernelMaxMargin(1e-3, kernel="linear", **FREE)]
 
 
@@ -150,7 +150,7 @@ def test_rows_of_zeros_have_an_intercept(model, X):
         assert not model.certificate_.verify(X, y).failed
     assert model.set_params(multi_class="ovr").fit(X, [0, 1, 2, 2]).intercept_ == pytest.approx([-1.0, -1.0, 0.0])
     model.set_params(C=1e-3)
-    for other in (MaxMargin(loss="hinge", fit_intercept=False), MaxMargin(C=np.inf, fit_intercept="free")):
+    for other in (MaxMargin(loss="hinge", fit_intercept=False), MaxMargin(C=np.inf, fit_intercept="unpenalized")):
         with pytest.raises(DataError, match="All rows are zero"):
             other.fit(X, [0, 0, 1, 1])
 
@@ -158,10 +158,10 @@ def test_rows_of_zeros_have_an_intercept(model, X):
 def test_out_of_core_rows_are_refused_and_predicted():
     X, y = balanced(0)
     with pytest.raises(UnavailableError, match="a multiplier for every row"):
-        MaxMargin(1e-3, **FREE).fit(rows.blocks([(X, y)]))
+        MaxMargin(1e-3, **FREE).fit(data.from_blocks([(X, y)]))
     for model in LINEAR:
         model.fit(X, y)
-        np.testing.assert_array_equal(model.predict(rows.blocks([(X, y)])), model.predict(X))
+        np.testing.assert_array_equal(model.predict(data.from_blocks([(X, y)])), model.predict(X))
 
 
 @pytest.mark.parametrize("cls", [dropin.LinearSVC, MaxMargin])

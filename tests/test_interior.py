@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from separatrix import HoKashyap, LeastSquares
-from separatrix.proof import gordan
-from separatrix.proof.interior import interior_weights, overlapping_rows
+from separatrix.certificates import gordan
+from separatrix.certificates.interior import interior_weights, overlapping_rows
 
 
 def overlapping(rng, n, d, whole=False):

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from sklearn.pipeline import Pipeline
 
 from separatrix import DataError
-from separatrix.io import Table, read_table
-from separatrix.io.data.formats import format_of
-from separatrix.io.data.prepare import normalised, preparation, prepare
-from separatrix.io.data.source import Source
+from separatrix.app.tables import Table, read_table
+from separatrix.app.tables.formats import format_of
+from separatrix.app.tables.prepare import normalised, preparation, prepare
+from separatrix.app.tables.source import Source
 
 NUMBERS = np.array([[1.5, 2.0], [-3.0, 4.25], [5.0, 0.0], [0.5, 1.0]])
 LABELS = ["a", "b", "a", "b"]

@@ -7,7 +7,7 @@ import pytest
 import typer
 
 import separatrix
-from separatrix.cli import app
+from separatrix.app.cli import app
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "reference" / "items.md"

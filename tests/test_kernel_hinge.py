@@ -8,10 +8,10 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from separatrix import KernelMaxMargin, MaxMargin, dropin
-from separatrix.optimum import gram_pairs, kernel_decomposition
-from separatrix.patterns.gram_rows import GramRows
-from separatrix.patterns.kernel_patterns import Kernel, KernelPatterns
-from separatrix.rows.memory import as_rows
+from separatrix.data.memory import as_rows
+from separatrix.passes.gram_rows import GramRows
+from separatrix.passes.kernel_patterns import Kernel, KernelPatterns
+from separatrix.solvers import gram_pairs, kernel_decomposition
 from separatrix.space import Space
 
 KERNELS = [{"gamma": 0.7}, {"kernel": "poly", "coef0": 1.0, "gamma": 0.5}, {"kernel": "linear"}, {"gamma": 5.0}]
@@ -44,18 +44,18 @@ def test_it_is_svc(options, C, at_once, monkeypatch):
     assert ours.certificate_.value == pytest.approx(value, rel=1e-5)
 
 
-@pytest.mark.parametrize("intercept", [True, False, "free"])
+@pytest.mark.parametrize("intercept", [True, False, "unpenalized"])
 @pytest.mark.parametrize("C", [1e-3, 1.0, 1e3, 1e6])
 def test_with_the_linear_kernel_it_is_max_margin(intercept, C):
     X, y = make_classification(120, 5, flip_y=0.1, random_state=1)
-    linear = MaxMargin(C, loss="hinge", fit_intercept=intercept, rho=2.0).fit(X, y)
-    kernel = KernelMaxMargin(C, loss="hinge", fit_intercept=intercept, rho=2.0, kernel="linear").fit(X, y)
+    linear = MaxMargin(C, loss="hinge", fit_intercept=intercept, intercept_scaling=2.0).fit(X, y)
+    kernel = KernelMaxMargin(C, loss="hinge", fit_intercept=intercept, intercept_scaling=2.0, kernel="linear").fit(X, y)
     assert kernel.converged_
     assert kernel.certificate_.value == pytest.approx(linear.certificate_.value, rel=1e-4 if C > 1e5 else 1e-6)
     assert kernel.certificate_.verify(X, y)
 
 
-@pytest.mark.parametrize("intercept", [True, False, "free"])
+@pytest.mark.parametrize("intercept", [True, False, "unpenalized"])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_decomposition_finds_what_is_found_at_once(intercept, loss, monkeypatch):
     """With a cache of few rows, and none that ends exactly."""

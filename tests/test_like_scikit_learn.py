@@ -93,7 +93,7 @@ def test_everyone_takes_a_random_state_and_counts_iterations(cls):
 @pytest.mark.parametrize("y", [IRIS[1], IRIS[1] > 0], ids=["three classes", "two"])
 def test_a_machine_is_refused_when_parameters_are_checked(y):
     with pytest.raises(ValueError, match="trains no linear machine"):
-        LMS(multi_class="kesler").fit(IRIS[0], y)
+        LMS(multi_class="joint").fit(IRIS[0], y)
 
 
 def test_a_warning_means_that_more_epochs_help():
@@ -103,16 +103,16 @@ def test_a_warning_means_that_more_epochs_help():
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             model = cls().fit(X, y)
-        assert model.converged_ or model.stop_reason_ == "max_epochs"
-    with pytest.warns(match="ended by max_epochs"):
-        Perceptron(max_epochs=2).fit(X, y)
+        assert model.converged_ or model.stop_reason_ == "max_iter"
+    with pytest.warns(match="ended by max_iter"):
+        Perceptron(max_iter=2).fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        Perceptron(max_epochs=2, average=True).fit(X, y)
+        Perceptron(max_iter=2, average=True).fit(X, y)
 
 
 @pytest.mark.parametrize("layout", [np.asarray, sp.csr_matrix])
-@pytest.mark.parametrize("mode", ["ovr", "ovo", "kesler"])
+@pytest.mark.parametrize("mode", ["ovr", "ovo", "joint"])
 @pytest.mark.parametrize("C", [0.1, float("inf")])
 def test_support_vectors_at_every_price(C, mode, layout, tmp_path):
     """The vectors are combinations of these rows, with the multiples in ``dual_coef_``."""
@@ -145,7 +145,7 @@ def test_former_names_are_checked_as_those_of_today_are():
         (Relaxation(margin_tol=0.2, shuffle=False), Relaxation(tol=0.2, shuffle=False)),
         (LMS(step_tol=0.1), LMS(tol=0.1)),
         (GradientDescent(step_tol=0.1), GradientDescent(tol=0.1)),
-        (HoKashyap(bound_tol=0.0, max_epochs=20), HoKashyap(tol=0.0, max_epochs=20)),
+        (HoKashyap(bound_tol=0.0, max_iter=20), HoKashyap(tol=0.0, max_iter=20)),
     ],
     ids=lambda model: type(model).__name__,
 )

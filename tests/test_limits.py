@@ -29,8 +29,8 @@ from separatrix import (
     Perceptron,
 )
 from separatrix import separability as decide
-from separatrix.optimum.problem import SECONDS_BETWEEN_LOOKS, Problem
-from separatrix.patterns.plain_patterns import Patterns
+from separatrix.passes.plain_patterns import Patterns
+from separatrix.solvers.problem import SECONDS_BETWEEN_LOOKS, Problem
 from separatrix.space import Space
 
 pytestmark = [
@@ -94,26 +94,26 @@ class Slow(NamedTuple):
 
 def endless(cls):
     known = cls().get_params()
-    never = {"max_epochs": 10**9, **dict.fromkeys(("tol", "margin_tol", "step_tol", "bound_tol"), 0.0)}
+    never = {"max_iter": 10**9, **dict.fromkeys(("tol", "margin_tol", "step_tol", "bound_tol"), 0.0)}
     return cls(**{k: v for k, v in never.items() if k in known and known[k] is not None})
 
 
 RUNS_FOR_EVER = [
     cls
     for cls in EVERYONE
-    if "max_epochs" in cls().get_params() and cls not in (HoKashyap, KernelPerceptron, NearestPoint)
+    if "max_iter" in cls().get_params() and cls not in (HoKashyap, KernelPerceptron, NearestPoint)
 ]
 CASES = [
     *(Slow(endless(cls), noise, (3000, 40), 0.1) for cls in RUNS_FOR_EVER),  # the same at any time
-    Slow(Perceptron(max_epochs=10**9, multi_class="kesler"), noise, (20000, 60, 6)),
-    Slow(Perceptron(max_epochs=10**9, multi_class="ovo"), noise, (3000, 40, 6)),
-    Slow(KernelPerceptron(max_epochs=10**9), noise, (6000, 40)),
+    Slow(Perceptron(max_iter=10**9, multi_class="joint"), noise, (20000, 60, 6)),
+    Slow(Perceptron(max_iter=10**9, multi_class="ovo"), noise, (3000, 40, 6)),
+    Slow(KernelPerceptron(max_iter=10**9), noise, (6000, 40)),
     Slow(KernelMaxMargin(C=1e6, tol=1e-14), noise, (5000, 20)),
     Slow(KernelMaxMargin(C=INF, kernel="linear"), noise, (3000, 20)),
     Slow(KernelMaxMargin(C=1e6, tol=1e-14, loss="hinge"), noise, (5000, 20)),
     Slow(MaxMargin(C=INF), narrow, (5000, 700)),
-    Slow(MaxMargin(C=INF, fit_intercept="free"), narrow, (6000, 700)),
-    Slow(MaxMargin(C=INF, multi_class="kesler"), noise, (3000, 100, 10)),
+    Slow(MaxMargin(C=INF, fit_intercept="unpenalized"), narrow, (6000, 700)),
+    Slow(MaxMargin(C=INF, multi_class="joint"), noise, (3000, 100, 10)),
     Slow(MaxMargin(C=1e4, tol=0.0, solver="dual-coordinates"), noise, (20000, 100, 10)),
     Slow(MaxMargin(C=1e4, tol=0.0, solver="dual-coordinates", n_jobs=2), noise, (20000, 100, 10)),
     Slow(MaxMargin(C=1e4, tol=0.0, loss="hinge"), noise, (40000, 200)),
@@ -121,7 +121,7 @@ CASES = [
     Slow(LinearProgram(), noise, (8000, 60)),
     Slow(LinearProgram("minimax"), noise, (8000, 300)),
     Slow(LeastSquares(), noise, (12000, 1800)),  # its equations alone take longer than `AFTER`
-    Slow(HoKashyap(max_epochs=10**9), narrow, (20000, 100)),
+    Slow(HoKashyap(max_iter=10**9), narrow, (20000, 100)),
     Slow(endless(NearestPoint), narrow, (4000, 40)),
     Slow(Separability(), hidden, (1000, 100)),
     Slow(Separability(), noise, (3000, 330)),
@@ -133,8 +133,8 @@ def warmed_up(case):
     """Compile what the fit needs, on few rows of the same kind."""
     X, y = case.data(*case.size)
     small = case.model if isinstance(case.model, Separability) else clone(case.model)
-    if hasattr(small, "max_epochs"):
-        small.set_params(max_epochs=2)
+    if hasattr(small, "max_iter"):
+        small.set_params(max_iter=2)
     if hasattr(small, "max_time"):
         small.set_params(max_time=0.15)
     with warnings.catch_warnings():
@@ -276,7 +276,7 @@ class StopAfterTheSolve(Stop):
 
 def test_a_callback_that_stops_the_proof():
     """0.1 s between two looks, and a proof that takes a second."""
-    few = HoKashyap("descent", max_epochs=2)
+    few = HoKashyap("descent", max_iter=2)
     X, y = warmed_up(Slow(few, noise, (12000, 900)))
 
     def late():
@@ -310,4 +310,4 @@ def test_problems_that_serve_another_one_stop_with_it():
 
 def test_passes_are_counted_within_a_turn_of_crammer_and_singer():
     X, y = noise(500, 5, 5)
-    assert MaxMargin(100.0, loss="hinge", multi_class="kesler", max_passes=2).fit(X, y).n_iter_ < 10
+    assert MaxMargin(100.0, loss="hinge", multi_class="joint", max_passes=2).fit(X, y).n_iter_ < 10

@@ -9,8 +9,8 @@ from fits import vector
 from sklearn.exceptions import ConvergenceWarning
 
 from separatrix import DataError, LinearProgram, MaxMargin, separability
-from separatrix.optimum import linear_program
-from separatrix.patterns.plain_patterns import Patterns
+from separatrix.passes.plain_patterns import Patterns
+from separatrix.solvers import linear_program
 from separatrix.space import Space
 
 each_criterion = pytest.mark.parametrize("criterion", ["minimax", "perceptron"])
@@ -24,7 +24,7 @@ def test_the_minimum(problem, layout, criterion, intercept):
     X, y = problem()
     c, b = weights(y), 0.5 + np.random.default_rng(1).random(len(y))
     Y = oracle.patterns(as_seen(X, layout), y, 2.0 if intercept else 0.0)
-    model = LinearProgram(criterion, b, rho=2.0, fit_intercept=intercept)
+    model = LinearProgram(criterion, b, intercept_scaling=2.0, fit_intercept=intercept)
     model.fit(LAYOUTS[layout](X), y, sample_weight=c)
     minimum = oracle_batch.linear_program(Y, c, b, criterion == "minimax")
     assert model.criterion_values_[0] == pytest.approx(minimum, rel=1e-6, abs=1e-7)
@@ -94,7 +94,7 @@ def test_the_soft_margin_of_the_1_norm(problem, layout, C):
     X, y = problem()
     c, b = weights(y), 0.5 + np.random.default_rng(1).random(len(y))
     Y = oracle.patterns(as_seen(X, layout), y, 2.0)
-    model = LinearProgram("l1", b, C=C, rho=2.0).fit(LAYOUTS[layout](X), y, sample_weight=c)
+    model = LinearProgram("l1", b, C=C, intercept_scaling=2.0).fit(LAYOUTS[layout](X), y, sample_weight=c)
     minimum = oracle_batch.least_sum(Y, c, b, C)
     value = model.criterion_values_[0]
     assert value == pytest.approx(minimum, rel=1e-6, abs=1e-9)
@@ -108,7 +108,7 @@ def test_the_soft_margin_of_the_1_norm(problem, layout, C):
 def test_the_max_norm_distance_and_pairs_of_classes():
     X = np.array([[0.0, 0.0], [0.5, 3.0], [4.0, 0.5], [4.5, 9.0], [2.0, 20.0], [2.5, 21.0]])
     y = np.repeat([0, 1, 2], 2)
-    two = LinearProgram("l1", C=1e3, rho=100.0).fit(X[:4], y[:4])
+    two = LinearProgram("l1", C=1e3, intercept_scaling=100.0).fit(X[:4], y[:4])
     w, bias = two.coef_[0], two.intercept_[0]
     assert np.count_nonzero(np.abs(w) > 1e-9) == 1
     distances = np.abs(X[:4] @ w + bias) / np.abs(w).sum()

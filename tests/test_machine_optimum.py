@@ -14,16 +14,16 @@ from sklearn.preprocessing import scale
 from sklearn.svm import LinearSVC
 
 from separatrix import MaxMargin, NotSeparableError, max_margin_path, separability
-from separatrix.loops.machine_dual_loop import machine_sweep
-from separatrix.optimum import active_set, machine_start, newton
-from separatrix.rows.memory import as_rows
+from separatrix.data.memory import as_rows
+from separatrix.solvers import active_set, machine_start, newton
+from separatrix.solvers.loops.machine_dual_loop import machine_sweep
 
 
 @pytest.mark.parametrize("layout", ALL_LAYOUTS.values(), ids=ALL_LAYOUTS)
 @pytest.mark.parametrize("C", [0.1, 10.0, np.inf])
 def test_it_is_the_optimum_on_keslers_patterns(C, layout):
     X, y = clouds(spread=0.8)
-    model = MaxMargin(C, multi_class="kesler").fit(layout(X), y)
+    model = MaxMargin(C, multi_class="joint").fit(layout(X), y)
     Y = oracle_kesler.patterns(X, y, 1.0, 0.0 if np.isinf(C) else (2 * C) ** -0.5)
     best, vector = oracle.max_margin(Y)
     assert model.certificate_.lower == pytest.approx(best, rel=1e-7)
@@ -47,14 +47,14 @@ def test_the_minimiser_of_the_soft_margin():
     X, y = clouds(spread=2.0, n=32)
     weight = np.random.default_rng(0).integers(1, 4, 32).astype(float)
     C = 0.7
-    model = MaxMargin(C, multi_class="kesler").fit(X, y, weight)
+    model = MaxMargin(C, multi_class="joint").fit(X, y, weight)
     Y, c = oracle_kesler.patterns(X, y), np.repeat(weight, 3)
     width = Y.shape[1]
     G = np.diag(np.concatenate([np.ones(width), 2 * C * c]))
     solved = quadprog.solve_qp(G, np.zeros(len(G)), np.column_stack([Y, np.eye(len(Y))]).T, np.ones(len(Y)))[0]
     found = np.column_stack([model.coef_, model.intercept_]).ravel()
     np.testing.assert_allclose(found, solved[:width], atol=1e-6)
-    repeated = MaxMargin(C, multi_class="kesler").fit(
+    repeated = MaxMargin(C, multi_class="joint").fit(
         np.repeat(X, weight.astype(int), axis=0), np.repeat(y, weight.astype(int))
     )
     np.testing.assert_allclose(repeated.coef_, model.coef_, atol=1e-8)
@@ -64,7 +64,7 @@ def test_the_minimiser_of_the_soft_margin():
 def test_the_hard_margin_is_crammer_and_singers():
     X, y = load_wine(return_X_y=True)
     X = scale(X)
-    ours = MaxMargin(np.inf, multi_class="kesler").fit(X, y)
+    ours = MaxMargin(np.inf, multi_class="joint").fit(X, y)
     theirs = LinearSVC(multi_class="crammer_singer", C=1e4, tol=1e-8, max_iter=100_000, random_state=0).fit(X, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-4)
@@ -75,26 +75,26 @@ def test_the_hard_margin_is_crammer_and_singers():
 
 def test_wide_machines_by_conjugate_gradients(monkeypatch):
     X, y = clouds(spread=1.5)
-    exact = MaxMargin(3.0, multi_class="kesler").fit(X, y)
+    exact = MaxMargin(3.0, multi_class="joint").fit(X, y)
     monkeypatch.setattr(newton, "LARGEST_HESSIAN", 0)
-    model = MaxMargin(3.0, multi_class="kesler").fit(X, y)
+    model = MaxMargin(3.0, multi_class="joint").fit(X, y)
     np.testing.assert_allclose(model.coef_, exact.coef_, atol=1e-6)
     assert model.certificate_.gap < 1e-8
 
 
 def test_an_extreme_price_is_the_hard_margin():
     X, y = clouds()
-    hard = MaxMargin(np.inf, multi_class="kesler").fit(X, y)
-    soft = MaxMargin(1e13, multi_class="kesler").fit(X, y)
+    hard = MaxMargin(np.inf, multi_class="joint").fit(X, y)
+    soft = MaxMargin(1e13, multi_class="joint").fit(X, y)
     np.testing.assert_allclose(soft.coef_, hard.coef_, rtol=1e-5, atol=1e-6)
 
 
 def test_paths_and_pairs():
     X, y = clouds(spread=1.2)
     for model, C in zip(
-        max_margin_path(X, y, [10.0, 0.1, np.inf], multi_class="kesler"), [10.0, 0.1, np.inf], strict=True
+        max_margin_path(X, y, [10.0, 0.1, np.inf], multi_class="joint"), [10.0, 0.1, np.inf], strict=True
     ):
-        alone = MaxMargin(C, multi_class="kesler").fit(X, y)
+        alone = MaxMargin(C, multi_class="joint").fit(X, y)
         np.testing.assert_allclose(model.coef_, alone.coef_, rtol=1e-6, atol=1e-8)
         assert model.certificate_.verify(X, y)
     with pytest.raises(ValueError, match="max_margin_path"):
@@ -103,7 +103,7 @@ def test_paths_and_pairs():
     assert pairs.coef_.shape == (6, 3)
     for certificate, k in zip(pairs.certificates_, range(6), strict=True):
         assert certificate.verify(X, y)
-        rows = np.isin(y, certificate.between)
+        rows = np.isin(y, certificate.class_pair)
         pair = MaxMargin().fit(X[rows], y[rows])
         np.testing.assert_allclose(pair.coef_[0], pairs.coef_[k], atol=1e-9)
     several = MaxMargin(n_jobs=2).fit(X, y)
@@ -113,11 +113,11 @@ def test_paths_and_pairs():
 def test_what_a_machine_cannot_do():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match="no free bias"):
-        MaxMargin(multi_class="kesler", fit_intercept="free").fit(X, y)
+        MaxMargin(multi_class="joint", fit_intercept="unpenalized").fit(X, y)
     with pytest.raises(ValueError, match="trains no linear machine"):
-        MaxMargin(multi_class="kesler", solver="dual-coordinates").fit(X, y)
+        MaxMargin(multi_class="joint", solver="dual-coordinates").fit(X, y)
     with pytest.raises(NotSeparableError, match="No linear machine") as caught:
-        MaxMargin(np.inf, multi_class="kesler").fit(X, y)
+        MaxMargin(np.inf, multi_class="joint").fit(X, y)
     assert caught.value.certificate.verify(X, y)
     assert caught.value.certificate.separable is False
 
@@ -128,8 +128,8 @@ def test_digits_are_separable_by_one_machine():
     assert answer.separable is True
     assert answer.certificate.verify(X, y, exact=True)
     assert answer.margin > 0
-    assert {k for k, a in answer.total.items() if a.separable is False} == {8, 9}
-    assert all(answer.pairwise.values())
+    assert {k for k, a in answer.one_vs_rest.items() if a.separable is False} == {8, 9}
+    assert all(answer.one_vs_one.values())
 
 
 @settings(max_examples=25)
@@ -144,12 +144,14 @@ def test_the_three_kinds_of_separability(seed, bias):
     best, _ = oracle.max_margin(Y)
     assert answer.separable is (best > 1e-9)
     assert answer.certificate.verify(X, y, exact=True)
-    if all(answer.total.values()):
+    if all(answer.one_vs_rest.values()):
         assert answer.separable
     if answer.separable:
-        assert all(answer.pairwise.values())
+        assert all(answer.one_vs_one.values())
     if answer.separable is False:
-        np.testing.assert_allclose(answer.gordan.weight @ Y[answer.gordan.rows], 0.0, atol=1e-12)
+        np.testing.assert_allclose(
+            answer.infeasibility_proof.weight @ Y[answer.infeasibility_proof.rows], 0.0, atol=1e-12
+        )
 
 
 def test_pairwise_does_not_imply_one_machine():
@@ -162,7 +164,7 @@ def test_pairwise_does_not_imply_one_machine():
     X = np.vstack([np.array([[-1.0, 1.0], [6.0, 1.0]]) @ R.T for R in turn])
     y = np.repeat([0, 1, 2], 2)
     answer = separability(X, y)
-    assert all(answer.pairwise.values())
+    assert all(answer.one_vs_one.values())
     assert answer.separable is False
     assert answer.certificate.verify(X, y)
     closer = X.copy()
@@ -183,7 +185,7 @@ def test_sweeps_over_rows_and_rivals_find_the_soft_margin(C, layout):
     assert size == n
     assert largest < 1e-3
     assert np.all(alpha >= 0)
-    model = MaxMargin(C, multi_class="kesler").fit(X, y)
+    model = MaxMargin(C, multi_class="joint").fit(X, y)
     np.testing.assert_allclose(V[:, :-1], model.coef_, atol=2e-3 * np.abs(model.coef_).max())
 
 
@@ -201,11 +203,11 @@ def test_a_row_far_from_all_boundaries_is_left_out():
 def test_the_start_of_a_hard_margin_changes_no_result(monkeypatch):
     X, y = load_digits(return_X_y=True)
     X, y = X[:600], y[:600]
-    model = MaxMargin(np.inf, multi_class="kesler").fit(X, y)
+    model = MaxMargin(np.inf, multi_class="joint").fit(X, y)
     monkeypatch.setattr(machine_start, "ROWS", 200)  # a part of the rows does for a start
-    part = MaxMargin(np.inf, multi_class="kesler").fit(X, y)
+    part = MaxMargin(np.inf, multi_class="joint").fit(X, y)
     monkeypatch.setattr(active_set, "VALUES_FROM_MEAN", np.inf)
-    without = MaxMargin(np.inf, multi_class="kesler").fit(X, y)
+    without = MaxMargin(np.inf, multi_class="joint").fit(X, y)
     assert model.n_passes_ > without.n_passes_  # sweeps are passes
     for other in (part, without):
         np.testing.assert_allclose(model.coef_, other.coef_, atol=1e-6 * np.abs(other.coef_).max())
@@ -214,5 +216,5 @@ def test_the_start_of_a_hard_margin_changes_no_result(monkeypatch):
 def test_sweeps_keep_to_a_limit_of_passes():
     X, y = load_digits(return_X_y=True)
     with pytest.warns(ConvergenceWarning):
-        model = MaxMargin(np.inf, multi_class="kesler", max_passes=4).fit(X, y)
+        model = MaxMargin(np.inf, multi_class="joint", max_passes=4).fit(X, y)
     assert model.n_passes_ < 6

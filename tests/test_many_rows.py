@@ -7,14 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from separatrix import LeastSquares, MaxMargin, Perceptron
-from separatrix.estimators._fit.labels import classes_and_codes
-from separatrix.loops.small_newton import small_newton
-from separatrix.optimum import sample_newton, sift, solvers
-from separatrix.patterns.plain_patterns import Patterns
-from separatrix.rows.base import evenly
-from separatrix.rows.memory import as_rows, frozen
+from separatrix.data.base import evenly
+from separatrix.data.memory import as_rows, frozen
+from separatrix.fit.labels import classes_and_codes
+from separatrix.passes.plain_patterns import Patterns
+from separatrix.solvers import choice as solvers
+from separatrix.solvers import sample_newton, sift
+from separatrix.solvers.loops.small_newton import small_newton
+from separatrix.solvers.normal_equations import NormalEquations
 from separatrix.space import Space
-from separatrix.squared_error.normal_equations import NormalEquations
 
 INF = float("inf")
 
@@ -60,7 +61,7 @@ def test_a_sample_has_rows_of_both_classes(few_are_many, positive, name):
     assert model.certificate_.gap <= 1e-5
 
 
-@pytest.mark.parametrize("bias", [True, False, "free"])
+@pytest.mark.parametrize("bias", [True, False, "unpenalized"])
 @pytest.mark.parametrize("C", [1e-3, 1.0, 100.0])
 def test_a_soft_margin_from_a_sample(few_are_many, bias, C):
     X, y = rows(40_000, 6, noise=0.1)

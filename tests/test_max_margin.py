@@ -11,7 +11,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from separatrix import MaxMargin, NotSeparableError, UnavailableError, max_margin_path
 from separatrix.callbacks import MarginTrace
-from separatrix.optimum import active_set
+from separatrix.solvers import active_set
 
 INF = float("inf")
 
@@ -68,7 +68,7 @@ def shapes(rng):
 def test_hard_margin_is_that_of_a_qp(seed, free, size):
     for name, (X, l) in shapes(np.random.default_rng(seed)).items():
         reference = hard_reference(X, l, 1.0, free)
-        model = MaxMargin(INF, fit_intercept="free" if free else True, rho=size).fit(size * X, l)
+        model = MaxMargin(INF, fit_intercept="unpenalized" if free else True, intercept_scaling=size).fit(size * X, l)
         certificate = model.certificate_
         assert certificate.lower == pytest.approx(size * reference, rel=1e-6), name
         assert certificate.upper == pytest.approx(size * reference, rel=1e-6), name
@@ -90,7 +90,7 @@ def test_soft_margin_is_that_of_a_qp(seed, free, C):
             l[0] = -l[0]
         c = rng.uniform(0.5, 2.0, len(l))
         reference = soft_reference(X, l, C, c, 1.0, free)
-        model = MaxMargin(C, fit_intercept="free" if free else True).fit(X, l, sample_weight=c)
+        model = MaxMargin(C, fit_intercept="unpenalized" if free else True).fit(X, l, sample_weight=c)
         w, b = model.coef_[0], model.intercept_[0]
         slack = np.maximum(0, 1 - l * (X @ w + b))
         primal = (w @ w + (0 if free else b * b)) / 2 + C * np.sum(c * slack**2)
@@ -110,8 +110,10 @@ def test_probabilities_that_are_not_available(name):
 
 def test_known_margins(sonar, wbc, separable_wbc):
     assert MaxMargin(INF).fit(*sonar).certificate_.lower == pytest.approx(0.0084057373, abs=5e-11)
-    assert MaxMargin(INF, rho=30.0).fit(*separable_wbc).certificate_.lower == pytest.approx(0.0242503074, abs=5e-11)
-    assert MaxMargin(0.5, rho=10.0).fit(*wbc).certificate_.lower == pytest.approx(0.1303345, abs=5e-8)
+    assert MaxMargin(INF, intercept_scaling=30.0).fit(*separable_wbc).certificate_.lower == pytest.approx(
+        0.0242503074, abs=5e-11
+    )
+    assert MaxMargin(0.5, intercept_scaling=10.0).fit(*wbc).certificate_.lower == pytest.approx(0.1303345, abs=5e-8)
     X, y = load_breast_cancer(return_X_y=True)
     assert MaxMargin(INF).fit(scale(X), y).certificate_.lower == pytest.approx(0.00139252, abs=5e-9)
     raw = MaxMargin(INF).fit(X, y).certificate_
@@ -123,12 +125,12 @@ def test_known_margins(sonar, wbc, separable_wbc):
 def test_it_is_a_drop_in_for_linear_svc_and_svc():
     X, y = make_classification(200, 8, flip_y=0.1, random_state=0)
     theirs = LinearSVC(C=0.3, dual=False, tol=1e-10, intercept_scaling=2.0).fit(X, y)
-    ours = MaxMargin(0.3, rho=2.0).fit(X, y)
+    ours = MaxMargin(0.3, intercept_scaling=2.0).fit(X, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-5, atol=1e-8)
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-5, atol=1e-8)
     X, y = load_iris(return_X_y=True)
     svc = SVC(C=1e10, kernel="linear", tol=1e-10).fit(X, y == 0)
-    free = MaxMargin(INF, fit_intercept="free").fit(X, y == 0)
+    free = MaxMargin(INF, fit_intercept="unpenalized").fit(X, y == 0)
     np.testing.assert_allclose(free.coef_, svc.coef_, rtol=1e-4)
     np.testing.assert_allclose(free.intercept_, svc.intercept_, rtol=1e-4)
     assert set(free.support_) == set(svc.support_)
@@ -136,7 +138,7 @@ def test_it_is_a_drop_in_for_linear_svc_and_svc():
 
 
 @pytest.mark.parametrize("C", [0.1, 10.0, INF])
-@pytest.mark.parametrize("intercept", [True, False, "free"])
+@pytest.mark.parametrize("intercept", [True, False, "unpenalized"])
 def test_layouts_and_types_agree(C, intercept):
     rng = np.random.default_rng(0)
     X = rng.integers(-4, 5, (80, 6)).astype(float)
@@ -317,7 +319,7 @@ def test_three_classes():
     assert all(c.verify(X, y == k) for k, c in enumerate(model.certificates_))
 
 
-@pytest.mark.parametrize("intercept", [True, "free"])
+@pytest.mark.parametrize("intercept", [True, "unpenalized"])
 def test_a_path_is_its_fits(intercept):
     X, y = load_breast_cancer(return_X_y=True)
     X, Cs = scale(X), [10.0, 0.1, INF, 1.0]

@@ -14,7 +14,7 @@ from separatrix.rules.mira import steps
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-HOW = {"multi_class": "kesler", "rivals": "together", "shuffle": False, "max_epochs": 6}
+HOW = {"multi_class": "joint", "joint_update": "together", "shuffle": False, "max_iter": 6}
 LAYOUTS = {
     "float64": np.asarray,
     "csr": sp.csr_matrix,
@@ -36,7 +36,7 @@ def assert_same(model, run, categories, d):
 @pytest.mark.parametrize("spread", [0.5, 2.0])
 def test_against_a_quadratic_program(C, variant, spread):
     X, y = clouds(c=4, n=24, spread=spread)
-    run = oracle_kesler.mira(oracle_kesler.patterns(X, y), 3, C, variant, max_epochs=6)
+    run = oracle_kesler.mira(oracle_kesler.patterns(X, y), 3, C, variant, max_iter=6)
     assert_same(PassiveAggressive(C, variant, **HOW).fit(X, y), run, 4, 3)
 
 
@@ -48,7 +48,7 @@ def test_layouts_weights_and_the_extended_space(layout, weighted, delta):
     weight = weights(y) if weighted else None
     Y = oracle_kesler.patterns(X, y, delta=delta)
     many = None if weight is None else np.repeat(weight, 2)
-    run = oracle_kesler.mira(Y, 2, 0.05, weight=many, max_epochs=6)
+    run = oracle_kesler.mira(Y, 2, 0.05, weight=many, max_iter=6)
     model = PassiveAggressive(0.05, delta=delta, **HOW).fit(LAYOUTS[layout](X), y, sample_weight=weight)
     assert_same(model, run, 3, 3)
     assert model.certificate_.verify(X, y)
@@ -56,7 +56,7 @@ def test_layouts_weights_and_the_extended_space(layout, weighted, delta):
 
 def test_updates_one_by_one():
     X, y = clouds(c=4, n=16, spread=1.0)
-    path = oracle_kesler.mira(oracle_kesler.patterns(X, y), 3, 0.1, max_epochs=2).path
+    path = oracle_kesler.mira(oracle_kesler.patterns(X, y), 3, 0.1, max_iter=2).path
     for updates in range(1, 12):
         model = PassiveAggressive(0.1, **{**HOW, "max_updates": updates}).fit(X, y)
         assert model.n_updates_ == updates
@@ -88,7 +88,7 @@ def test_the_theorem_holds_for_all_rivals_at_once(C, variant):
     X, y = clouds(c=4, n=40, spread=0.4)
     Y = oracle_kesler.patterns(X, y)
     gamma, _ = oracle.max_margin(Y)
-    model = PassiveAggressive(C, variant, margin_tol=0.1, **{**HOW, "max_epochs": 5000}).fit(X, y)
+    model = PassiveAggressive(C, variant, margin_tol=0.1, **{**HOW, "max_iter": 5000}).fit(X, y)
     assert model.converged_
     bound = bounds.passive_aggressive(oracle.radius(Y), gamma / (1 + 1e-6), C, variant, 0.1)
     assert model.n_updates_ <= bound
@@ -102,14 +102,14 @@ def test_a_step_that_is_too_small_breaks_the_theorem():
     X, y = clouds(c=4, n=40, spread=0.4)
     Y = oracle_kesler.patterns(X, y)
     allowed = bounds.passive_aggressive(oracle.radius(Y), oracle.max_margin(Y)[0], math.inf, "I", 1.0)
-    timid = PassiveAggressive(1e-5, margin_tol=1e-3, **{**HOW, "max_epochs": 2000}).fit(X, y)
+    timid = PassiveAggressive(1e-5, margin_tol=1e-3, **{**HOW, "max_iter": 2000}).fit(X, y)
     assert timid.n_updates_ > allowed
 
 
 def test_it_is_the_strongest_rival_where_there_is_one():
     X, y = clouds(c=3, n=30, spread=1.0)
     both = [
-        PassiveAggressive(0.1, **{**HOW, "rivals": rivals}).fit(X[y != "c"], y[y != "c"]).coef_
+        PassiveAggressive(0.1, **{**HOW, "joint_update": rivals}).fit(X[y != "c"], y[y != "c"]).coef_
         for rivals in ("strongest", "together")
     ]
     np.testing.assert_array_equal(*both)
@@ -117,17 +117,17 @@ def test_it_is_the_strongest_rival_where_there_is_one():
 
 def test_averages_and_going_on():
     X, y = clouds(c=3, n=30, spread=1.5)
-    path = oracle_kesler.mira(oracle_kesler.patterns(X, y), 2, 0.05, max_epochs=6).path
+    path = oracle_kesler.mira(oracle_kesler.patterns(X, y), 2, 0.05, max_iter=6).path
     mean = np.mean(path, axis=0).reshape(3, 4)
     model = PassiveAggressive(0.05, average=True, **HOW).fit(X, y)
     np.testing.assert_allclose(np.column_stack([model.coef_, model.intercept_]), mean, atol=1e-8)
     whole = PassiveAggressive(0.05, **HOW).fit(X, y)
-    parts = PassiveAggressive(0.05, warm_start=True, **{**HOW, "max_epochs": 3}).fit(X, y).fit(X, y)
+    parts = PassiveAggressive(0.05, warm_start=True, **{**HOW, "max_iter": 3}).fit(X, y).fit(X, y)
     np.testing.assert_array_equal(parts.coef_, whole.coef_)
     blocks = PassiveAggressive(0.05, **HOW).partial_fit(X, y, classes=["a", "b", "c"])
-    np.testing.assert_allclose(blocks.coef_, PassiveAggressive(0.05, **{**HOW, "max_epochs": 1}).fit(X, y).coef_)
+    np.testing.assert_allclose(blocks.coef_, PassiveAggressive(0.05, **{**HOW, "max_iter": 1}).fit(X, y).coef_)
 
 
 def test_other_rules_have_no_such_step():
-    with pytest.raises(ValueError, match="rivals"):
-        Perceptron(rivals="together").fit(*clouds())
+    with pytest.raises(ValueError, match="joint_update"):
+        Perceptron(joint_update="together").fit(*clouds())

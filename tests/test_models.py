@@ -20,17 +20,17 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import separatrix
 from separatrix import MaxMargin, ModelError, Perceptron, PerceptronLike, load, save
-from separatrix.io import read_model
-from separatrix.io.model.encoding import Decoder, encode
-from separatrix.io.model.files import _digest
+from separatrix.persistence import read_model
+from separatrix.persistence.encoding import Decoder, encode
+from separatrix.persistence.files import _digest
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 def fitted(cls, y=None, **params):
     X, labels = blobs_2d()
-    if "max_epochs" in cls().get_params():
-        params.setdefault("max_epochs", 5)
+    if "max_iter" in cls().get_params():
+        params.setdefault("max_iter", 5)
     return cls(**params).fit(X, labels if y is None else y), X
 
 
@@ -85,8 +85,8 @@ def test_the_certificate_still_proves(tmp_path):
 
 def test_a_fit_goes_on_where_it_was_saved(tmp_path):
     X, y = overlapping()
-    whole = Perceptron(max_epochs=20).fit(X, y)
-    half = Perceptron(max_epochs=10, warm_start=True).fit(X, y)
+    whole = Perceptron(max_iter=20).fit(X, y)
+    half = Perceptron(max_iter=10, warm_start=True).fit(X, y)
     save(half, tmp_path / "half.sx")
     again = load(tmp_path / "half.sx").fit(X, y)
     np.testing.assert_array_equal(again.coef_, whole.coef_)
@@ -112,8 +112,8 @@ def test_meta_estimators_and_odd_parameters(tmp_path):
     X, _ = blobs_2d()
     y = np.arange(30) % 3
     for model in (
-        OneVsOneClassifier(Perceptron(max_epochs=3)),
-        Perceptron(random_state=np.random.RandomState(3), max_epochs=3),
+        OneVsOneClassifier(Perceptron(max_iter=3)),
+        Perceptron(random_state=np.random.RandomState(3), max_iter=3),
         MaxMargin(class_weight={0: 1.0, 1: 2.0, 2: 0.5}),
     ):
         model.fit(X, y)
@@ -195,16 +195,16 @@ HOSTILE = [
     thing("os.system", command="echo"),
     thing("subprocess.Popen", args=["echo"]),
     thing("builtins.eval", source="1"),
-    thing("separatrix.cli.main"),
-    thing("separatrix.cli.__main__.x"),
-    thing("separatrix.estimators._fit.separator.hashlib"),
-    thing("separatrix.estimators._fit.separator.fingerprint"),
-    thing("separatrix.estimators._fit.separator.Patterns"),
+    thing("separatrix.app.cli.main"),
+    thing("separatrix.app.cli.__main__.x"),
+    thing("separatrix.fit.separator.hashlib"),
+    thing("separatrix.fit.separator.fingerprint"),
+    thing("separatrix.fit.separator.Patterns"),
     thing("separatrix.nowhere.Nothing"),
     thing("sklearn.preprocessing._function_transformer.FunctionTransformer", func={"!": "function"}),
     thing("sklearn.feature_extraction.text.TfidfVectorizer"),
     thing("separatrix.space.Space", rho=1.0),
-    thing("separatrix.proof.certificate.Certificate", lower=1.0),
+    thing("separatrix.certificates.certificate.Certificate", lower=1.0),
     {"!": "array", "name": "0"},
     {"!": "pickle", "data": "gASV"},
     {"!": "dtype", "name": "V8"},
@@ -322,7 +322,7 @@ def test_any_damage_is_seen(tmp_path, good, data):
 
 leaves = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(max_size=8))
 names = st.sampled_from(
-    ["separatrix.space.Space", "separatrix.proof.certificate.Certificate", "sklearn.pipeline.Pipeline",
+    ["separatrix.space.Space", "separatrix.certificates.certificate.Certificate", "sklearn.pipeline.Pipeline",
      "separatrix.estimators.max_margin.MaxMargin", "separatrix.space.Hyperplane", "os.system"]
 )  # fmt: skip
 kinds = st.sampled_from(

@@ -15,8 +15,8 @@ import scipy.sparse as sp
 from oracle_exact import meaning
 
 from separatrix import CRAMMA, DynamicMargin, KernelMaxMargin, MaxMargin, NotSeparableError, Perceptron, separability
-from separatrix.proof.checker import CLAIMS, check
-from separatrix.proof.verification import exact_weights
+from separatrix.certificates.checker import CLAIMS, check
+from separatrix.certificates.verification import exact_weights
 
 INF, NAN = math.inf, math.nan
 NUMBERS = ["lower", "upper", "radius", "rho", "delta", "hinge"]
@@ -53,15 +53,17 @@ def fits(rng):
     weight = rng.choice([0.0, 0.5, 1.0, 2.0, 1e6], len(y)) if rng.random() < 0.5 else None
     intercept = rng.choice([True, False])
     models = [
-        Perceptron(max_epochs=20, fit_intercept=intercept, rho=float(rng.choice([1.0, 0.3, 40.0]))),
-        CRAMMA(delta=0.7, max_epochs=20) if rng.random() < 0.5 else DynamicMargin(max_epochs=20, delta=0.5),
-        MaxMargin(float(rng.choice([1.0, 0.01, 100.0])), fit_intercept=rng.choice(["free", True, False])),
-        MaxMargin(math.inf, fit_intercept=rng.choice(["free", True])),
-        MaxMargin(float(rng.choice([1.0, 0.01, 1e5])), loss="hinge", fit_intercept=rng.choice(["free", True, False])),
+        Perceptron(max_iter=20, fit_intercept=intercept, intercept_scaling=float(rng.choice([1.0, 0.3, 40.0]))),
+        CRAMMA(delta=0.7, max_iter=20) if rng.random() < 0.5 else DynamicMargin(max_iter=20, delta=0.5),
+        MaxMargin(float(rng.choice([1.0, 0.01, 100.0])), fit_intercept=rng.choice(["unpenalized", True, False])),
+        MaxMargin(math.inf, fit_intercept=rng.choice(["unpenalized", True])),
+        MaxMargin(
+            float(rng.choice([1.0, 0.01, 1e5])), loss="hinge", fit_intercept=rng.choice(["unpenalized", True, False])
+        ),
     ]
     if c > 2:
-        models += [Perceptron(max_epochs=10, multi_class="kesler"), Perceptron(max_epochs=10, multi_class="ovo")]
-        models += [MaxMargin(1.0, multi_class="kesler"), MaxMargin(0.1, loss="hinge", multi_class="kesler")]
+        models += [Perceptron(max_iter=10, multi_class="joint"), Perceptron(max_iter=10, multi_class="ovo")]
+        models += [MaxMargin(1.0, multi_class="joint"), MaxMargin(0.1, loss="hinge", multi_class="joint")]
     for model in models:
         if model.get_params().get("fit_intercept") == "True":
             model.set_params(fit_intercept=True)
@@ -75,7 +77,7 @@ def fits(rng):
         except ValueError:  # zero rows without a bias, one class left
             continue
         for k, certificate in enumerate(certificates):
-            rest = c > 2 and certificate.categories == 2 and certificate.between is None
+            rest = c > 2 and certificate.n_classes == 2 and certificate.class_pair is None
             if rest and len(certificates) != c:
                 continue
             yield X, (y == k).astype(int) if rest else y, certificate
@@ -175,7 +177,7 @@ def wrong_index(rng, values, n):
 
 def mutation(rng, claim, other, n):
     """A field and what to put there."""
-    more = ["rho", "delta", "hinge", "free", "weighted", "fixed_length", "sample_weight", "categories", "unknown"]
+    more = ["rho", "delta", "hinge", "free", "weighted", "fixed_length", "sample_weight", "n_classes", "unknown"]
     field = pick(rng, [*sorted(claim), *more])
     value, stranger = claim.get(field), other.get(field)
     if field in NUMBERS:
@@ -191,9 +193,9 @@ def mutation(rng, claim, other, n):
         wrong += [["-0x1", *value[1:]], ["nan", *value[1:]], [hex(int(value[0], 16) + 1), *value[1:]], [1] * len(value)]
     elif field == "separable":
         wrong = [not value, 1, 0, "true", None, NAN, []]
-    elif field == "categories":
+    elif field == "n_classes":
         wrong = [1, 2, 3, 4, 0, -1, 2.0, "2", True, None, NAN, 10**30]
-    elif field == "between":
+    elif field == "class_pair":
         wrong = [value[::-1], [value[0]], [value[0]] * 2, [7, 8], "01", None, [0, 1], [1, 2], [0, 1, 2]]
     elif field in ("free", "weighted", "fixed_length"):
         wrong = [not value, 1, 0, "no", None, NAN]
@@ -287,7 +289,7 @@ def attack_kernels(seed, count):
         X, y = data(rng)
         if y.max() != 1 or np.abs(X).max() > 1e6:
             continue
-        C, free = pick(rng, [0.1, 1.0, 100.0]), pick(rng, [True, False, "free"])
+        C, free = pick(rng, [0.1, 1.0, 100.0]), pick(rng, [True, False, "unpenalized"])
         try:
             certificate = KernelMaxMargin(C, kernel="linear", fit_intercept=free).fit(X, y).certificate_
         except ValueError:

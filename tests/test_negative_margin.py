@@ -26,7 +26,7 @@ def test_bounds_hold_in_the_plane(seed, sparse):
     l = np.where(y == 1, 1.0, -1.0)
     Y = l[:, None] * np.column_stack([X, np.full(n, 0.5)])
     best = (DIRECTIONS @ Y.T).min(axis=1).max()
-    answer = negative_margin(sp.csr_matrix(X) if sparse else X, y, rho=0.5)
+    answer = negative_margin(sp.csr_matrix(X) if sparse else X, y, intercept_scaling=0.5)
     near = 1e-3 * np.linalg.norm(Y, axis=1).max()  # of the grid
     assert answer.lower <= best + near
     assert answer.upper >= best - 1e-12
@@ -93,7 +93,7 @@ def test_data_of_any_size(size, fit_intercept):
     rng = np.random.default_rng(0)
     X, y = rng.integers(-4, 5, (12, 2)).astype(float), np.arange(12) % 2
     one = negative_margin(X, y, fit_intercept=fit_intercept)
-    other = negative_margin(size * X, y, fit_intercept=fit_intercept, rho=size)
+    other = negative_margin(size * X, y, fit_intercept=fit_intercept, intercept_scaling=size)
     np.testing.assert_array_equal(other.direction, one.direction)
     assert other.lower <= other.upper <= 0
     assert Fraction(other.lower) <= Fraction(size) * Fraction(one.lower)
@@ -111,7 +111,7 @@ def test_bounds_hold_of_columns_of_very_different_sizes():
         rho = float(rng.choice([1e-300, 1.0, 1e300]))
         if separability(X, y).separable:
             continue
-        answer = negative_margin(X, y, rho=rho)
+        answer = negative_margin(X, y, intercept_scaling=rho)
         Y = [[l * Fraction(v) for v in (*x, rho)] for x, l in zip(X.tolist(), (2 * y - 1).tolist(), strict=True)]
         u = [*map(Fraction, answer.direction.tolist())]
         reached, length2 = min(sum(a * b for a, b in zip(u, r, strict=True)) for r in Y), sum(v * v for v in u)
@@ -131,4 +131,4 @@ def test_rows_of_zeros_only():
 @pytest.mark.parametrize("rho", [np.nan, -1.0, 0.0, np.inf])
 def test_rho_is_positive_and_finite(rho):
     with pytest.raises(ValueError, match=r"rho=.* must be positive and finite"):
-        negative_margin([[0.0], [1.0], [0.5]], [0, 0, 1], rho=rho)
+        negative_margin([[0.0], [1.0], [0.5]], [0, 0, 1], intercept_scaling=rho)

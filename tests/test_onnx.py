@@ -11,8 +11,8 @@ from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
 from separatrix import MaxMargin, ModelError, PiecewiseLinearMachine, VotedPerceptron, load
-from separatrix.cli import app
-from separatrix.io.model.onnx_export import export_onnx, to_onnx
+from separatrix.app.cli import app
+from separatrix.persistence.onnx_export import export_onnx, to_onnx
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -26,7 +26,7 @@ def session(model):
 def test_every_linear_separator(cls, labels):
     X, y = margin_6d()
     y = {"text": y, "truth": y == "yes", "three": np.arange(len(y)) % 3}[labels]
-    model = cls(**({"max_epochs": 3} if "max_epochs" in cls().get_params() else {})).fit(X, y)
+    model = cls(**({"max_iter": 3} if "max_iter" in cls().get_params() else {})).fit(X, y)
     if cls in (VotedPerceptron, PiecewiseLinearMachine) or not hasattr(model, "coef_"):
         with pytest.raises(ModelError, match="cannot be exported"):
             to_onnx(model)

@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from separatrix import KernelPerceptron, Perceptron
-from separatrix.loops.order import order_of, permutation
-from separatrix.rows import memory
-from separatrix.rows.memory import MemoryRows, rows_together
+from separatrix.data import memory
+from separatrix.data.memory import MemoryRows, rows_together
+from separatrix.online.loops.order import order_of, permutation
 
 WORD = 2**64
 
@@ -58,7 +58,7 @@ def test_blocks_are_read_in_sequence_and_many():
     assert rows_together(MemoryRows(np.zeros((10, 2)))) == 0  # row by row: few rows are in a cache anyway
 
 
-@pytest.mark.filterwarnings("ignore:.*max_epochs")
+@pytest.mark.filterwarnings("ignore:.*max_iter")
 def test_a_fit_in_blocks_can_be_resumed(rng, monkeypatch):
     monkeypatch.setattr(memory, "LEAST_PARTS", 30)
     X = rng.normal(size=(300, 4))
@@ -66,9 +66,9 @@ def test_a_fit_in_blocks_can_be_resumed(rng, monkeypatch):
     whole = Perceptron(shuffle="blocks").fit(X, y)
     assert whole.score(X, y) == 1.0
     assert whole.certificate_.verify(X, y)
-    parts = Perceptron(shuffle="blocks", max_epochs=1, warm_start=True).fit(X, y).fit(X, y)
-    two = Perceptron(shuffle="blocks", max_epochs=2).fit(X, y)
-    freely = Perceptron(max_epochs=2).fit(X, y)
+    parts = Perceptron(shuffle="blocks", max_iter=1, warm_start=True).fit(X, y).fit(X, y)
+    two = Perceptron(shuffle="blocks", max_iter=2).fit(X, y)
+    freely = Perceptron(max_iter=2).fit(X, y)
     assert_array_equal(two.coef_, parts.coef_)
     assert not np.array_equal(freely.coef_, two.coef_)
 

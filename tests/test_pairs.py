@@ -24,7 +24,7 @@ from separatrix import (
     VotedPerceptron,
 )
 from separatrix.callbacks import Callback, MarginTrace
-from separatrix.patterns.binary_problems import claims_by_pairs, pairs, votes
+from separatrix.passes.binary_problems import claims_by_pairs, pairs, votes
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -33,16 +33,16 @@ quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarnin
 @pytest.mark.parametrize("cls", [cls for cls in ESTIMATORS if "multi_class" in cls().get_params()])
 def test_pairs_are_estimators_of_two_classes(cls):
     X, y = clouds(spread=1.0, n=32)
-    how = {"max_epochs": 15} if "max_epochs" in cls().get_params() else {}
+    how = {"max_iter": 15} if "max_iter" in cls().get_params() else {}
     model = cls(multi_class="ovo", **how).fit(X, y)
     names = model.classes_.tolist()
     assert model.multi_class_ == "ovo"
-    assert [c.between for c in model.certificates_] == [(names[i], names[j]) for i, j in pairs(4)]
+    assert [c.class_pair for c in model.certificates_] == [(names[i], names[j]) for i, j in pairs(4)]
     assert model.certificate_.upper == min(c.upper for c in model.certificates_)
     for p, certificate in enumerate(model.certificates_):
         assert certificate.verify(X, y)
         if "random_state" not in cls().get_params() and cls is not VotedPerceptron:
-            rows = np.isin(y, certificate.between)
+            rows = np.isin(y, certificate.class_pair)
             alone = cls(**how).fit(X[rows], y[rows])
             np.testing.assert_allclose(alone.coef_[0], model.coef_[p], atol=1e-9)
             assert alone.certificate_.upper == certificate.upper
@@ -84,19 +84,19 @@ def test_regions_without_or_with_several_categories():
     X = X[:, :2]
     rest = MaxMargin(np.inf).fit(X, y)
     grid = np.stack(np.meshgrid(np.linspace(-9, 9, 41), np.linspace(-9, 9, 41)), axis=-1).reshape(-1, 2)
-    counts = rest.claims(grid).sum(axis=1)
+    counts = rest.classes_claiming(grid).sum(axis=1)
     np.testing.assert_array_equal(counts, (grid @ rest.coef_.T + rest.intercept_ > 0).sum(axis=1))
-    np.testing.assert_array_equal(rest.ambiguous(grid), counts != 1)
+    np.testing.assert_array_equal(rest.is_ambiguous(grid), counts != 1)
     assert {0, 1, 2} >= set(counts.tolist()) > {1}
-    assert rest.ambiguous([[0.0, 0.0]]).all()
-    assert not rest.ambiguous(X).any()
+    assert rest.is_ambiguous([[0.0, 0.0]]).all()
+    assert not rest.is_ambiguous(X).any()
     duels = MaxMargin(np.inf, multi_class="ovo").fit(X, y)
-    assert set(duels.claims(grid).sum(axis=1).tolist()) <= {0, 1}
-    machine = MaxMargin(np.inf, multi_class="kesler").fit(X, y)
-    assert not machine.ambiguous(grid).any()
+    assert set(duels.classes_claiming(grid).sum(axis=1).tolist()) <= {0, 1}
+    machine = MaxMargin(np.inf, multi_class="joint").fit(X, y)
+    assert not machine.is_ambiguous(grid).any()
     two = MaxMargin().fit(X[y != "a"], y[y != "a"])
-    assert two.claims(X).shape == (30, 2)
-    assert not two.ambiguous(X).any()
+    assert two.classes_claiming(X).shape == (30, 2)
+    assert not two.is_ambiguous(X).any()
 
 
 @quiet
@@ -105,7 +105,7 @@ def test_regions_without_or_with_several_categories():
 def test_threads_change_nothing(cls, mode):
     X, y = clouds(spread=2.0, n=60)
     before = set(threading.enumerate())
-    one, many = (cls(multi_class=mode, max_epochs=50, n_jobs=jobs).fit(sp.csr_matrix(X), y) for jobs in (None, 4))
+    one, many = (cls(multi_class=mode, max_iter=50, n_jobs=jobs).fit(sp.csr_matrix(X), y) for jobs in (None, 4))
     np.testing.assert_array_equal(one.decision_function(X), many.decision_function(X))
     assert (one.n_updates_, one.n_visits_, one.stop_reason_) == (many.n_updates_, many.n_visits_, many.stop_reason_)
     assert all(t.daemon for t in set(threading.enumerate()) - before)
@@ -126,8 +126,8 @@ def test_an_error_in_a_thread_is_raised(mode):
 def test_ctrl_c_keeps_what_there_is(mode, jobs):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(400, 20)), rng.integers(0, 4, 400)
-    model = Perceptron(multi_class=mode, max_epochs=10**9, n_jobs=jobs)
-    Perceptron(max_epochs=1).fit(X, y)  # to compile takes longer than the timer waits
+    model = Perceptron(multi_class=mode, max_iter=10**9, n_jobs=jobs)
+    Perceptron(max_iter=1).fit(X, y)  # to compile takes longer than the timer waits
     timer = threading.Timer(0.5, lambda: signal.raise_signal(signal.SIGINT))
     timer.start()
     clock = time.perf_counter()
@@ -182,8 +182,8 @@ def test_a_fit_that_ends_early_has_all_attributes(cls, mode):
 @quiet
 def test_pairs_resume_exactly():
     X, y = clouds(spread=2.0)
-    whole = Perceptron(multi_class="ovo", max_epochs=9).fit(X, y)
-    parts = Perceptron(multi_class="ovo", max_epochs=3, warm_start=True)
+    whole = Perceptron(multi_class="ovo", max_iter=9).fit(X, y)
+    parts = Perceptron(multi_class="ovo", max_iter=3, warm_start=True)
     for _ in range(3):
         parts.fit(X, y)
     np.testing.assert_array_equal(parts.coef_, whole.coef_)
@@ -217,7 +217,7 @@ def test_pairs_in_blocks():
 def test_callbacks_see_all_pairs():
     X, y = clouds(spread=1.5)
     trace = MarginTrace()
-    model = Perceptron(multi_class="ovo", max_epochs=20, n_jobs=2).set_callbacks(trace).fit(X, y)
+    model = Perceptron(multi_class="ovo", max_iter=20, n_jobs=2).set_callbacks(trace).fit(X, y)
     assert sorted({row["problem"] for row in trace.rows}) == list(range(6))
     last = {row["problem"]: row["updates"] for row in trace.rows}
     assert sum(last.values()) == model.n_updates_
@@ -237,4 +237,4 @@ def test_convergence_is_judged_by_all_pairs():
         warnings.simplefilter("error")
         assert Perceptron(multi_class="ovo").fit(X, y).converged_
     with pytest.warns(ConvergenceWarning):
-        Perceptron(multi_class="ovo", max_epochs=1).fit(X, y)
+        Perceptron(multi_class="ovo", max_iter=1).fit(X, y)

@@ -5,12 +5,13 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
-from separatrix import GreedyPerceptron, Perceptron, soft_measures
-from separatrix.experiments.dhs.data import pair as dhs_pair
-from separatrix.patterns.plain_patterns import Patterns
+from separatrix import GreedyPerceptron, Perceptron
+from separatrix.passes.plain_patterns import Patterns
+from separatrix.reproductions.dhs.data import pair as dhs_pair
 from separatrix.space import Space
+from separatrix.theory import soft_measures
 
-CYCLIC = {"shuffle": False, "max_epochs": 10**7}
+CYCLIC = {"shuffle": False, "max_iter": 10**7}
 
 
 def radius2(X, rho, delta=0.0):
@@ -29,7 +30,7 @@ def test_the_data_are_those_of_the_paper(sonar, wbc, separable_wbc):
 
 def test_bounds_in_the_extended_space_are_tighter_than_the_margin(wbc):
     """Table 4, the first row of the Perceptron: Gamma 0.10244, J^(-1/2) 0.12506, minimised 0.12943, upper 0.13253."""
-    model = Perceptron(margin=917.0, rho=10.0, delta=1.0, **CYCLIC).fit(*wbc)
+    model = Perceptron(margin=917.0, intercept_scaling=10.0, delta=1.0, **CYCLIC).fit(*wbc)
     certificate = model.certificate_
     patterns = Patterns(wbc.X, wbc.y, Space(10.0))
     alpha = np.zeros(len(wbc.y))

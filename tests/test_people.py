@@ -16,9 +16,9 @@ from sklearn.preprocessing import (
 )
 
 from separatrix import DataError, MaxMargin, Pocket, separability
-from separatrix.io import Table
-from separatrix.report.summary import separability_rows
-from separatrix.workflows import Options, compare, comparing, fit
+from separatrix.app.report.summary import separability_rows
+from separatrix.app.tables import Table
+from separatrix.app.workflows import Options, compare, comparing, fit
 
 
 def test_the_saved_model_is_the_one_that_predicts_best():
@@ -186,7 +186,7 @@ def test_26_classes(tmp_path):
     assert len(result.output.splitlines()) < 80
     everything = separability_rows(separability(X[:40], np.array(letters)[:40] < "D"), True)
     assert len(everything) == 1  # of two classes there is no more to tell
-    three = separability(X, np.array(["ABC"[k % 3] for k in y]), weak=False)
+    three = separability(X, np.array(["ABC"[k % 3] for k in y]), check_quasi=False)
     assert [label for label, _ in separability_rows(three, True)][2:] == ["A | B", "A | C", "B | C"]
     scored = separatrix("predict", model, path, "--score", "--all")
     assert all(f"\n{letter} " in scored.output for letter in set(letters))

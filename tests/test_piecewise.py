@@ -43,7 +43,7 @@ def test_the_rule_by_hand():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 2)), rng.integers(0, 3, 40)
     with pytest.warns(ConvergenceWarning):
-        model = PiecewiseLinearMachine([2, 1, 3], margin=0.1, max_epochs=1, n_init=1, shuffle=False).fit(X, y)
+        model = PiecewiseLinearMachine([2, 1, 3], margin=0.1, max_iter=1, n_init=1, shuffle=False).fit(X, y)
     owner = np.array([0, 0, 1, 2, 2, 2])
     np.testing.assert_array_equal(model.owners_, owner)
     Y = np.column_stack([X, np.ones(40)])
@@ -80,7 +80,7 @@ def test_more_pieces_bend_the_border():
     assert set(np.unique(two.owners_[two.piece(X)][y == 1])) == {1}
     scores = two.decision_function(X)
     np.testing.assert_array_equal(two.predict(X), (scores > 0).astype(int))
-    assert not two.ambiguous(X).any()
+    assert not two.is_ambiguous(X).any()
     np.testing.assert_array_equal(two.coef_, PiecewiseLinearMachine(2).fit(X, y).coef_)
 
 
@@ -88,8 +88,8 @@ def test_more_pieces_bend_the_border():
 def test_weight_0_is_the_row_removed():
     X, y = make_moons(60, noise=0.3, random_state=0)
     weight = np.where(np.arange(60) % 4 == 0, 0.0, 2.0)
-    a = PiecewiseLinearMachine(2, max_epochs=20).fit(X, y, weight)
-    b = PiecewiseLinearMachine(2, max_epochs=20).fit(X[weight > 0], y[weight > 0], weight[weight > 0])
+    a = PiecewiseLinearMachine(2, max_iter=20).fit(X, y, weight)
+    b = PiecewiseLinearMachine(2, max_iter=20).fit(X[weight > 0], y[weight > 0], weight[weight > 0])
     np.testing.assert_array_equal(a.coef_, b.coef_)
 
 
@@ -120,7 +120,7 @@ def test_callbacks_hear_of_every_epoch_and_may_stop():
 
     X, y = make_moons(100, noise=0.5, random_state=0)
     watcher = Watcher(stop_at=7)
-    model = PiecewiseLinearMachine(2, max_epochs=5).set_callbacks(watcher).fit(X, y)  # no warning: it was wanted
+    model = PiecewiseLinearMachine(2, max_iter=5).set_callbacks(watcher).fit(X, y)  # no warning: it was wanted
     assert [m["epochs"] for m in watcher.measures] == list(range(1, 8))  # in the second of the starts
     assert [100 - m["errors"] for m in watcher.measures] == watcher.right
     assert watcher.measures[-1]["updates"] == model.n_updates_

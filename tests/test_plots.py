@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 from separatrix import DataError, DynamicMargin, MaxMargin, MissingExtraError, Perceptron, VotedPerceptron
 from separatrix.callbacks import MarginTrace
-from separatrix.plot import (
+from separatrix.plots import (
     BoundaryDisplay,
     BoundsDisplay,
     ComparisonDisplay,
@@ -78,7 +78,7 @@ def test_boundary_of_many_features_keeps_distances():
 @pytest.mark.parametrize("cls", EVERYONE, ids=lambda c: c.__name__)
 def test_every_estimator_can_be_drawn(cls):
     X, y = overlapping()
-    model = cls(**({"max_epochs": 3} if "max_epochs" in cls().get_params() else {})).fit(X, y)
+    model = cls(**({"max_iter": 3} if "max_iter" in cls().get_params() else {})).fit(X, y)
     figure = plt.figure()
     above, below = figure.subplots(2)
     assert BoundaryDisplay.from_estimator(model, X, y, ax=above).title in above.get_title(loc="left")
@@ -95,7 +95,7 @@ def test_boundary_of_one_feature_and_of_three_classes():
     rendered(BoundaryDisplay.from_estimator(MaxMargin().fit(X, y), X, y))
     rendered(BoundaryDisplay.from_estimator(MaxMargin().fit(X[:, :2], y), X[:, :2], y))
     with pytest.raises(DataError, match="no weight vector"):
-        BoundaryDisplay.from_estimator(VotedPerceptron(max_epochs=2).fit(X, y), X, y)
+        BoundaryDisplay.from_estimator(VotedPerceptron(max_iter=2).fit(X, y), X, y)
 
 
 def test_margins_are_signed_distances():
@@ -182,6 +182,6 @@ def test_without_matplotlib_the_install_line_is_told(monkeypatch):
 
 
 def test_importing_the_displays_does_not_import_matplotlib():
-    code = "import sys, separatrix.plot; print('matplotlib' in sys.modules)"
+    code = "import sys, separatrix.plots; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

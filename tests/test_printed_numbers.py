@@ -11,10 +11,10 @@ from sklearn.metrics import balanced_accuracy_score, f1_score, roc_auc_score
 from typer.testing import CliRunner
 
 import separatrix
-from separatrix.cli import app
-from separatrix.proof.certificate import Verification
-from separatrix.report.summary import as_dict, rows_of
-from separatrix.workflows import Options, compare, fit
+from separatrix.app.cli import app
+from separatrix.app.report.summary import as_dict, rows_of
+from separatrix.app.workflows import Options, compare, fit
+from separatrix.certificates.certificate import Verification
 
 COLUMNS = ["u", "v", "w"]
 
@@ -208,7 +208,7 @@ def test_no_file_is_begun_after_an_interruption(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return compare(file, *arguments, **options)
 
-    monkeypatch.setattr("separatrix.workflows.comparing.compare", interrupted)
+    monkeypatch.setattr("separatrix.app.workflows.comparing.compare", interrupted)
     names = ("--algorithms", "Perceptron,MaxMargin")
     result = run("compare", *(tmp_path / f"t{k}.csv" for k in range(3)), "-t", "kind", "--cv", "2", *names)
     assert len(begun) == 2

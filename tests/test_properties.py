@@ -45,7 +45,7 @@ def test_a_converged_separator_makes_no_errors_but_rounding(cls, Xy, parameters)
     model = fitted(cls, X, y, parameters)
     assume(model.converged_)
     score, R = oracle.labels(y) * model.decision_function(X), model.certificate_.radius
-    rounding = 1e-13 * R * np.hypot(np.linalg.norm(model.coef_), model.intercept_[0] / parameters["rho"])
+    rounding = 1e-13 * R * np.hypot(np.linalg.norm(model.coef_), model.intercept_[0] / parameters["intercept_scaling"])
     assert np.all(score > -rounding)
     np.testing.assert_array_equal(model.predict(X)[score > rounding], y[score > rounding])
 
@@ -127,7 +127,7 @@ def test_geometric_and_directional_margin_of_a_separator(cls, Xy, parameters):
     X, y = Xy
     model = fitted(cls, X, y, {**parameters, "fit_intercept": True})
     assume(model.certificate_.separable)
-    rho, R = parameters["rho"], model.certificate_.radius
+    rho, R = parameters["intercept_scaling"], model.certificate_.radius
     assert 1 - 1e-12 <= model.geometric_margin_ / model.directional_margin_ <= R / rho * (1 + 1e-9)
     plane = Hyperplane(model.coef_, model.intercept_[0])
     assert model.geometric_margin_ == pytest.approx(plane.geometric_margin(X, y), rel=1e-6, abs=1e-12 * R)
@@ -149,6 +149,6 @@ def test_novikoff(Xy, parameters):
 @many
 @given(data(), settings_of_a_fit(), st.sampled_from([0.1, 0.5, 0.9]), st.sampled_from([0.0, 1.0]))
 def test_dynamic_margin_keeps_its_promise(Xy, parameters, epsilon, delta):
-    model = fitted(DynamicMargin, *Xy, {**parameters, "epsilon": epsilon, "delta": delta, "max_epochs": 500})
+    model = fitted(DynamicMargin, *Xy, {**parameters, "epsilon": epsilon, "delta": delta, "max_iter": 500})
     assume(model.converged_ and model.certificate_.upper > 1e-9 * model.certificate_.radius)
     assert model.certificate_.ratio >= (1 - epsilon) * (1 - 1e-9)

@@ -39,7 +39,7 @@ def accuracies(model, X, y):
     """On the rows behind the first 1,605, after one pass over those, in ten orders."""
     found = []
     for seed in range(10):
-        model.set_params(max_epochs=1, random_state=seed).fit(X[:1605], y[:1605])
+        model.set_params(max_iter=1, random_state=seed).fit(X[:1605], y[:1605])
         found.append(model.score(X[1605:], y[1605:]))
     return np.array(found)
 
@@ -48,7 +48,7 @@ def accuracies(model, X, y):
 def test_accuracy_after_one_pass(census, name):
     X, y = census
     model, grid, mean, deviation = PUBLISHED[name]
-    search = GridSearchCV(model.set_params(max_epochs=1), grid, cv=5).fit(X[:1605], y[:1605])
+    search = GridSearchCV(model.set_params(max_iter=1), grid, cv=5).fit(X[:1605], y[:1605])
     ours = accuracies(search.best_estimator_, X, y)
     print(
         f"{name} {search.best_params_}: {ours.mean():.4f} +- {ours.std():.4f}, published {mean:.4f} +- {deviation:.4f}"
@@ -60,5 +60,5 @@ def test_accuracy_after_one_pass(census, name):
 def test_scw_is_as_good_as_arow(census):
     """No rate of it is published for data at hand; its paper finds it no worse than AROW."""
     X, y = census
-    search = GridSearchCV(SCW(covariance="diagonal", max_epochs=1), {"C": GRID["r"]}, cv=5).fit(X[:1605], y[:1605])
+    search = GridSearchCV(SCW(covariance="diagonal", max_iter=1), {"C": GRID["r"]}, cv=5).fit(X[:1605], y[:1605])
     assert accuracies(search.best_estimator_, X, y).mean() > 0.8402 - 0.005

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_circles
 from sklearn.preprocessing import PolynomialFeatures
 
-from separatrix import DataError, MaxMargin, quadric
+from separatrix import DataError, MaxMargin
+from separatrix.theory import quadric
 
 
 @given(st.integers(0, 10**6), st.integers(2, 5))

@@ -10,11 +10,11 @@ from scipy.optimize import linprog
 
 from separatrix import separability
 from separatrix.cancellation import Clock
-from separatrix.proof import alternative, quasi_complete
-from separatrix.proof import separability as module
-from separatrix.proof.exact import integer_row, pieces_of, units_of
-from separatrix.proof.integer_systems import PRIMES
-from separatrix.proof.minimum_norm import MOST_BITS, FloatRows, IntegerRows
+from separatrix.certificates import alternative, quasi_complete
+from separatrix.certificates import separability as module
+from separatrix.certificates.exact import integer_row, pieces_of, units_of
+from separatrix.certificates.integer_systems import PRIMES
+from separatrix.certificates.minimum_norm import MOST_BITS, FloatRows, IntegerRows
 
 
 def one_hot(rng, n, columns, levels, drop=False, numbers=0, rare=1.5, n_classes=2):
@@ -81,7 +81,7 @@ def check_kind(seed):
     data = sp.csr_matrix(X) if rng.integers(2) else X
     answer = separability(data, y, fit_intercept=intercept)
     assert answer.kind == oracle_simplex.kind(oracle_simplex.patterns(X, y, int(intercept))), seed
-    if answer.kind == "quasi" and y.max() == 1:
+    if answer.kind == "quasi-complete" and y.max() == 1:
         check_vector(answer, X, y, intercept)
 
 
@@ -116,7 +116,7 @@ def kind_by_linear_program(X, y, intercept):
         bounds=[(None, None)] * m + [(0, 1)] * n,
     )
     positive = found.x[m:] > 0.5
-    return "complete" if positive.all() else "quasi" if positive.any() else "none"
+    return "complete" if positive.all() else "quasi-complete" if positive.any() else "none"
 
 
 @pytest.mark.parametrize("seed", [*range(12), *(pytest.param(s, marks=pytest.mark.slow) for s in range(12, 200))])
@@ -131,7 +131,7 @@ def test_tables_of_rare_categories_need_no_search_of_faces(seed, monkeypatch):
     data = sp.csr_matrix(X) if seed % 5 < 3 else X
     answer = separability(data, y, fit_intercept=intercept)
     assert answer.kind == kind_by_linear_program(X, y, intercept)
-    if answer.kind == "quasi" and n_classes == 2:
+    if answer.kind == "quasi-complete" and n_classes == 2:
         check_vector(answer, X, y, intercept)
 
 
@@ -150,7 +150,7 @@ def test_rows_on_a_hyperplane_and_rows_beside_it(columns, turned, monkeypatch):
     X, y = np.concatenate([X, X[:1]]), np.append(y, ~y[0])
     X[[0, -1]] = 0.0
     answer = separability(X, y)
-    assert answer.kind == "quasi"
+    assert answer.kind == "quasi-complete"
     check_vector(answer, X, y, True)
 
 
@@ -162,10 +162,10 @@ def test_a_category_of_one_class_alone_is_seen_at_once(monkeypatch):
     for data in (X, sp.csr_matrix(X)):
         monkeypatch.setattr(module, "Alternative", _NeverWrittenOut)
         answer = separability(data, [0, 1, 0, 1, 1])
-        assert answer.kind == "quasi"
+        assert answer.kind == "quasi-complete"
         assert answer.hyperplane.signed_distance(X).tolist() == [0.0, 0.0, 0.0, 0.0, 1.0]
-        assert separability(data, [0, 1, 0, 1, 0], fit_intercept=False).kind == "quasi"
-        assert separability(data, [0, 1, 0, 1, 2]).kind == "quasi"
+        assert separability(data, [0, 1, 0, 1, 0], fit_intercept=False).kind == "quasi-complete"
+        assert separability(data, [0, 1, 0, 1, 2]).kind == "quasi-complete"
 
 
 class _NeverWrittenOut:
@@ -181,7 +181,7 @@ class _NeverWrittenOut:
     ("X", "y", "kind"),
     [
         ([[1.0], [1], [0]], [0, 1, 1], "none"),
-        ([[1.0, 2], [1, 2], [2, 1], [1, 1]], [0, 1, 1, 1], "quasi"),
+        ([[1.0, 2], [1, 2], [2, 1], [1, 1]], [0, 1, 1, 1], "quasi-complete"),
         ([[1.0, 2], [1, 2], [2, 1], [1, 1], [-1, -1]], [0, 1, 1, 1, 1], "none"),
     ],
 )
@@ -198,7 +198,7 @@ def test_the_question_can_be_left_out(n_classes, monkeypatch):
     for name in ("one_sided_columns", "Alternative"):
         monkeypatch.setattr(module, name, _NeverWrittenOut)
     X = np.array([[1.0, 0], [1, 0], [0, 1], [0, 1], [0, 1]])
-    answer = separability(X, [0, 1, 0, 1, n_classes - 1], weak=False)
+    answer = separability(X, [0, 1, 0, 1, n_classes - 1], check_quasi=False)
     assert (answer.separable, answer.kind) == (False, "undecided")
     assert answer.certificate.verify(X, [0, 1, 0, 1, n_classes - 1])
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from scipy import stats
 from typer.testing import CliRunner
 
-from separatrix.cli import app
+from separatrix.app.cli import app
+from separatrix.app.ranking import Ranking, critical_difference, ranked
+from separatrix.app.workflows import comparing
 from separatrix.errors import DataError
-from separatrix.plot import CriticalDifferenceDisplay
-from separatrix.ranking import Ranking, critical_difference, ranked
-from separatrix.workflows import comparing
+from separatrix.plots import CriticalDifferenceDisplay
 
 # Demsar (2006), table 6: AUC of C4.5, with pruning of leaves (m), of confidence (cf), and of both.
 DEMSAR = [

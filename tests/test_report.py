@@ -10,12 +10,12 @@ from chromium import opened, running_browser
 from sklearn.datasets import load_iris
 from test_view import HOSTILE, Tags
 
-from separatrix.io import Table
-from separatrix.report.report_files import write_html
-from separatrix.report.report_page import _chance, report_page, views_of
-from separatrix.view.canvas import look, plain
-from separatrix.workflows import Options, fit
-from separatrix.workflows.out_of_fold import Answers
+from separatrix.app.report.report_files import write_html
+from separatrix.app.report.report_page import _chance, report_page, views_of
+from separatrix.app.tables import Table
+from separatrix.app.workflows import Options, fit
+from separatrix.app.workflows.out_of_fold import Answers
+from separatrix.plots.interactive.canvas import look, plain
 
 LIMIT = 6_000_000
 
@@ -172,7 +172,7 @@ def test_a_line_that_is_spoken_of_is_drawn(rng):
 
 def test_plots_can_be_pages(rng, tmp_path):
     pytest.importorskip("bokeh")
-    from separatrix.report.figures import check_ending, write_boundary, write_comparison
+    from separatrix.app.report.figures import check_ending, write_boundary, write_comparison
 
     table, options = CASES["two classes"](rng)
     check_ending(tmp_path / "b.html")

@@ -9,15 +9,15 @@ import pytest
 from typer.testing import CliRunner
 
 from separatrix import DataError, SeparatrixError
-from separatrix.cli import app
-from separatrix.experiments import cramma_tables as cramma
-from separatrix.experiments import dhs
-from separatrix.experiments import greedy_tables as greedy
-from separatrix.experiments import margin_perceptron_tables as margin_perceptron
-from separatrix.experiments.dhs import descent_problems as descent
-from separatrix.experiments.dhs import perceptron_problems as perceptron
-from separatrix.experiments.dhs import squared_error_problems as squared_error
-from separatrix.experiments.outcome import Check, Figure, Heading, Report, Table, Words, write
+from separatrix.app.cli import app
+from separatrix.reproductions import cramma_tables as cramma
+from separatrix.reproductions import dhs
+from separatrix.reproductions import greedy_tables as greedy
+from separatrix.reproductions import margin_perceptron_tables as margin_perceptron
+from separatrix.reproductions.dhs import descent_problems as descent
+from separatrix.reproductions.dhs import perceptron_problems as perceptron
+from separatrix.reproductions.dhs import squared_error_problems as squared_error
+from separatrix.reproductions.outcome import Check, Figure, Heading, Report, Table, Words, write
 
 ROWS = [(table, row) for table in cramma.TABLES.values() for row in table.rows if row.updates <= 3_000_000]
 
@@ -126,7 +126,7 @@ def test_no_arithmetic_but_ours_for_the_perceptron_and_the_extended_space(data, 
 
 def test_the_authors_arithmetic_can_be_stopped(data, monkeypatch):
     table, row = cramma.TABLES[1], cramma.TABLES[1].rows[-1]
-    monkeypatch.setattr("separatrix.experiments.literal.PAUSE", 1000)
+    monkeypatch.setattr("separatrix.reproductions.literal.PAUSE", 1000)
     seen, stop = [], threading.Event()
 
     def tell(updates):

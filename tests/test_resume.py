@@ -31,7 +31,7 @@ from separatrix import (
     RecursiveLeastSquares,
     VotedPerceptron,
 )
-from separatrix.training import base as training
+from separatrix.online import training as training
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -78,8 +78,8 @@ def assert_equal(one, other):
 def test_two_fits_of_five_epochs_are_one_of_ten(shuffle, layout, classes):
     data, y, compared = LAYOUTS[layout](X), MIXED[classes], 0
     for model in VARIANTS:
-        whole = clone(model).set_params(shuffle=shuffle, max_epochs=10).fit(data, y)
-        halves = clone(model).set_params(shuffle=shuffle, max_epochs=5, warm_start=True).fit(data, y)
+        whole = clone(model).set_params(shuffle=shuffle, max_iter=10).fit(data, y)
+        halves = clone(model).set_params(shuffle=shuffle, max_iter=5, warm_start=True).fit(data, y)
         if not whole.converged_ or isinstance(model, RecursiveLeastSquares):
             assert halves.n_epochs_ == 5
         halves.fit(data, y)
@@ -112,8 +112,8 @@ def test_stopped_in_mid_epoch_by_the_number_of_updates(shuffle, classes):
     y, compared = MIXED[classes], 0
     for model in VARIANTS:
         stops = [50, 70, 143] if isinstance(model, RecursiveLeastSquares | LMS | Pegasos) else [5, 6, 23]
-        whole = clone(model).set_params(shuffle=shuffle, max_updates=stops[-1], max_epochs=5000).fit(X, y)
-        parts = clone(model).set_params(shuffle=shuffle, max_epochs=5000, warm_start=True)
+        whole = clone(model).set_params(shuffle=shuffle, max_updates=stops[-1], max_iter=5000).fit(X, y)
+        parts = clone(model).set_params(shuffle=shuffle, max_iter=5000, warm_start=True)
         for stop in stops:
             parts.set_params(max_updates=stop).fit(X, y)
             assert all(r.state.counts[2] <= stop for r in parts._records_)
@@ -126,10 +126,10 @@ def test_stopped_in_mid_epoch_by_the_number_of_updates(shuffle, classes):
 
 @online
 def test_other_data_drop_the_old_upper_bound(cls):
-    model = cls(warm_start=True, max_epochs=300).fit(X, MIXED[2])
+    model = cls(warm_start=True, max_iter=300).fit(X, MIXED[2])
     assert model.certificate_.upper < 0.2 or np.isinf(model.certificate_.upper)
     model.fit(FAR[:30], APART[:30])
-    best = DynamicMargin(epsilon=0.01, max_epochs=100_000).fit(FAR[:30], APART[:30]).certificate_.lower
+    best = DynamicMargin(epsilon=0.01, max_iter=100_000).fit(FAR[:30], APART[:30]).certificate_.lower
     assert model.certificate_.verify(FAR[:30], APART[:30])
     assert model.certificate_.upper >= best > 0.2
     assert model.n_epochs_ <= 300
@@ -145,13 +145,15 @@ def test_other_data_start_from_the_last_vector():
         np.testing.assert_array_equal(model.predict(X), predicted)
 
 
-@pytest.mark.parametrize("change", [{"early_stopping": True, "validation_fraction": 0.8}, {"delta": 2.0}, {"rho": 3.0}])
+@pytest.mark.parametrize(
+    "change", [{"early_stopping": True, "validation_fraction": 0.8}, {"delta": 2.0}, {"intercept_scaling": 3.0}]
+)
 def test_a_changed_problem_is_not_resumed_as_the_same(change):
     """With rows held out, or in another space, the old multipliers and counters mean nothing."""
-    model = DynamicMargin(epsilon=0.3, warm_start=True, max_updates=200, max_epochs=2000).fit(FAR, APART)
+    model = DynamicMargin(epsilon=0.3, warm_start=True, max_updates=200, max_iter=2000).fit(FAR, APART)
     model.set_params(**change, max_updates=None).fit(FAR, APART)
     assert model.certificate_.verify(FAR, APART)
-    assert model.certificate_.space.rho == model.rho
+    assert model.certificate_.space.rho == model.intercept_scaling
     assert model.certificate_.space.delta == model.delta
     if model.converged_:
         assert model.certificate_.ratio >= 0.5
@@ -174,11 +176,11 @@ def test_other_classes_or_widths_are_refused(cls):
 @pytest.mark.parametrize("options", [{}, {"n_iter_no_change": 3}, {"early_stopping": True}, {"max_updates": 31}])
 def test_pieces_never_change_a_result(monkeypatch, classes, options):
     y = MIXED[classes]
-    wholes = [clone(model).set_params(max_epochs=4, **options).fit(X, y) for model in VARIANTS]
+    wholes = [clone(model).set_params(max_iter=4, **options).fit(X, y) for model in VARIANTS]
     monkeypatch.setattr(training, "FIRST_PIECE", 1)
     monkeypatch.setattr(training, "SECONDS_OF_A_PIECE", 1e-12)
     for model, whole in zip(VARIANTS, wholes, strict=True):
-        assert_equal(whole, clone(model).set_params(max_epochs=4, **options).fit(X, y))
+        assert_equal(whole, clone(model).set_params(max_iter=4, **options).fit(X, y))
 
 
 def test_a_start_that_separates_is_kept():
@@ -191,42 +193,42 @@ def test_a_start_that_separates_is_kept():
 
 @online
 def test_a_start_that_is_wrong_is_left_behind(cls):
-    model = cls(max_epochs=20_000).fit(FAR, APART, coef_init=-SIDE[None], intercept_init=[1.0])
+    model = cls(max_iter=20_000).fit(FAR, APART, coef_init=-SIDE[None], intercept_init=[1.0])
     assert model.score(FAR, APART) > 0.95
     if model.converged_ and cls not in (LMS, RecursiveLeastSquares):
         assert model.certificate_.separable or cls is VotedPerceptron or cls.__name__.find("Fuzzy") >= 0
-    best = DynamicMargin(epsilon=0.01, max_epochs=100_000).fit(FAR, APART).certificate_.lower
+    best = DynamicMargin(epsilon=0.01, max_iter=100_000).fit(FAR, APART).certificate_.lower
     assert model.certificate_.verify(FAR, APART)
     assert model.certificate_.upper >= best
 
 
 def test_starts_for_three_classes_and_half_a_start():
     start = np.arange(12.0).reshape(3, 4)
-    model = Perceptron(max_updates=1, max_epochs=1).fit(X, MIXED[3], coef_init=start)
+    model = Perceptron(max_updates=1, max_iter=1).fit(X, MIXED[3], coef_init=start)
     step = model.coef_ - start
     assert np.count_nonzero(np.any(step != 0, axis=1)) == 3
     for s, (w, b) in zip(step, zip(model.coef_, model.intercept_, strict=True), strict=True):
         assert np.isclose(np.abs(X - s * np.sign(b)).sum(axis=1).min(), 0.0), (w, b)  # one row was added
     with pytest.raises(ValueError, match="coef_init"):
         Perceptron().fit(X, MIXED[3], coef_init=start.T)
-    flat = Perceptron(max_epochs=3).fit(X, MIXED[2], intercept_init=-2.0)
-    same = Perceptron(max_epochs=3).fit(X, MIXED[2], coef_init=np.zeros((1, 4)), intercept_init=[-2.0])
+    flat = Perceptron(max_iter=3).fit(X, MIXED[2], intercept_init=-2.0)
+    same = Perceptron(max_iter=3).fit(X, MIXED[2], coef_init=np.zeros((1, 4)), intercept_init=[-2.0])
     assert_equal(flat, same)
 
 
 @online
 def test_seeds(cls):
-    fits = [cls(random_state=s, max_epochs=3).fit(X, MIXED[2]) for s in (1, 1, 2, np.random.RandomState(1))]
+    fits = [cls(random_state=s, max_iter=3).fit(X, MIXED[2]) for s in (1, 1, 2, np.random.RandomState(1))]
     assert_equal(fits[0], fits[1])
     assert_equal(fits[0], fits[3])
     if cls is not RecursiveLeastSquares:  # whose result does not depend on the order
         assert not np.array_equal(fits[0].decision_function(X), fits[2].decision_function(X))
-    still = [cls(random_state=s, max_epochs=3, shuffle=False).fit(X, MIXED[2]) for s in (1, 2)]
+    still = [cls(random_state=s, max_iter=3, shuffle=False).fit(X, MIXED[2]) for s in (1, 2)]
     assert_equal(*still)
 
 
 def test_threads_do_not_disturb_each_other():
-    models = [clone(model).set_params(max_epochs=30) for model in VARIANTS for _ in range(2)]
+    models = [clone(model).set_params(max_iter=30) for model in VARIANTS for _ in range(2)]
     serial = [clone(model).fit(X, MIXED[3]) for model in models]
     with ThreadPoolExecutor(8) as pool:
         threaded = list(pool.map(lambda model: model.fit(X, MIXED[3]), models))
@@ -236,7 +238,7 @@ def test_threads_do_not_disturb_each_other():
 
 @online
 def test_copies(cls):
-    model = cls(max_epochs=5, warm_start=True).fit(X, MIXED[3])
+    model = cls(max_iter=5, warm_start=True).fit(X, MIXED[3])
     again = pickle.loads(pickle.dumps(model))
     assert_equal(model, again)
     np.testing.assert_array_equal(model.predict(X), again.predict(X))
@@ -244,7 +246,7 @@ def test_copies(cls):
     fresh = clone(model)
     assert not any(name.endswith("_") for name in vars(fresh))
     assert fresh.get_params() == model.get_params()
-    assert_equal(fresh.fit(X, MIXED[3]), cls(max_epochs=5).fit(X, MIXED[3]))
+    assert_equal(fresh.fit(X, MIXED[3]), cls(max_iter=5).fit(X, MIXED[3]))
 
 
 class Interrupt:
@@ -270,7 +272,7 @@ class Interrupt:
 def test_interrupted_in_mid_fit(classes, at):
     y, compared = MIXED[classes], 0
     for variant in VARIANTS:
-        model = clone(variant).set_params(max_epochs=2000, max_updates=300, warm_start=True)
+        model = clone(variant).set_params(max_iter=2000, max_updates=300, warm_start=True)
         whole = clone(model).fit(X, y)
         with pytest.raises(KeyboardInterrupt):
             model.set_callbacks(Interrupt(at)).fit(X, y)
@@ -295,12 +297,12 @@ CTRL_C = """
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(100_000, 100)), rng.integers(0, 3, 100_000)
     models = [
-        (separatrix.Perceptron(max_epochs=10**9), 100_000),
-        (separatrix.GreedyPerceptron(max_epochs=10**9), 50_000),
-        (separatrix.RecursiveLeastSquares(max_epochs=10**9), 100_000),
+        (separatrix.Perceptron(max_iter=10**9), 100_000),
+        (separatrix.GreedyPerceptron(max_iter=10**9), 50_000),
+        (separatrix.RecursiveLeastSquares(max_iter=10**9), 100_000),
     ]
     for model, n in models:
-        model.fit(X[:40], y[:40]) if model.max_epochs < 10 else type(model)(max_epochs=1).fit(X[:40], y[:40])
+        model.fit(X[:40], y[:40]) if model.max_iter < 10 else type(model)(max_iter=1).fit(X[:40], y[:40])
         print("ready", flush=True)
         try:
             model.fit(X[:n], y[:n])

@@ -18,13 +18,13 @@ from separatrix import (
     LinearProgram,
     MaxMargin,
     NotSeparableError,
+    data,
     load,
     max_margin_path,
-    rows,
     save,
 )
+from separatrix.app.workflows import verifying
 from separatrix.dropin import SVC, LinearSVC
-from separatrix.workflows import verifying
 
 FITS, EACH = 60, 200
 REFUSALS = (DataError, NotSeparableError)
@@ -76,17 +76,17 @@ def source(X, codes, weight, rng, folder):
         if kind == "blocks":
             cut = int(rng.integers(1, len(X)))
             parts = [(X[p], codes[p], c[p]) for p in (slice(0, cut), slice(cut, None))]
-            return kind, rows.blocks(parts if weight is not None else [part[:2] for part in parts]), None, {}, X
+            return kind, data.from_blocks(parts if weight is not None else [part[:2] for part in parts]), None, {}, X
         for name, array in (("X", X), ("y", codes), ("c", c)):
             np.save(folder / f"{name}.npy", array)
         weighted = {} if weight is None else {"weight": folder / "c.npy"}
-        return kind, rows.files(folder / "X.npy", target=folder / "y.npy", **weighted), None, {}, X
+        return kind, data.open_files(folder / "X.npy", target=folder / "y.npy", **weighted), None, {}, X
     return kind, X.tolist() if kind == "lists" else X, codes, more, X
 
 
 def max_margin(X, codes, classes, weight, rng, folder):
     case = settings(rng)
-    mode = str(rng.choice(["ovr", "ovo", "kesler"]))
+    mode = str(rng.choice(["ovr", "ovo", "joint"]))
     class_weight = ["balanced", dict.fromkeys(range(classes), 1.0) | {0: 3.0}, None, None][rng.integers(4)]
     if weight is not None:
         keep = weight > 0  # rows elsewhere have positive weights
@@ -96,7 +96,7 @@ def max_margin(X, codes, classes, weight, rng, folder):
         mode = "ovr" if mode == "ovo" else mode
         if weight is not None and not keep.all():
             kind, data, y, more, seen = "dense", X, codes, {"sample_weight": weight}, X
-    if classes > 2 and mode == "kesler" and case["fit_intercept"] == "free":
+    if classes > 2 and mode == "joint" and case["fit_intercept"] == "unpenalized":
         case["fit_intercept"] = True
     params = {**case, "multi_class": mode, "class_weight": class_weight}
     if rng.random() < 0.3:
@@ -107,9 +107,9 @@ def max_margin(X, codes, classes, weight, rng, folder):
         hard = np.isinf(case["C"])
         choice = ["active-set", "sift"] if hard else ["newton", "sample-newton", "dual-coordinates"]
         here = kind not in ("blocks", "files")
-        joint = classes > 2 and mode == "kesler"
+        joint = classes > 2 and mode == "joint"
         params["solver"] = str(rng.choice(choice if here else ["sift" if hard else "sample-newton"]))
-        if params["solver"] == "dual-coordinates" and (joint or case["fit_intercept"] == "free"):
+        if params["solver"] == "dual-coordinates" and (joint or case["fit_intercept"] == "unpenalized"):
             params["solver"] = "newton"
     if rng.random() < 0.1 and y is not None and mode != "ovo" and weight is None:
         C = params.pop("C")
@@ -129,7 +129,7 @@ def max_margin(X, codes, classes, weight, rng, folder):
     c = (np.ones(len(codes)) if weight is None else weight)[kept]
     part, codes = seen[kept], codes[kept]
     c = c * factors_of(class_weight, codes, classes)[codes]
-    if classes > 2 and mode == "kesler":
+    if classes > 2 and mode == "joint":
         reached = [of_machine(model.coef_, model.intercept_, part, codes, c, case)]
     else:
         planes = zip(problems_of(codes, classes, mode), model.coef_, model.intercept_, strict=True)
@@ -177,7 +177,7 @@ def linear_svc(X, codes, classes, weight, rng, folder):
     class_weight = ["balanced", {k: 0.5 + k for k in range(classes)}, None, None][rng.integers(4)]
     model = LinearSVC(
         C=case["C"], loss=case["loss"], tol=case["tol"], fit_intercept=case["fit_intercept"],
-        intercept_scaling=case["rho"], class_weight=class_weight, max_iter=int(rng.choice([1, 2, 1000])),
+        intercept_scaling=case["intercept_scaling"], class_weight=class_weight, max_iter=int(rng.choice([1, 2, 1000])),
     )  # fmt: skip
     model.fit(sp.csr_matrix(X) if rng.random() < 0.3 else X, codes, weight)
     if not model.solver_.startswith("separatrix"):
@@ -206,7 +206,7 @@ class OwnSVC(SVC):
 
 
 def svc(X, codes, classes, weight, rng, folder):
-    case = settings(rng) | {"loss": "hinge", "fit_intercept": "free"}
+    case = settings(rng) | {"loss": "hinge", "fit_intercept": "unpenalized"}
     name, more, K, data = kernel_of(X / max(1.0, np.abs(X).max()), rng)
     case["C"] = case["C"] if name == "linear" else min(case["C"], 1e3)  # SVC has no limit in time
     weight = None if weight is None else np.maximum(weight, 0.5)  # rows of weight 0 are left to LIBSVM
@@ -231,7 +231,7 @@ def svc(X, codes, classes, weight, rng, folder):
 def linear_program(X, codes, classes, weight, rng, folder):
     """The 1-norm: no certificate has its objective, so its gap is compared with a program solved here."""
     C, rho = float(10.0 ** rng.uniform(-2, 2)), float(rng.choice([1.0, 7.0]))
-    model = LinearProgram("l1", C=C, rho=rho).fit(X, codes)
+    model = LinearProgram("l1", C=C, intercept_scaling=rho).fit(X, codes)
     gaps, reached = np.atleast_1d(model.dual_gap_), []
     for (r, l), w, b, gap in zip(problems_of(codes, classes, "ovr"), model.coef_, model.intercept_, gaps, strict=True):
         Y = l[:, None] * np.column_stack([X[r], np.full(len(r), rho)])
@@ -296,11 +296,11 @@ SAME = np.array([[0.3, 0.7], [0.3, 0.7], [0.1, 0.2], [0.1, 0.2]])
 MIXED = np.array([0, 1, 0, 1])
 
 
-@pytest.mark.parametrize("intercept", [True, False, "free"])
+@pytest.mark.parametrize("intercept", [True, False, "unpenalized"])
 @pytest.mark.parametrize("given", [np.asarray, sp.csr_matrix, np.float32])
 @pytest.mark.parametrize("solver", ["auto", "newton", "sample-newton", "dual-coordinates"])
 def test_a_best_multiple_of_0_is_returned(intercept, given, solver):
-    if solver == "dual-coordinates" and intercept == "free":
+    if solver == "dual-coordinates" and intercept == "unpenalized":
         return
     model = MaxMargin(C=1000.0, fit_intercept=intercept, solver=solver).fit(given(SAME), MIXED)
     assert np.abs(model.coef_).max() < 1e-6
@@ -314,7 +314,7 @@ def test_a_best_multiple_of_0_is_returned(intercept, given, solver):
 
 def test_a_best_multiple_of_0_leaves_the_intercept_of_the_optimum():
     X, y = np.vstack([SAME, SAME[1::2]]), np.array([*MIXED, 1, 1])  # both classes have the same mean
-    model = MaxMargin(C=1000.0, fit_intercept="free").fit(X, y)
+    model = MaxMargin(C=1000.0, fit_intercept="unpenalized").fit(X, y)
     assert np.abs(model.coef_).max() < 1e-6
     assert model.intercept_[0] == pytest.approx(1.0 / 3.0, rel=1e-6)
     model = MaxMargin(C=1000.0).fit(X, y)
@@ -341,7 +341,12 @@ def test_a_model_of_another_length_does_not_verify(tmp_path, rng, factor, apart)
     X = rng.normal(size=(60, 3))
     y = (X[:, 0] + 0.5 * rng.normal(size=60) > 0).astype(int)
     np.savez(tmp_path / "data.npz", X=X, y=y)
-    for model in (MaxMargin(0.1), MaxMargin(0.1, loss="hinge"), KernelMaxMargin(0.1), KernelMaxMargin(0.1, rho=2.0)):
+    for model in (
+        MaxMargin(0.1),
+        MaxMargin(0.1, loss="hinge"),
+        KernelMaxMargin(0.1),
+        KernelMaxMargin(0.1, intercept_scaling=2.0),
+    ):
         if apart and isinstance(model, KernelMaxMargin):
             continue
         save(model.fit(X, y), tmp_path / "model.sx")
@@ -362,7 +367,7 @@ def test_a_certificate_of_another_length_does_not_verify(rng, model):
     assert not replace(claim, direction=2.0 * claim.direction).verify(X, y)
     if isinstance(model, MaxMargin):
         np.testing.assert_allclose(claim.direction, np.append(model.coef_[0], model.intercept_[0]), rtol=1e-12)
-        elsewhere = rows.blocks([(X[:20], y[:20]), (X[20:], y[20:])])
+        elsewhere = data.from_blocks([(X[:20], y[:20]), (X[20:], y[20:])])
         if model.loss == "squared_hinge":
             assert claim.verify(elsewhere)
             assert not replace(claim, direction=2.0 * claim.direction).verify(elsewhere)
@@ -375,7 +380,7 @@ def test_svc_certifies_what_its_multipliers_make(rng):
     for C in (1e3, 1e6):
         X, y = rng.normal(size=(40, 6)), np.arange(40) % 2
         model = SVC(kernel="linear", C=C).fit(X, y)
-        case = {"C": C, "loss": "hinge", "fit_intercept": "free"}
+        case = {"C": C, "loss": "hinge", "fit_intercept": "unpenalized"}
         P, _ = of_plane(model.coef_[0], model.intercept_[0], X, 2.0 * y - 1.0, np.ones(40), case)
         assert model.certificate_.bound * (1.0 - 1e-12) <= P <= model.certificate_.value * (1.0 + 1e-12)
         assert model.certificate_.verify(X, y)

@@ -80,7 +80,7 @@ RELATIVE = (
 
 
 @cache
-def expected(index, problem, dtype="float64", rho=1.0, delta=0.0, weighted=False, max_epochs=EPOCHS):
+def expected(index, problem, dtype="float64", rho=1.0, delta=0.0, weighted=False, max_iter=EPOCHS):
     X, y = problem()
     X = X.astype(dtype).astype(np.float64)
     weight = weights(y, least=0) if weighted else None
@@ -89,7 +89,7 @@ def expected(index, problem, dtype="float64", rho=1.0, delta=0.0, weighted=False
         if RULES[index].estimator in RELATIVE:
             weight = weight / weight.mean()
     Y = oracle.patterns(X, y, rho, delta)
-    return RULES[index].oracle(Y, Setting(X, y, delta), weight=weight, max_epochs=max_epochs)
+    return RULES[index].oracle(Y, Setting(X, y, delta), weight=weight, max_iter=max_iter)
 
 
 def assert_same(model, run, d, rho=1.0):
@@ -130,7 +130,7 @@ def on_every_run(case, dtype, layout):
 )
 def test_oracle(case, problem, dtype, layout):
     X, y = problem()
-    model = case.estimator(**case.parameters, shuffle=False, max_epochs=EPOCHS)
+    model = case.estimator(**case.parameters, shuffle=False, max_iter=EPOCHS)
     model.fit(ORDERS[layout](X.astype(dtype)), y)
     assert_same(model, expected(RULES.index(case), problem, dtype), X.shape[1])
 
@@ -150,7 +150,7 @@ def test_oracle_of_a_rule_without_an_estimator(rule, run, weighted, dtype, layou
     for problem in PROBLEMS:
         X, y = problem()
         X, weight = X.astype(dtype), weights(y) if weighted else None
-        model = PerceptronLike(rule, shuffle=False, max_epochs=EPOCHS).fit(ORDERS[layout](X), y, sample_weight=weight)
+        model = PerceptronLike(rule, shuffle=False, max_iter=EPOCHS).fit(ORDERS[layout](X), y, sample_weight=weight)
         assert_same(model, run(oracle.patterns(X, y), weight=weight), X.shape[1])
 
 
@@ -159,8 +159,8 @@ def test_oracle_of_a_rule_without_an_estimator(rule, run, weighted, dtype, layou
 @each_case
 def test_oracle_on_few_rows(case, layout):
     X, y = one_feature()
-    model = case.estimator(**case.parameters, shuffle=False, max_epochs=4).fit(ORDERS[layout](X), y)
-    assert_same(model, expected(RULES.index(case), one_feature, max_epochs=4), 1)
+    model = case.estimator(**case.parameters, shuffle=False, max_iter=4).fit(ORDERS[layout](X), y)
+    assert_same(model, expected(RULES.index(case), one_feature, max_iter=4), 1)
 
 
 @each_order
@@ -168,7 +168,7 @@ def test_oracle_on_few_rows(case, layout):
 @pytest.mark.parametrize("case", EXTENDED, ids=str)
 def test_oracle_in_the_extended_space(case, problem, layout):
     X, y = problem()
-    model = case.estimator(**case.parameters, delta=1.0, shuffle=False, max_epochs=EPOCHS).fit(ORDERS[layout](X), y)
+    model = case.estimator(**case.parameters, delta=1.0, shuffle=False, max_iter=EPOCHS).fit(ORDERS[layout](X), y)
     assert_same(model, expected(RULES.index(case), problem, delta=1.0), X.shape[1])
 
 
@@ -177,8 +177,8 @@ def test_oracle_in_the_extended_space(case, problem, layout):
 @most_cases
 def test_oracle_with_another_bias(case, problem, rho):
     X, y = problem()
-    space = {"rho": rho} if rho else {"fit_intercept": False}
-    model = case.estimator(**case.parameters, **space, shuffle=False, max_epochs=EPOCHS).fit(X, y)
+    space = {"intercept_scaling": rho} if rho else {"fit_intercept": False}
+    model = case.estimator(**case.parameters, **space, shuffle=False, max_iter=EPOCHS).fit(X, y)
     assert_same(model, expected(RULES.index(case), problem, rho=rho), X.shape[1], rho)
 
 
@@ -187,7 +187,7 @@ def test_oracle_with_another_bias(case, problem, rho):
 @most_cases
 def test_oracle_with_sample_weights(case, problem, layout):
     X, y = problem()
-    model = case.estimator(**case.parameters, shuffle=False, max_epochs=EPOCHS)
+    model = case.estimator(**case.parameters, shuffle=False, max_iter=EPOCHS)
     model.fit(ORDERS[layout](X), y, sample_weight=weights(y, least=0))
     assert_same(model, expected(RULES.index(case), problem, weighted=True), X.shape[1])
 
@@ -207,7 +207,7 @@ def test_lms_schedules(eta):
     X, y = blobs_2d()
     X = X / 10
     Y = oracle.patterns(X, y, rho=0.5)
-    model = LMS(eta=eta, rho=0.5, shuffle=False, max_epochs=EPOCHS).fit(X, y)
+    model = LMS(eta=eta, intercept_scaling=0.5, shuffle=False, max_iter=EPOCHS).fit(X, y)
     assert_same(model, oracle.lms(Y, rate=slow if callable(eta) else lambda k: 1 / k), X.shape[1], 0.5)
 
 
@@ -217,12 +217,12 @@ def test_lms_with_a_target_for_each_row(eta):
     Y, b, weight = oracle.patterns(X, y), np.linspace(0.5, 2.0, len(y)), weights(y, least=0)
     kept = weight > 0
     how = {"rate": slow} if callable(eta) else {"eta": eta}
-    run = oracle.lms(Y[kept], target=b[kept], weight=weight[kept], max_epochs=4, **how)
-    model = LMS(eta, target=b, shuffle=False, max_epochs=4).fit(X, y, sample_weight=weight)
+    run = oracle.lms(Y[kept], target=b[kept], weight=weight[kept], max_iter=4, **how)
+    model = LMS(eta, target=b, shuffle=False, max_iter=4).fit(X, y, sample_weight=weight)
     assert_same(model, run, 2)
-    shuffled = LMS(target=b, max_epochs=4).fit(X, y)
+    shuffled = LMS(target=b, max_iter=4).fit(X, y)
     assert shuffled.score(X, y) > 0.6
-    assert not np.allclose(shuffled.coef_, LMS(target=b, shuffle=False, max_epochs=4).fit(X, y).coef_)
+    assert not np.allclose(shuffled.coef_, LMS(target=b, shuffle=False, max_iter=4).fit(X, y).coef_)
 
 
 def test_lms_approaches_least_squares_with_the_same_targets():
@@ -230,7 +230,7 @@ def test_lms_approaches_least_squares_with_the_same_targets():
     b = np.where(y > 0, 2.0, np.linspace(0.5, 1.0, len(y)))
     for target in (b, "fisher"):
         exact = LeastSquares(target=target).fit(X, y)
-        model = LMS(target=target, step_tol=0.0, max_epochs=3000).fit(X, y)
+        model = LMS(target=target, step_tol=0.0, max_iter=3000).fit(X, y)
         np.testing.assert_allclose(model.coef_, exact.coef_, rtol=0.02)
         np.testing.assert_allclose(model.intercept_, exact.intercept_, atol=0.02)
 
@@ -251,16 +251,14 @@ def test_cramma_takes_the_papers_rate_in_the_extended_space():
     """eta_0 = 1.7 Delta/(R sqrt(n)), section 5."""
     X, y = overlapping()
     Y = oracle.patterns(X, y, 1.0, 0.5)
-    model = CRAMMA(beta=2.0, power=0.5, decay=1.0, delta=0.5, shuffle=False, max_epochs=EPOCHS).fit(X, y)
+    model = CRAMMA(beta=2.0, power=0.5, decay=1.0, delta=0.5, shuffle=False, max_iter=EPOCHS).fit(X, y)
     eta0 = 1.7 * 0.5 / (oracle.radius(Y) * np.sqrt(len(Y)))
     assert_same(model, oracle.cramma(Y, 2.0, 0.5, eta0 / 2.0), X.shape[1])
 
 
 def test_winnow_survives_large_exponents():
     """theta goes 1000, 10, -980, 20, -970: e^1000 overflows, and e^10 must not vanish beside it."""
-    model = BalancedWinnow(alpha=np.e, fit_intercept=False, shuffle=False, max_epochs=3).fit(
-        [[1000.0], [990.0]], [1, 0]
-    )
+    model = BalancedWinnow(alpha=np.e, fit_intercept=False, shuffle=False, max_iter=3).fit([[1000.0], [990.0]], [1, 0])
     assert model.n_updates_ == 5
     assert model.coef_[0, 0] < 0
 
@@ -279,8 +277,8 @@ class Allocating(NamedTuple):
 
 def test_a_rule_that_makes_arrays():
     X, y = overlapping()
-    model = PerceptronLike(Allocating(1.0), shuffle=False, max_epochs=EPOCHS).fit(X, y)
-    np.testing.assert_array_equal(model.coef_, Perceptron(1.0, shuffle=False, max_epochs=EPOCHS).fit(X, y).coef_)
+    model = PerceptronLike(Allocating(1.0), shuffle=False, max_iter=EPOCHS).fit(X, y)
+    np.testing.assert_array_equal(model.coef_, Perceptron(1.0, shuffle=False, max_iter=EPOCHS).fit(X, y).coef_)
 
 
 # Starts and memories
@@ -299,7 +297,7 @@ def test_a_rule_that_makes_arrays():
 def test_given_start(estimator, rule):
     X, y = overlapping()
     start = np.array([0.4, -0.3, 0.1])
-    estimator.set_params(shuffle=False, max_epochs=EPOCHS).fit(X, y, coef_init=start[:2], intercept_init=start[2:])
+    estimator.set_params(shuffle=False, max_iter=EPOCHS).fit(X, y, coef_init=start[:2], intercept_init=start[2:])
     assert_same(estimator, rule(oracle.patterns(X, y), start=start), 2)
 
 
@@ -317,7 +315,7 @@ def test_start_on_a_separator_stays_there(estimator):
 @each_order
 def test_voted_perceptron(problem, layout):
     X, y = problem()
-    model = VotedPerceptron(shuffle=False, max_epochs=EPOCHS).fit(ORDERS[layout](X), y)
+    model = VotedPerceptron(shuffle=False, max_iter=EPOCHS).fit(ORDERS[layout](X), y)
     vectors, votes = oracle.voted(oracle.perceptron(oracle.patterns(X, y)))
     np.testing.assert_array_equal(model.votes_[0], votes)
     np.testing.assert_allclose(np.column_stack([model.voters_[0], model.voter_intercepts_[0]]), vectors, rtol=1e-9)
@@ -329,7 +327,7 @@ def test_voted_perceptron(problem, layout):
 def test_voted_perceptron_keeps_the_longest_lived():
     X, y = overlapping()
     _, votes = oracle.voted(oracle.perceptron(oracle.patterns(X, y)))
-    model = VotedPerceptron(max_voters=5, shuffle=False, max_epochs=EPOCHS).fit(X, y)
+    model = VotedPerceptron(max_voters=5, shuffle=False, max_iter=EPOCHS).fit(X, y)
     np.testing.assert_array_equal(np.sort(model.votes_[0]), np.sort(votes)[-5:])
 
 
@@ -340,7 +338,7 @@ def test_a_vector_that_passed_an_epoch_beats_longer_runs(estimator):
     converged = 0
     for seed in range(60):
         X, y = rng.normal(size=(5, 2)), np.append([0, 1], rng.integers(0, 2, 3))
-        estimator.set_params(random_state=seed, max_epochs=100).fit(X, y)
+        estimator.set_params(random_state=seed, max_iter=100).fit(X, y)
         if estimator.converged_:
             converged += 1
             assert estimator.score(X, y) == 1.0
@@ -353,7 +351,7 @@ def test_pocket_on_random_integers(variant):
     rng = np.random.default_rng(7)
     for _ in range(40):
         X, y = rng.integers(-3, 4, (12, 2)).astype(np.float64), np.append([0, 1], rng.integers(0, 2, 10))
-        model = Pocket(variant, shuffle=False, max_epochs=EPOCHS).fit(X, y)
+        model = Pocket(variant, shuffle=False, max_iter=EPOCHS).fit(X, y)
         assert_same(model, oracle.pocket(oracle.patterns(X, y), variant == "ratchet"), 2)
 
 

@@ -27,8 +27,8 @@ from separatrix import (
     RecursiveLeastSquares,
     Relaxation,
     VotedPerceptron,
+    data,
     max_margin_path,
-    rows,
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -67,7 +67,7 @@ def test_weight_zero_is_the_row_removed(shuffle, layout, classes, rng):
     weight = np.where(OUT, 0.0, rng.uniform(0.5, 2.0, 50))
     kept = np.flatnonzero(~OUT)
     for model in VARIANTS:
-        model = clone(model).set_params(shuffle=shuffle, max_epochs=7)
+        model = clone(model).set_params(shuffle=shuffle, max_iter=7)
         with_zeros = clone(model).fit(data, y, sample_weight=weight)
         removed = clone(model).fit(data[kept], y[kept], sample_weight=weight[kept])
         assert_same(with_zeros, removed, kept)
@@ -81,18 +81,18 @@ def test_weight_zero_is_the_row_removed(shuffle, layout, classes, rng):
 def test_rows_of_weight_zero_may_be_anything(cls):
     """They count neither for R nor for the classes."""
     odd, y = np.vstack([X, [[1e300] * 3, [-1e300] * 3]]), np.append(Y[2], [7, 8])
-    model = cls(max_epochs=5).fit(odd, y, sample_weight=np.append(np.ones(50), [0, 0]))
-    assert_same(model, cls(max_epochs=5).fit(X, Y[2]))
-    gone = cls(max_epochs=5).fit(X, Y[3], sample_weight=Y[3] != 1)
+    model = cls(max_iter=5).fit(odd, y, sample_weight=np.append(np.ones(50), [0, 0]))
+    assert_same(model, cls(max_iter=5).fit(X, Y[2]))
+    gone = cls(max_iter=5).fit(X, Y[3], sample_weight=Y[3] != 1)
     assert list(gone.classes_) == [0, 2]
 
 
 @online
 def test_ones_are_no_weights(cls):
-    plain = cls(max_epochs=5).fit(X, Y[3])
+    plain = cls(max_iter=5).fit(X, Y[3])
     weight = np.ones(50, dtype=np.float32)
     for ones in (np.ones(50), [1] * 50, weight, np.ones(50, dtype=int)):
-        assert_same(plain, cls(max_epochs=5).fit(X, Y[3], sample_weight=ones))
+        assert_same(plain, cls(max_iter=5).fit(X, Y[3], sample_weight=ones))
     np.testing.assert_array_equal(weight, 1)
 
 
@@ -114,7 +114,7 @@ def first_step(model, weight, row=3):
     """The vector after one update, which is on ``row``: the first row by its order, of weight ``weight``."""
     order = np.append(row, np.delete(np.arange(50), row))
     weights = np.append(weight, np.ones(49))
-    model.set_params(shuffle=False, max_updates=1, max_epochs=1)
+    model.set_params(shuffle=False, max_updates=1, max_iter=1)
     model.fit(X[order], Y[2][order], sample_weight=weights)
     assert model.n_updates_ == 1
     return vectors(model)[0], SIDES[row] * np.append(X[row], 1.0)
@@ -142,7 +142,7 @@ def test_the_perceptron_by_hand():
             if a @ y <= 0:
                 a += c * y
                 updates += 1
-    model = Perceptron(shuffle=False, max_epochs=6).fit(X, Y[2], sample_weight=weight)
+    model = Perceptron(shuffle=False, max_iter=6).fit(X, Y[2], sample_weight=weight)
     np.testing.assert_array_equal(vectors(model)[0], a)  # all numbers are multiples of 1/8
     assert model.n_updates_ == updates
 
@@ -222,8 +222,8 @@ def test_winnow_multiplies_the_exponent():
 def test_a_common_factor_only_scales(cls, scale, rng):
     """From a = 0 and without margin nothing else depends on the size of a; powers of two leave every bit alone."""
     weight = rng.uniform(0.5, 2.0, 50)
-    one = cls(max_epochs=10).fit(X, Y[2], sample_weight=weight)
-    other = cls(max_epochs=10).fit(X, Y[2], sample_weight=scale * weight)
+    one = cls(max_iter=10).fit(X, Y[2], sample_weight=weight)
+    other = cls(max_iter=10).fit(X, Y[2], sample_weight=scale * weight)
     np.testing.assert_array_equal(vectors(other), scale * vectors(one))
     assert one.n_updates_ == other.n_updates_
     assert one.certificate_.upper == other.certificate_.upper
@@ -238,7 +238,7 @@ def test_a_common_factor_only_scales(cls, scale, rng):
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_common_factor_makes_no_difference(model, classes, rng):
     """Where a step has a size of its own: equal weights are none, bit for bit, and only ratios count."""
-    model = model.set_params(max_epochs=10)
+    model = model.set_params(max_iter=10)
     plain = clone(model).fit(X, Y[classes])
     for factor in (1 / 50, 0.1, 7.0):
         assert_same(plain, clone(model).fit(X, Y[classes], sample_weight=np.full(50, factor)))
@@ -247,7 +247,7 @@ def test_a_common_factor_makes_no_difference(model, classes, rng):
     other = clone(model).fit(X, Y[classes], sample_weight=weight / 64)
     np.testing.assert_array_equal(vectors(one), vectors(other))
     assert one.n_updates_ == other.n_updates_
-    blocks = rows.blocks([(X[:20], Y[classes][:20], weight[:20]), (X[20:], Y[classes][20:], weight[20:])])
+    blocks = data.from_blocks([(X[:20], Y[classes][:20], weight[:20]), (X[20:], Y[classes][20:], weight[20:])])
     there = clone(model).set_params(shuffle=False).fit(blocks)
     here = clone(model).set_params(shuffle=False).fit(X, Y[classes], sample_weight=weight)
     np.testing.assert_allclose(vectors(there), vectors(here), rtol=1e-6)
@@ -266,7 +266,7 @@ def test_weights_pull_the_boundary(cls, rng):
     shares = []
     for heavy in (0, 1):
         weight = np.where(y == heavy, 8.0, 1.0)
-        fits = [cls(max_epochs=20, random_state=s).fit(clouds, y, sample_weight=weight) for s in range(10)]
+        fits = [cls(max_iter=20, random_state=s).fit(clouds, y, sample_weight=weight) for s in range(10)]
         shares.append(np.mean([model.predict(clouds).mean() for model in fits]))
     assert shares[0] <= shares[1] + 0.02
 
@@ -280,13 +280,13 @@ def test_certificates_are_about_unweighted_margins(cls, rng):
     y[wrong] = 1 - y[wrong]
     weight = rng.uniform(0.5, 3.0, 50)
     weight[wrong] = 0
-    model = cls(max_epochs=2000).fit(far, y, sample_weight=weight)
+    model = cls(max_iter=2000).fit(far, y, sample_weight=weight)
     certificate = model.certificate_
     np.testing.assert_array_equal(certificate.sample_weight, weight)
     assert certificate.verify(far, y)
     assert certificate.verify(far, y, weight)
     assert certificate.verify(far, y, weight > 0)  # their size says nothing
-    best = DynamicMargin(epsilon=0.01, max_epochs=10**5).fit(far, y, sample_weight=weight > 0).certificate_
+    best = DynamicMargin(epsilon=0.01, max_iter=10**5).fit(far, y, sample_weight=weight > 0).certificate_
     assert certificate.upper >= best.lower > 0.3
     if certificate.lower is not None:
         a = vectors(model)[0]

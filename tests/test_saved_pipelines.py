@@ -20,7 +20,7 @@ from sklearn.preprocessing import (
 from sklearn.tree import DecisionTreeClassifier
 
 from separatrix import MaxMargin, ModelError, load, save
-from separatrix.io.model.onnx_export import export_onnx
+from separatrix.persistence.onnx_export import export_onnx
 
 
 @pytest.mark.parametrize(

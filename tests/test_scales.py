@@ -34,7 +34,7 @@ def refusal(call, *args, **options):
 
 def new(cls):
     model = cls()
-    return model.set_params(max_epochs=20) if "max_epochs" in model.get_params() else model
+    return model.set_params(max_iter=20) if "max_iter" in model.get_params() else model
 
 
 def checks(model, data, y):
@@ -102,7 +102,7 @@ def test_tiny_weights(cls):
 
 def test_a_tiny_weight_is_named():
     weight = np.where(np.arange(14) == 3, 1e-320, np.where(np.arange(14) == 1, 0.0, 1.0))
-    for options in ({}, {"multi_class": "kesler"}):
+    for options in ({}, {"multi_class": "joint"}):
         with pytest.raises(DataError, match="sample weight of row 3 is so small"):
             MaxMargin(**options).fit(X, LABELS["three"], sample_weight=weight)
 

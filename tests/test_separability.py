@@ -12,8 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from separatrix import DataError, MaxMargin, separability
 from separatrix.cancellation import Clock, OutOfTimeError
-from separatrix.proof import integer_systems
-from separatrix.proof.exact import product_sign, vanishing_weights
+from separatrix.certificates import integer_systems
+from separatrix.certificates.exact import product_sign, vanishing_weights
 
 
 def separable_set(seed):
@@ -70,17 +70,17 @@ def test_overlapping_sets_are_refuted_and_proved(part):
         answer = separability(X, y)
         assert answer.separable is False, (seed, str(answer))
         assert answer.exact
-        assert answer.kind in ("none", "quasi")
+        assert answer.kind in ("none", "quasi-complete")
         assert answer.certificate.verify(X, y), seed
         Y = np.where(y, 1.0, -1.0)[:, None] * np.column_stack([X, np.ones(len(X))])
-        assert np.abs(answer.gordan.weight @ Y[answer.gordan.rows]).max() <= 1e-9
+        assert np.abs(answer.infeasibility_proof.weight @ Y[answer.infeasibility_proof.rows]).max() <= 1e-9
 
 
 def test_kinds():
     line = [[0.0], [1.0], [2.0], [3.0]]
     assert separability(line, [0, 0, 1, 1]).kind == "complete"
     touching = separability([[0.0], [1.0], [1.0], [2.0]], [0, 0, 1, 1])
-    assert touching.kind == "quasi"
+    assert touching.kind == "quasi-complete"
     distance = touching.hyperplane.signed_distance(np.array([[0.0], [1.0], [2.0]]))
     assert distance[0] < -1e-9
     assert abs(distance[1]) < 1e-9
@@ -90,14 +90,14 @@ def test_kinds():
     assert (xor.separable, xor.kind) == (False, "none")
     # Points that alternate on a line, and one off the line: a hyperplane through the line has them all on it.
     flat = separability([[0.0, 0.0], [1, 0], [2, 0], [0, 5]], [0, 1, 0, 1])
-    assert (flat.separable, flat.kind) == (False, "quasi")
+    assert (flat.separable, flat.kind) == (False, "quasi-complete")
 
 
 def test_identical_rows_of_both_classes():
     answer = separability([[1.0, 2.0], [1.0, 2.0]], [0, 1])
     assert answer.separable is False
     assert answer.kind == "none"
-    assert sorted(answer.gordan.weight.tolist()) == [0.5, 0.5]
+    assert sorted(answer.infeasibility_proof.weight.tolist()) == [0.5, 0.5]
 
 
 def test_without_intercept():
@@ -117,10 +117,10 @@ def test_real_data_raw_and_sparse():
 def test_three_classes():
     X, y = load_iris(return_X_y=True)
     answer = separability(X, y)
-    assert answer.total[0].separable is True
-    assert answer.total[1].separable is False
-    assert answer.pairwise[0, 1].separable is True
-    assert answer.pairwise[1, 2].separable is False
+    assert answer.one_vs_rest[0].separable is True
+    assert answer.one_vs_rest[1].separable is False
+    assert answer.one_vs_one[0, 1].separable is True
+    assert answer.one_vs_one[1, 2].separable is False
     assert answer.separable is False
     # three classes around the origin: one machine separates them
     X = [[0.0, 3.0], [0.1, 2.9], [3.0, -2.0], [2.9, -2.1], [-3.0, -2.0], [-3.1, -2.2]]
@@ -129,7 +129,7 @@ def test_three_classes():
     # three in a row: one machine does, but the middle one is not separable from the rest
     row = separability([[0.0], [0.1], [1.0], [1.1], [2.0], [2.1]], ["a", "a", "b", "b", "c", "c"])
     assert row.separable is True
-    assert row.total["b"].separable is False
+    assert row.one_vs_rest["b"].separable is False
     assert "one linear machine: yes" in str(row)
 
 
@@ -168,7 +168,7 @@ def test_wide_sparse_data_of_two_classes():
     """A dense matrix of columns by columns would take 8 TB; columns without values do not matter."""
     X = sp.csr_matrix(([1.0, 2.0, 1.0, 2.0, 5.0], ([0, 0, 1, 1, 2], [3, 999_999, 3, 999_999, 70])), shape=(3, 10**6))
     answer = separability(X, [0, 1, 1])
-    assert (answer.separable, answer.kind) == (False, "quasi")
+    assert (answer.separable, answer.kind) == (False, "quasi-complete")
     assert answer.hyperplane.signed_distance(X)[2] > 0
     assert answer.certificate.verify(X, [0, 1, 1])
 
@@ -181,12 +181,12 @@ QUASI = [[0.0, 0], [-2, 4], [0, 0], [-3, 9], [2, 4], [-3, 9]], [1, 1, 0, 1, 0, 0
 @pytest.mark.parametrize(
     ("X", "y", "fit_intercept", "kind"),
     [
-        ([[0.0], [7e-321]], [1, 0], False, "quasi"),
+        ([[0.0], [7e-321]], [1, 0], False, "quasi-complete"),
         ([[6.57e-161], [2.5e-162]], [0, 1], False, "none"),
-        ([[-2.0, -1e-323], [-2, 1e-323], [-2, -1e-323], [0, 1e-323]], [0, 0, 2, 1], True, "quasi"),
+        ([[-2.0, -1e-323], [-2, 1e-323], [-2, -1e-323], [0, 1e-323]], [0, 0, 2, 1], True, "quasi-complete"),
         ([[1.0000000000000002], [1.0000000000000004]], [1, 0], True, "complete"),
         ([[0, -1, -5e-324], [-1, -1, 0], [0, 1, 1], [-1, -2, 1], [-2, 1, -2]], [0, 1, 0, 0, 0], True, "none"),
-        (*QUASI, True, "quasi"),
+        (*QUASI, True, "quasi-complete"),
         ([[1e9], [1e9 + 2]], [0, 1], True, "complete"),
         ([[0.0, 0], [0, 0]], [0, 1], False, "none"),
         ([[1e300], [1e-320], [3.0]], [0, 1, 1], True, "complete"),
@@ -202,7 +202,7 @@ def test_what_floats_do_not_decide(X, y, fit_intercept, kind):
         if kind == "complete":
             assert answer.margin > 0
         else:
-            assert len(answer.gordan.exact) == len(answer.gordan.rows)
+            assert len(answer.infeasibility_proof.exact) == len(answer.infeasibility_proof.rows)
 
 
 def test_a_vector_that_floats_cannot_hold():
@@ -358,7 +358,7 @@ def test_certificates_of_subnormal_data_hold(size):
         rng = np.random.default_rng(seed)
         X, y = rng.integers(0, 9, (6, 2)) * size, np.arange(6) % (2 + seed % 2)
         X[0] = 7 * size
-        certificate = separability(X, y, fit_intercept=False, weak=False).certificate
+        certificate = separability(X, y, fit_intercept=False, check_quasi=False).certificate
         assert certificate.verify(X, y)
         far = np.array([-1.0, 1.0]) * max(2 * step, 2e-12 * certificate.radius)
         for radius in (certificate.radius + far).tolist():

@@ -49,7 +49,7 @@ QUESTIONS = {
     "directional or geometric margin": "learn/space",
     "averaged Perceptron noise": "learn/variants",
     "Ho-Kashyap separable proof": "learn/ho_kashyap",
-    "multi_class ovo kesler": "start/many_classes",
+    "multi_class ovo joint": "start/many_classes",
     "CSV formats read": "reference/file_formats",
     "compared with LIBSVM": "reference/comparison",
     "critical difference ranks": "study",

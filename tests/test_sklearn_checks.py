@@ -18,7 +18,7 @@ from separatrix import (
     Perceptron,
     RecursiveLeastSquares,
 )
-from separatrix.estimators._fit.batch import BatchClassifier
+from separatrix.fit.batch import BatchClassifier
 
 # The result of an online rule depends on the order of rows, so a repeated row is not the same as a weight of 2, and
 # removing rows draws other orders. scikit-learn's own Perceptron fails these two as well. What must hold instead,
@@ -51,8 +51,8 @@ def ways(cls):
     if "multi_class" not in cls().get_params():
         return []
     (offered,) = cls._parameter_constraints["multi_class"]
-    machine = "kesler" in offered.options and "kesler" not in getattr(cls, "_refuses", {})
-    return [cls(multi_class=mode) for mode in (["ovo", "kesler"] if machine else ["ovo"])]
+    machine = "joint" in offered.options and "joint" not in getattr(cls, "_refuses", {})
+    return [cls(multi_class=mode) for mode in (["ovo", "joint"] if machine else ["ovo"])]
 
 
 SOME = [Perceptron, MaxMargin, KernelMaxMargin]
@@ -63,7 +63,7 @@ ENDLESS = (BatchPerceptron, BatchRelaxation)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
     [
-        *(cls(max_epochs=100) if cls in ENDLESS else cls() for cls in EVERYONE),
+        *(cls(max_iter=100) if cls in ENDLESS else cls() for cls in EVERYONE),
         MaxMargin(loss="hinge"),
         KernelMaxMargin(loss="hinge"),
         *(model for cls in SOME for model in ways(cls)),
@@ -93,4 +93,4 @@ def test_one_door_to_private_names():
                 names = [*node.module.split("."), *(alias.name for alias in node.names)]
                 if "callback" in names or any(name.startswith("_") for name in names):
                     found.add(file.relative_to(package).as_posix())
-    assert found == {"estimators/sklearn_api.py"}
+    assert found == {"fit/sklearn_api.py"}

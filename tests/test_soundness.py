@@ -76,7 +76,7 @@ def test_a_refusal_with_a_free_bias_has_its_proof():
         if separability(X, y).separable is False:
             refused += 1
             with pytest.raises(NotSeparableError) as caught:
-                MaxMargin(INF, fit_intercept="free").fit(X, y)
+                MaxMargin(INF, fit_intercept="unpenalized").fit(X, y)
             assert caught.value.certificate.separable is False
             assert caught.value.certificate.verify(X, y)
     assert refused >= 10
@@ -96,13 +96,13 @@ def test_limits_leave_a_certified_vector_in_wide_data(limit):
 
 def test_a_free_bias_without_anything_else():
     y = np.repeat([0, 1], [8, 12])
-    model = MaxMargin(fit_intercept="free").fit(np.zeros((20, 2)), y)
+    model = MaxMargin(fit_intercept="unpenalized").fit(np.zeros((20, 2)), y)
     assert model.intercept_[0] == pytest.approx(0.2)
     assert model.converged_
 
 
 @pytest.mark.parametrize("C", [1e-300, 1e-100, 1e20, 1e100])
-@pytest.mark.parametrize("intercept", [True, False, "free"])
+@pytest.mark.parametrize("intercept", [True, False, "unpenalized"])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_extreme_prices_come_to_an_end(C, intercept):
     rng = np.random.default_rng(0)
@@ -151,7 +151,7 @@ def test_weights_far_apart_do_not_keep_newton_for_ever():
     """Rounding errors make its steps tiny there, each a little progress."""
     X = 1e4 * np.array([[2.0], [3.0], [-1.0], [-3.0], [-2.0], [-3.0], [-3.0], [-2.0], [-2.0]])
     weight = [0.5, 1e6, 1e6, 2.0, 0.5, 1e6, 1.0, 2.0, 2.0]
-    model = MaxMargin(100.0, fit_intercept="free").fit(X, [1, 1, 0, 0, 0, 0, 0, 0, 0], sample_weight=weight)
+    model = MaxMargin(100.0, fit_intercept="unpenalized").fit(X, [1, 1, 0, 0, 0, 0, 0, 0, 0], sample_weight=weight)
     assert model.certificate_.gap < 1e-6
     assert model.n_passes_ < 5000
 
@@ -162,7 +162,7 @@ def test_what_only_fractions_separate_is_not_claimed_of_a_vector_of_floats():
     y = [1, 0, 0, 1, 1]
     assert separability(X, y).separable is True
     with pytest.warns(Warning, match="MaxMargin ended"):
-        certificate = MaxMargin(INF, fit_intercept="free").fit(X, y).certificate_
+        certificate = MaxMargin(INF, fit_intercept="unpenalized").fit(X, y).certificate_
     assert certificate.separable is None
     assert certificate.verify(X, y)
 

@@ -32,7 +32,7 @@ def test_theorem_24_is_false(corrects):
     X, y = [[-2.0, -2.0], [-3.0, 3.0], [-3.0, -2.0]], [0, 0, 1]
     radius2 = max(a * a + b * b for a, b in X)
     assert round(radius2 / 0.5**2) == 72
-    model = MarginFuzzyPerceptron(0.5, corrects=corrects, fit_intercept=False, shuffle=False, max_epochs=10**6)
+    model = MarginFuzzyPerceptron(0.5, corrects=corrects, fit_intercept=False, shuffle=False, max_iter=10**6)
     model.set_params(max_updates=20_000).fit(X, y)
     assert not model.converged_
     assert model.n_updates_ == 20_000
@@ -63,7 +63,7 @@ def test_both_readings_of_algorithm_4():
     for _ in range(30):
         X = rng.normal(size=(20, 2))
         y = (X[:, 0] + 0.3 * rng.normal(size=20) > 0).astype(int)
-        options = {"fit_intercept": False, "shuffle": False, "max_epochs": 300}
+        options = {"fit_intercept": False, "shuffle": False, "max_iter": 300}
         printed = MarginFuzzyPerceptron(0.8, corrects="errors", **options).fit(X, y)
         ours = MarginFuzzyPerceptron(0.8, **options).fit(X, y)
         if printed.converged_:
@@ -96,11 +96,11 @@ def test_memberships_are_those_of_definition_21():
 
 def test_the_pocket_counts_its_replacements():
     X, y = make_blobs(300, centers=2, cluster_std=3.0, random_state=2)
-    often = Pocket("run", max_epochs=20).fit(X, y).n_replacements_
-    seldom = Pocket(max_epochs=20).fit(X, y).n_replacements_
+    often = Pocket("run", max_iter=20).fit(X, y).n_replacements_
+    seldom = Pocket(max_iter=20).fit(X, y).n_replacements_
     assert often >= seldom >= 1
     X, y = load_iris(return_X_y=True)
-    assert Pocket(multi_class="ovo", max_epochs=20).fit(X, y).n_replacements_ >= 3
+    assert Pocket(multi_class="ovo", max_iter=20).fit(X, y).n_replacements_ >= 3
 
 
 def test_the_two_vectors_of_winnow():
@@ -137,7 +137,7 @@ def test_variable_increments_keep_their_theorem(eta, rng):
         X = rng.normal(size=(30, 3))
         y = X[:, 0] > 0
         X[:, 0] += np.where(y, 0.5, -0.5)
-        model = Perceptron(eta=eta, max_epochs=10_000).fit(X, y)
+        model = Perceptron(eta=eta, max_iter=10_000).fit(X, y)
         theory = model.certificate_.theory
         assert model.converged_
         assert theory.theorem == "variable increments"
@@ -149,11 +149,11 @@ def test_variable_increments_keep_their_theorem(eta, rng):
 def test_theory_in_the_spaces_of_machines_and_kernels():
     X, y = make_blobs(60, centers=[(0.0, 0.0), (6.0, 0.0), (0.0, 6.0)], random_state=0)
     two = KernelPerceptron().fit(X[y > 0], y[y > 0])
-    machine = Perceptron(multi_class="kesler").fit(X, y)
+    machine = Perceptron(multi_class="joint").fit(X, y)
     for theory in (two.certificate_.theory, machine.certificate_.theory):
         assert theory.theorem == "Novikoff"
         assert theory.updates <= theory.bound
-    assert Perceptron(multi_class="kesler", rivals="all").fit(X, y).certificate_.theory is None
+    assert Perceptron(multi_class="joint", joint_update="all").fit(X, y).certificate_.theory is None
 
 
 def test_the_batch_perceptron_stops_on_a_short_correction():
@@ -165,12 +165,12 @@ def test_the_batch_perceptron_stops_on_a_short_correction():
         k += 1
         change = Y[Y @ a <= 0].sum(axis=0) / k
         a = a + change
-    model = BatchPerceptron(eta="1/k", theta=0.3, max_epochs=10_000).fit(X, y)
+    model = BatchPerceptron(eta="1/k", theta=0.3, max_iter=10_000).fit(X, y)
     assert model.converged_
     assert model.n_updates_ == k
     np.testing.assert_allclose(np.append(model.coef_[0], model.intercept_), a, rtol=1e-12)
     assert k > 3
-    assert BatchPerceptron(eta="1/k", max_epochs=100).fit(X, y).n_updates_ > k
+    assert BatchPerceptron(eta="1/k", max_iter=100).fit(X, y).n_updates_ > k
 
 
 def test_ho_kashyap_goes_on_until_the_error_is_small():
@@ -180,7 +180,7 @@ def test_ho_kashyap_goes_on_until_the_error_is_small():
     updates = {}
     for b_min in (None, 0.1, 1e-3):
         for variant in ("standard", "descent"):
-            model = HoKashyap(variant, b_min=b_min, max_epochs=100_000).fit(X, y)
+            model = HoKashyap(variant, b_min=b_min, max_iter=100_000).fit(X, y)
             assert model.outcome_ == "separable"
             error = Y @ np.append(model.coef_[0], model.intercept_) - model.margin_vector_
             assert b_min is None or np.linalg.norm(error) <= b_min * (1 + 1e-6)
@@ -195,7 +195,7 @@ def test_freund_schapire_at_its_best():
     for _ in range(20):
         X = rng.normal(size=(60, 3))
         y = X[:, 0] + 0.5 * rng.normal(size=60) > 0
-        model = Perceptron(shuffle=False, max_epochs=1).fit(X, y)
+        model = Perceptron(shuffle=False, max_iter=1).fit(X, y)
         Y = np.column_stack([X, np.ones(60)]) * np.where(y, 1.0, -1.0)[:, None]
         u = np.append(1.0, np.zeros(3))
         radius = np.linalg.norm(Y, axis=1).max()
@@ -208,9 +208,9 @@ def test_freund_schapire_at_its_best():
 
 def test_the_geometric_margin_of_equation_2():
     X, y = make_blobs(60, centers=[(0.0, 0.0), (6.0, 3.0)], random_state=1)
-    geometric = MaxMargin(float("inf"), fit_intercept="free").fit(X, y).geometric_margin_
+    geometric = MaxMargin(float("inf"), fit_intercept="unpenalized").fit(X, y).geometric_margin_
     for rho in (1.0, 10.0):
-        certificate = MaxMargin(float("inf"), rho=rho).fit(X, y).certificate_
+        certificate = MaxMargin(float("inf"), intercept_scaling=rho).fit(X, y).certificate_
         low, high = bounds.geometric_margin(certificate.radius, rho, certificate.lower)
         assert low <= geometric * (1 + 1e-6)
         assert geometric <= high * (1 + 1e-6)
@@ -220,7 +220,7 @@ def test_the_geometric_margin_of_equation_2():
 def test_a_rate_whose_sum_is_finite_is_told(power, warns):
     """With 1/k^2 the vector comes to rest before it separates these; with slower rates it does not (DHS eqs. 28-30)."""
     X, y = np.array([[9.0, 1.0], [9.0, -1.0], [10.0, 1.0], [10.0, -1.0]]), np.array([1, 0, 1, 0])
-    model = Perceptron(eta=lambda k: k**-power, max_epochs=500)
+    model = Perceptron(eta=lambda k: k**-power, max_iter=500)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(X, y, coef_init=[[-3.0, -3.0]])

@@ -9,10 +9,11 @@ import scipy.sparse as sp
 from cases import ORDERS, PROBLEMS, blobs_2d, each_dtype, each_order, margin_6d, overlapping
 from scipy.optimize import minimize, minimize_scalar
 
-from separatrix import Hyperplane, Space, best_gamma, objective, slacks, soft_measures
-from separatrix.optimum.problem import best_bias
-from separatrix.patterns.plain_patterns import Patterns
+from separatrix import Hyperplane
+from separatrix.passes.plain_patterns import Patterns
+from separatrix.solvers.problem import best_bias
 from separatrix.space import is_finite, per_length
+from separatrix.theory import Space, best_gamma, objective, slacks, soft_measures
 
 each_seed = pytest.mark.parametrize("seed", range(20))
 
@@ -151,7 +152,7 @@ def test_theorem_2(problem, delta, seed):
     X, y = problem()
     Y, wide = oracle.patterns(X, y), oracle.patterns(X, y, delta=delta)
     n, rng = len(Y), np.random.default_rng(seed)
-    run = oracle.perceptron(wide, margin=rng.uniform(0, 2), eta=lambda k: rng.exponential(), max_epochs=500)
+    run = oracle.perceptron(wide, margin=rng.uniform(0, 2), eta=lambda k: rng.exponential(), max_iter=500)
     assert run.converged
     alpha = np.abs(run.a[Y.shape[1] :]) / delta
     a, length = alpha @ Y, np.linalg.norm(alpha @ Y)

@@ -24,9 +24,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from separatrix import DataError, HoKashyap, LeastSquares, UnavailableError, separability
 from separatrix.estimators.least_squares_classifier import as_probabilities
-from separatrix.patterns.plain_patterns import Patterns
+from separatrix.passes.plain_patterns import Patterns
+from separatrix.solvers import factor
 from separatrix.space import Space
-from separatrix.squared_error import factor
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -57,7 +57,7 @@ def test_example_1():
     np.testing.assert_allclose(np.append(model.intercept_, model.coef_), [11 / 3, -4 / 3, -2 / 3], rtol=1e-13)
     assert model.certificate_.separable
     assert model.certificate_.verify(*EXAMPLE_1)
-    wide = LeastSquares(rho=5.0).fit(*EXAMPLE_1)  # rho is no part of a full-rank solution
+    wide = LeastSquares(intercept_scaling=5.0).fit(*EXAMPLE_1)  # rho is no part of a full-rank solution
     np.testing.assert_allclose(wide.intercept_, 11 / 3, rtol=1e-13)
 
 
@@ -72,7 +72,7 @@ def test_the_pseudo_inverse(problem, layout, intercept, how, monkeypatch):
     c = weights(y)
     Y = oracle.patterns(as_seen(X, layout), y, 1.5 if intercept else 0.0)
     for target, b in (("ones", np.ones(len(y))), (np.linspace(-1, 2, len(y)), np.linspace(-1, 2, len(y)))):
-        model = LeastSquares(target, fit_intercept=intercept, rho=1.5)
+        model = LeastSquares(target, fit_intercept=intercept, intercept_scaling=1.5)
         model.fit(LAYOUTS[layout](X), y, sample_weight=c)
         a = np.linalg.pinv(np.sqrt(c)[:, None] * Y, rcond=1e-10) @ (np.sqrt(c) * b)
         np.testing.assert_allclose(vector(model), a, rtol=1e-7, atol=1e-9 * np.abs(a).max())
@@ -203,7 +203,7 @@ MARGINS = {pair: oracle.max_margin(oracle.patterns(*categories(*pair)))[0] for p
 @pytest.mark.parametrize("pair", PAIRS)
 def test_the_table(variant, pair):
     X, y = categories(*pair)
-    model = HoKashyap(variant, max_epochs=5000).fit(X, y)
+    model = HoKashyap(variant, max_iter=5000).fit(X, y)
     separable = pair != (1, 3)
     assert model.outcome_ == ("separable" if separable else "not separable")
     assert model.certificate_.separable is separable
@@ -252,8 +252,8 @@ def test_ho_kashyap(problem, layout, eta):
     c = weights(y)
     b = 0.5 + np.random.default_rng(2).random(len(y))
     Y = oracle.patterns(as_seen(X, layout), y)
-    model = HoKashyap(eta=eta, margin=b, bound_tol=0.0, max_epochs=30).fit(LAYOUTS[layout](X), y, sample_weight=c)
-    run = oracle_batch.ho_kashyap(Y, c, b, eta, max_epochs=30)
+    model = HoKashyap(eta=eta, margin=b, bound_tol=0.0, max_iter=30).fit(LAYOUTS[layout](X), y, sample_weight=c)
+    run = oracle_batch.ho_kashyap(Y, c, b, eta, max_iter=30)
     if run.outcome != "undecided":
         assert model.outcome_ == run.outcome
     if model.n_epochs_ == run.steps:
@@ -277,10 +277,8 @@ def test_the_form_without_pseudo_inverse(problem, layout):
     R = M @ M.T + np.eye(d + 1)
     largest = np.linalg.eigvalsh(Y.T @ (c[:, None] * Y))[-1]
     for options, eta, matrix in (({}, None, None), ({"eta": 1.5 / largest}, 1.5 / largest, None), ({"R": R}, None, R)):
-        model = HoKashyap("descent", bound_tol=0.0, max_epochs=40, **options).fit(
-            LAYOUTS[layout](X), y, sample_weight=c
-        )
-        run = oracle_batch.ho_kashyap_descent(Y, c, np.ones(len(y)), eta, matrix, max_epochs=40)
+        model = HoKashyap("descent", bound_tol=0.0, max_iter=40, **options).fit(LAYOUTS[layout](X), y, sample_weight=c)
+        run = oracle_batch.ho_kashyap_descent(Y, c, np.ones(len(y)), eta, matrix, max_iter=40)
         assert model.n_epochs_ == run.steps
         np.testing.assert_allclose(vector(model), run.a, rtol=1e-6, atol=1e-8)
         assert model.certificate_.verify(LAYOUTS[layout](X), y, sample_weight=c)
@@ -294,7 +292,7 @@ def test_problem_25():
     Y = oracle.patterns(X, y)
     e = np.ones(6)  # |e| at a = 0, b = 1
     eta = np.linalg.norm(Y.T @ e) ** 2 / np.linalg.norm(Y @ Y.T @ e) ** 2
-    one = HoKashyap("descent", bound_tol=0.0, max_epochs=1).fit(X, y)
+    one = HoKashyap("descent", bound_tol=0.0, max_iter=1).fit(X, y)
     np.testing.assert_allclose(vector(one), eta * Y.T @ e, rtol=1e-12)
     for variant in ("standard", "modified", "descent"):
         model = HoKashyap(variant).fit(X, y)
@@ -328,10 +326,10 @@ def test_several_classes_share_a_factorisation(monkeypatch):
 
 def test_undecided():
     X, y = categories(1, 4)
-    with pytest.warns(ConvergenceWarning, match=r"HoKashyap ended by max_epochs .* separability") as caught:
-        model = HoKashyap(max_epochs=3).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match=r"HoKashyap ended by max_iter .* separability") as caught:
+        model = HoKashyap(max_iter=3).fit(X, y)
     assert caught[0].filename == __file__
-    assert (model.outcome_, model.converged_, model.stop_reason_) == ("undecided", False, "max_epochs")
+    assert (model.outcome_, model.converged_, model.stop_reason_) == ("undecided", False, "max_iter")
     assert model.certificate_.separable is None
     assert model.certificate_.verify(X, y)
     assert 0 < MARGINS[1, 4] <= model.certificate_.upper
@@ -343,13 +341,13 @@ def test_a_proof_of_many_rows():
     rng = np.random.default_rng(4)
     X = rng.normal(size=(1500, 310))
     y = (X[:, 0] + 1.0 * rng.normal(size=1500) > 0).astype(int)
-    model = HoKashyap(max_epochs=3000).fit(X, y)
+    model = HoKashyap(max_iter=3000).fit(X, y)
     assert model.outcome_ == "not separable"
     assert len(model.certificate_.alpha_index) > 300
     assert model.certificate_.verify(X, y)
     answer = separability(X, y)
     assert (answer.separable, answer.kind, answer.exact) == (False, "none", True)
-    assert len(answer.gordan.rows) > 300
+    assert len(answer.infeasibility_proof.rows) > 300
 
 
 def test_many_columns():

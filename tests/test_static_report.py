@@ -16,11 +16,11 @@ from matplotlib.collections import PathCollection
 from matplotlib.contour import ContourSet
 
 from separatrix import MaxMargin
-from separatrix.io import Table
-from separatrix.plot import BoundaryDisplay, ConfusionDisplay, MarginDisplay
-from separatrix.plot.style import as_text, look
-from separatrix.report.report_page import report_page
-from separatrix.workflows import Options, fit
+from separatrix.app.report.report_page import report_page
+from separatrix.app.tables import Table
+from separatrix.app.workflows import Options, fit
+from separatrix.plots import BoundaryDisplay, ConfusionDisplay, MarginDisplay
+from separatrix.plots.static.style import as_text, look
 
 
 @pytest.fixture(autouse=True)

@@ -16,9 +16,9 @@ from sklearn.datasets import dump_svmlight_file, load_iris
 from typer.testing import CliRunner
 
 from separatrix import MaxMargin, Perceptron, load, save
-from separatrix.cli import app
-from separatrix.io.model import files as models
-from separatrix.workflows import choosing, fitting
+from separatrix.app.cli import app
+from separatrix.app.workflows import choosing, fitting
+from separatrix.persistence import files as models
 
 runner = CliRunner()
 
@@ -108,7 +108,7 @@ def test_parquet(tmp_path, iris):
         "bytes": 0,
     }
     assert found["verified"]
-    assert found["separability"]["against_the_rest"]["setosa"]["separable"] is True
+    assert found["separability"]["one_vs_rest"]["setosa"]["separable"] is True
 
 
 def test_libsvm(tmp_path, iris):
@@ -184,7 +184,7 @@ def test_ctrl_c_in_the_middle(tmp_path, monkeypatch):
         return watched(*arguments, **options)
 
     monkeypatch.setattr(choosing, "watched", watch_and_interrupt)
-    endless = ["--algorithm", "Perceptron", "--set", "max_epochs=1000000000"]
+    endless = ["--algorithm", "Perceptron", "--set", "max_iter=1000000000"]
     result = separatrix("fit", path, "--target", "y", *endless, "--save", model)
     assert result.exit_code == 130
     assert "the best that was found so far" in told(result)
@@ -205,9 +205,9 @@ def test_ctrl_c_before_there_is_anything(iris, monkeypatch):
 def test_a_read_only_folder(tmp_path, iris):
     """The mistake is told before the work, not after it."""
     script = (
-        "import os, sys, separatrix.io.model.files, separatrix.report.report_files\n"
+        "import os, sys, separatrix.persistence.files, separatrix.app.report.report_files\n"
         "from typer.testing import CliRunner\n"
-        "from separatrix.cli import app, main\n"
+        "from separatrix.app.cli import app, main\n"
         "CliRunner().invoke(app, ['fit', 'nothing.csv'])\n"  # imports what root may read
         "if os.geteuid() == 0: os.setuid(65534)\n"  # nothing is read-only for root
         "main()\n"
@@ -227,7 +227,7 @@ def test_a_read_only_folder(tmp_path, iris):
 
 def test_a_reader_of_the_output_that_stops_early(tmp_path, iris):
     """What was asked for is written first: `separatrix fit ... | head -1` loses nothing."""
-    script = "from separatrix.cli import main; main()"
+    script = "from separatrix.app.cli import main; main()"
     for more in ([], ["--memory", "100MB"]):
         path = tmp_path / f"m{len(more)}.sx"
         command = [sys.executable, "-c", script, "fit", str(iris[0]), "--target", "species", "--save", str(path), *more]
@@ -245,4 +245,4 @@ def test_a_model_of_a_newer_version(tmp_path, iris, monkeypatch):
     for command in (["predict", path, iris[0]], ["show", path], ["verify", path, iris[0]]):
         result = separatrix(*command)
         assert result.exit_code == 3
-        assert "newer separatrix (format 7; this version reads up to 2)" in told(result)
+        assert "newer separatrix (format 7; this version reads up to 3)" in told(result)

@@ -19,15 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
-from separatrix import (
-    DataError,
-    KernelMaxMargin,
-    MaxMargin,
-    MissingExtraError,
-    Perceptron,
-    Separability,
-    separability,
-)
+from separatrix import DataError, KernelMaxMargin, MaxMargin, MissingExtraError, Perceptron, Separability, separability
 from separatrix.studio import course_table, in_words
 from separatrix.studio import session as studio_session
 from separatrix.studio.board import MOST_POINTS, Board, Separator

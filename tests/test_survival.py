@@ -17,10 +17,10 @@ from numpy.testing import assert_array_equal
 
 import separatrix
 from separatrix import MaxMargin
+from separatrix.data import memory as memory_module
 from separatrix.errors import DataError, SeparatrixError
-from separatrix.estimators._fit.over_blocks_fit import IN_ORDER
+from separatrix.fit.over_blocks_fit import IN_ORDER
 from separatrix.passes import journal
-from separatrix.rows import memory as memory_module
 
 resource = pytest.importorskip("resource", reason="limits of a process are Unix's")
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -30,7 +30,7 @@ SETUP = """
 import sys, time, warnings
 import numpy as np
 import separatrix
-from separatrix.rows import block_store, memory
+from separatrix.data import block_store, memory
 from separatrix.passes import journal
 warnings.simplefilter("ignore")
 memory.BLOCK_ROWS, memory.BLOCK_VALUES = 32, 128 * 6
@@ -41,7 +41,7 @@ def news():
     time.sleep(0.002)
 """
 FIT = """
-home = separatrix.rows.files(folder + "/X.npy", target=folder + "/y.npy")
+home = separatrix.data.open_files(folder + "/X.npy", target=folder + "/y.npy")
 read = home.blocks_from
 def slowly(number):
     for block in read(number):
@@ -57,7 +57,7 @@ def slowly(*args):
     news()
     return write(*args)
 block_store._write_block = slowly
-separatrix.rows.files(folder + "/X.npy", target=folder + "/y.npy", cache=folder + "/cache")
+separatrix.data.open_files(folder + "/X.npy", target=folder + "/y.npy", cache=folder + "/cache")
 """
 SAVE = """
 models = [separatrix.load(folder + f"/{k}.sx") for k in range(2)]
@@ -80,7 +80,7 @@ def folder(tmp_path, rng, monkeypatch):
 
 
 def rows(folder, **options):
-    return separatrix.rows.files(folder / "X.npy", target=folder / "y.npy", **options)
+    return separatrix.data.open_files(folder / "X.npy", target=folder / "y.npy", **options)
 
 
 def killed(script, folder, news, seed):
@@ -101,7 +101,7 @@ def killed(script, folder, news, seed):
 @quiet
 def test_a_kill_after_the_last_block_costs_no_epoch_more(folder, monkeypatch):
     monkeypatch.setattr(journal, "EVERY", 0.0)
-    model = separatrix.Perceptron(average=True, max_epochs=2)
+    model = separatrix.Perceptron(average=True, max_iter=2)
     expected = model.fit(rows(folder)).coef_
     add = journal.Journal.add
 
@@ -120,7 +120,7 @@ def test_a_kill_after_the_last_block_costs_no_epoch_more(folder, monkeypatch):
 
 @quiet
 @pytest.mark.parametrize("kills", [2, pytest.param(100, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("model", ["MaxMargin(tol=1e-9)", "Perceptron(average=True, max_epochs=4)"])
+@pytest.mark.parametrize("model", ["MaxMargin(tol=1e-9)", "Perceptron(average=True, max_iter=4)"])
 def test_a_fit_survives_being_killed(folder, model, kills):
     home = rows(folder)
     expected = eval(f"separatrix.{model}").fit(home)  # the same words here and there
@@ -182,7 +182,7 @@ def little_room(size):
 
 
 @quiet
-@pytest.mark.parametrize("model", [MaxMargin(tol=1e-9), separatrix.Perceptron(average=True, max_epochs=3)])
+@pytest.mark.parametrize("model", [MaxMargin(tol=1e-9), separatrix.Perceptron(average=True, max_iter=3)])
 def test_a_checkpoint_on_a_full_disk(folder, model, monkeypatch):
     """What was kept is good: with room the same call goes on from it."""
     monkeypatch.setattr(separatrix.passes.journal, "EVERY", 0.0)
@@ -211,7 +211,7 @@ def test_a_model_on_a_full_disk_is_as_it_was(folder):
 
 
 @quiet
-@pytest.mark.parametrize("model", [MaxMargin(), separatrix.Perceptron(max_epochs=2), separatrix.LeastSquares()])
+@pytest.mark.parametrize("model", [MaxMargin(), separatrix.Perceptron(max_iter=2), separatrix.LeastSquares()])
 def test_a_value_in_block_517_is_named_and_nothing_is_lost(folder, model):
     """The file is mended behind the back of a fit: it is another one then, and the fit begins anew."""
     step, place = 128, 517 * 128 + 77

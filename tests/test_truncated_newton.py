@@ -8,9 +8,10 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from separatrix import MaxMargin
-from separatrix.optimum import nearly_hard, newton, solvers, truncated_newton
-from separatrix.optimum.problem import Problem
-from separatrix.patterns.plain_patterns import Patterns
+from separatrix.passes.plain_patterns import Patterns
+from separatrix.solvers import choice as solvers
+from separatrix.solvers import nearly_hard, newton, truncated_newton
+from separatrix.solvers.problem import Problem
 from separatrix.space import Space
 
 
@@ -117,7 +118,7 @@ def test_nearly_hard_margins_by_a_working_set(free, add, monkeypatch):
     assert asked.lower == pytest.approx(problem.lower, rel=1e-8)
 
 
-@pytest.mark.parametrize("bias", [True, "free"])
+@pytest.mark.parametrize("bias", [True, "unpenalized"])
 @pytest.mark.parametrize("factor", [None, 1.0, 1000.0, 1e200])
 def test_no_matrix_for_a_free_bias_nor_from_a_start(bias, factor, monkeypatch):
     X, y = rows(n=6000, d=2000, density=0.004)
@@ -133,7 +134,7 @@ def test_no_matrix_for_a_free_bias_nor_from_a_start(bias, factor, monkeypatch):
 def test_whoever_watches_sees_how_far_it_is(monkeypatch):
     X, y = rows(largest=10.0)
     monkeypatch.setattr(truncated_newton, "VISITED", 1)
-    monkeypatch.setattr("separatrix.optimum.problem.SECONDS_BETWEEN_LOOKS", 0.0)
+    monkeypatch.setattr("separatrix.solvers.problem.SECONDS_BETWEEN_LOOKS", 0.0)
     gaps = []
     patterns = Patterns(X, y.astype(float), Space(1.0, 20.0**-0.5))
     problem = Problem(patterns, 10.0, tol=1e-6, watch=lambda p: gaps.append(p.gap) or p.gap < 0.5)

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from separatrix import MaxMargin, separability
 from separatrix.cancellation import Clock, OutOfTimeError
+from separatrix.certificates import gordan
+from separatrix.certificates import twins as module
+from separatrix.certificates.twins import twins
+from separatrix.data.access import CSR
+from separatrix.data.memory import as_rows
 from separatrix.errors import NotSeparableError
-from separatrix.proof import gordan
-from separatrix.proof import twins as module
-from separatrix.proof.twins import twins
-from separatrix.rows.access import CSR
-from separatrix.rows.memory import as_rows
 
 
 def there_are(X, labels):
@@ -68,7 +68,7 @@ def test_they_are_the_proof(layout):
     X[211], y[211], y[57] = X[57], 1, 0
     found = separability(layout(X), y)
     assert found.separable is False
-    np.testing.assert_array_equal(found.gordan.rows, [57, 211])
+    np.testing.assert_array_equal(found.infeasibility_proof.rows, [57, 211])
     assert found.certificate.verify(layout(X), y)
     with pytest.raises(NotSeparableError, match="a combination of 2 patterns") as error:
         MaxMargin(C=np.inf).fit(layout(X), y)

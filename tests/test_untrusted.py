@@ -23,9 +23,9 @@ from sklearn.preprocessing import (
 )
 
 from separatrix import DataError, MaxMargin, ModelError, Perceptron, VotedPerceptron, load, save
-from separatrix.io import read_table
-from separatrix.io.data import limits
-from separatrix.io.data.prepare import kinds, normalised, preparation
+from separatrix.app.tables import read_table
+from separatrix.app.tables.prepare import kinds, normalised, preparation
+from separatrix.persistence import limits
 
 WORDS = np.array([["a", "u"], ["b", "v"], ["c", "u"], ["a", "v"], ["a", "u"], ["b", "v"]], dtype=object)
 Y = np.array([0, 1, 0, 1, 0, 1])
@@ -156,7 +156,7 @@ def test_the_number_of_features_is_a_number(tmp_path, width):
 def test_voters_have_to_fit(tmp_path):
     """float32 is multiplied by compiled code."""
     X, y = blobs_2d()
-    model = VotedPerceptron(max_epochs=2).fit(X, y)
+    model = VotedPerceptron(max_iter=2).fit(X, y)
     model.voters_ = [voters[:, :1] for voters in model.voters_]
     save(model, tmp_path / "m.sx")
     with pytest.raises(DataError, match="X has 2 features, the weights are for 1"):
@@ -256,7 +256,9 @@ def test_gzip_stops_at_the_limit(tmp_path, monkeypatch):
     monkeypatch.setattr(limits, "PLENTY", 1)
     seen = []
     check = limits.check_unpacked
-    monkeypatch.setattr("separatrix.io.data.source.check_unpacked", lambda *told: (seen.append(told[1]), check(*told)))
+    monkeypatch.setattr(
+        "separatrix.app.tables.source.check_unpacked", lambda *told: (seen.append(told[1]), check(*told))
+    )
     with pytest.raises(DataError, match="unpacks to more than"):
         read_table(path, "y")
     assert max(seen) < 1 << 23

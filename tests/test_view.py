@@ -30,9 +30,9 @@ pytest.importorskip("bokeh", reason="interactive figures come with the view extr
 
 from bokeh.models import ColumnDataSource, GlyphRenderer, HBar, Image, ImageRGBA, Scatter, Select
 
-from separatrix import view
-from separatrix.view.canvas import FOLLOW_THEME, new_figure
-from separatrix.view.meeting_hulls import meeting_of
+from separatrix import plots
+from separatrix.plots.interactive.canvas import FOLLOW_THEME, new_figure
+from separatrix.plots.interactive.meeting_hulls import meeting_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 HARD = MaxMargin(C=np.inf)
@@ -63,7 +63,7 @@ def column(renderers, name):
 def test_a_view_is_one_page_that_needs_no_network():
     X, y = blobs_2d()
     names = np.where(y > 0, HOSTILE, "$$x$$ \\(y\\)")
-    shown = view.boundary(HARD.fit(X, names), X, names, feature_names=[HOSTILE, "b"])
+    shown = plots.boundary(HARD.fit(X, names), X, names, feature_names=[HOSTILE, "b"])
     found = Tags(shown.page())
     assert "img" not in found.tags
     assert not found.sources
@@ -80,7 +80,7 @@ def test_figures_have_a_background_that_is_seen_through():
 
 def test_a_view_saves_itself_and_shows_itself(tmp_path):
     X, y = blobs_2d()
-    shown = view.weights(HARD.fit(X, y))
+    shown = plots.weights(HARD.fit(X, y))
     shown.save(tmp_path / "w.html")
     assert (tmp_path / "w.html").read_text().startswith("<!doctype html>")
     frame = shown._repr_html_()
@@ -91,7 +91,7 @@ def test_a_view_saves_itself_and_shows_itself(tmp_path):
 def test_boundary_of_two_features_shows_rows_regions_and_the_band():
     X, y = blobs_2d()
     model = HARD.fit(X, y)
-    shown = view.boundary(model, X, y, feature_names=["width", "length"])
+    shown = plots.boundary(model, X, y, feature_names=["width", "length"])
     assert "every row on its side" in shown.title
     rows = [r for r in glyphs(shown, Scatter) if "about" in r.data_source.data]
     order = np.argsort(column(rows, "row"))
@@ -107,14 +107,14 @@ def test_boundary_of_two_features_shows_rows_regions_and_the_band():
 @pytest.mark.parametrize("cls", [KernelMaxMargin, Perceptron, PiecewiseLinearMachine, VotedPerceptron])
 def test_estimators_of_every_kind_have_a_boundary(cls):
     X, y = overlapping()
-    model = cls(**({"max_epochs": 3} if "max_epochs" in cls().get_params() else {})).fit(X, y)
-    assert view.boundary(model, X, y).title.startswith(cls.__name__)
+    model = cls(**({"max_iter": 3} if "max_iter" in cls().get_params() else {})).fit(X, y)
+    assert plots.boundary(model, X, y).title.startswith(cls.__name__)
 
 
 def test_three_classes_of_many_features_have_exact_regions():
     X, y = load_iris(return_X_y=True)
     model = MaxMargin().fit(X, y)
-    shown = view.boundary(model, X, y)
+    shown = plots.boundary(model, X, y)
     (image,) = glyphs(shown, Image)
     left, bottom = (image.glyph.x, image.glyph.y)
     winners = image.data_source.data["image"][0]
@@ -130,19 +130,19 @@ def test_three_classes_of_many_features_have_exact_regions():
 
 def test_without_a_weight_vector_rows_are_projected_and_it_is_said():
     X, y = load_iris(return_X_y=True)
-    shown = view.boundary(KernelMaxMargin().fit(X, y), X, y)
+    shown = plots.boundary(KernelMaxMargin().fit(X, y), X, y)
     assert "is not drawn" in shown.caption
     assert not glyphs(shown, Image)
-    view.boundary(KernelMaxMargin().fit(X, y), sp.csr_matrix(X), y)
+    plots.boundary(KernelMaxMargin().fit(X, y), sp.csr_matrix(X), y)
     one, labels = one_feature()
-    view.boundary(HARD.fit(one, labels), one, labels)
-    view.boundary(KernelMaxMargin().fit(one, labels), one, labels)
+    plots.boundary(HARD.fit(one, labels), one, labels)
+    plots.boundary(KernelMaxMargin().fit(one, labels), one, labels)
 
 
 def test_many_rows_are_a_density_and_it_is_said(rng):
     X = rng.normal(size=(6001, 3))
     y = (X[:, 0] + rng.normal(size=6001) > 0).astype(int)
-    shown = view.boundary(MaxMargin(C=0.01).fit(X, y), X, y)
+    shown = plots.boundary(MaxMargin(C=0.01).fit(X, y), X, y)
     (density,) = glyphs(shown, ImageRGBA)
     assert density.data_source.data["image"][0].any()
     assert "Density of all 6,001 rows" in shown.caption
@@ -151,18 +151,18 @@ def test_many_rows_are_a_density_and_it_is_said(rng):
 
 
 def test_26_classes_are_named_where_they_lie_and_all_look_different(rng):
-    from separatrix.view.canvas import look
+    from separatrix.plots.interactive.canvas import look
 
     y = np.repeat(np.arange(26), 4)
     X = 5 * rng.normal(size=(26, 5))[y] + rng.normal(size=(104, 5))
     model = MaxMargin().fit(X, y)
-    shown = view.boundary(model, X, y)
+    shown = plots.boundary(model, X, y)
     assert len(shown.figure.legend[0].items) <= 4
     assert len({look(k) for k in range(26)}) == 26
-    assert view.confusion(y, model.predict(X)).figure.height < 900
-    assert len(view.roc(y, model.decision_function(X)).figure.legend[0].items) == 9
-    assert view.weights(model).figure.height < 700
-    pairs = view.weights(MaxMargin(multi_class="ovo").fit(X[:, :2], y))
+    assert plots.confusion(y, model.predict(X)).figure.height < 900
+    assert len(plots.roc(y, model.decision_function(X)).figure.legend[0].items) == 9
+    assert plots.weights(model).figure.height < 700
+    pairs = plots.weights(MaxMargin(multi_class="ovo").fit(X[:, :2], y))
     assert len(pairs.figure.x_range.factors) == 30
     assert "Of 325 weight vectors the 30 longest" in pairs.caption
     assert pairs.title.endswith("each pair of classes")
@@ -171,7 +171,7 @@ def test_26_classes_are_named_where_they_lie_and_all_look_different(rng):
 def test_margins_hold_every_row_and_tell_the_nearest():
     X, y = overlapping()
     model = MaxMargin().fit(X, y)
-    shown = view.margins(model, X, y)
+    shown = plots.margins(model, X, y)
     counts = [s.data["rows"].sum() for s in shown.figure.select({"type": ColumnDataSource}) if "rows" in s.data]
     assert sum(counts) == len(y)
     (nearest,) = (r for r in glyphs(shown, Scatter) if "about" in r.data_source.data)
@@ -184,7 +184,7 @@ def test_features_of_frames_and_of_very_many_columns_are_told(rng):
     import polars as pl
 
     frame = pl.DataFrame({"a": [0.0, 1.0, 2.0], "kind": ["x", "y", HOSTILE]})
-    from separatrix.view.rows_in_words import about_rows
+    from separatrix.plots.interactive.rows_in_words import about_rows
 
     assert about_rows(frame, frame.columns)(np.array([1]))[0] == "a = 1, kind = y"
     wide = rng.normal(size=(2, 4000))
@@ -194,7 +194,7 @@ def test_features_of_frames_and_of_very_many_columns_are_told(rng):
 def test_bounds_and_the_theorem():
     X, y = margin_6d()
     best = HARD.fit(X, y).certificate_
-    shown = view.bounds(DynamicMargin(epsilon=0.05), X, y)
+    shown = plots.bounds(DynamicMargin(epsilon=0.05), X, y)
     assert "of the best margin is certain" in shown.title
     assert "at most" in shown.caption
     steps = [r for r in shown.figure.renderers if type(r.glyph).__name__ == "Step"]
@@ -203,10 +203,10 @@ def test_bounds_and_the_theorem():
     assert np.all(below <= best.upper * (1 + 1e-9))
     trace = MarginTrace()
     Perceptron().set_callbacks(trace).fit(X, np.arange(len(X)) % 3)
-    view.bounds_of_trace(trace, problem=2)
-    limited = view.bounds(Perceptron(), *blobs_2d())
+    plots.bounds_of_trace(trace, problem=2)
+    limited = plots.bounds(Perceptron(), *blobs_2d())
     assert "dotted" in limited.caption or "at most" in limited.caption
-    (line,) = (r for r in view.path(Perceptron(), X, y).figure.renderers if type(r.glyph).__name__ == "Line")
+    (line,) = (r for r in plots.path(Perceptron(), X, y).figure.renderers if type(r.glyph).__name__ == "Line")
     assert np.hypot(line.data_source.data["x"][-1], line.data_source.data["y"][-1]) == pytest.approx(1.0)
 
 
@@ -214,13 +214,13 @@ def test_weights_with_intervals_over_folds():
     X, y = margin_6d()
     folds = [HARD.fit(X[k::2], y[k::2]).coef_ for k in range(2)]
     model = make_pipeline(StandardScaler(), MaxMargin()).fit(X, y)
-    shown = view.weights(model, folds=folds)
+    shown = plots.weights(model, folds=folds)
     (bars,) = glyphs(shown, HBar)
     w = bars.data_source.data["w"]
     assert np.all(np.diff(np.abs(w)) <= 0)
     assert "over the folds" in shown.caption
     with pytest.raises(DataError, match="no weights"):
-        view.weights(KernelMaxMargin().fit(X, y))
+        plots.weights(KernelMaxMargin().fit(X, y))
 
 
 def test_curves_agree_with_scikit_learn():
@@ -229,10 +229,10 @@ def test_curves_agree_with_scikit_learn():
     X, y = overlapping()
     model = MaxMargin().fit(X, y)
     scores = model.decision_function(X)
-    assert view.roc(y, scores).title == f"ROC curve: area {roc_auc_score(y, scores):.4g}"
-    assert view.precision_recall(y, scores, where="held out").title.endswith("held out")
+    assert plots.roc(y, scores).title == f"ROC curve: area {roc_auc_score(y, scores):.4g}"
+    assert plots.precision_recall(y, scores, where="held out").title.endswith("held out")
     with pytest.raises(DataError, match="A curve needs"):
-        view.roc(np.ones(3), np.ones(3), classes=[0, 1])
+        plots.roc(np.ones(3), np.ones(3), classes=[0, 1])
 
 
 def test_comparison_can_be_sorted():
@@ -241,13 +241,13 @@ def test_comparison_can_be_sorted():
         {"name": HOSTILE, "share": None, "train": 0.8, "cv": None, "seconds": 2.0, "updates": 3},
         {"name": "C", "why_not": "it does not apply"},
     ]
-    shown = view.comparison(rows)
+    shown = plots.comparison(rows)
     (select,) = shown.figure.select({"type": Select})
     assert select.options[0].startswith("certified share")
     assert len(select.options) == 5
     assert "img" not in Tags(shown.page()).tags
     with pytest.raises(DataError, match="no algorithm"):
-        view.comparison(rows[2:])
+        plots.comparison(rows[2:])
 
 
 def test_the_proof_is_a_point_of_both_hulls(rng):
@@ -258,14 +258,14 @@ def test_the_proof_is_a_point_of_both_hulls(rng):
         for side in (found.positive, ~found.positive):
             np.testing.assert_allclose(found.weight[side] @ X[found.rows[side]], found.point, atol=1e-9)
             assert found.weight[side].sum() == pytest.approx(1.0)
-        shown = view.proof(answer, X, y)
+        shown = plots.proof(answer, X, y)
         (star,) = (r for r in glyphs(shown, Scatter) if r.glyph.marker == "star")
         assert len(star.data_source.data["x"]) == 1
         assert "convex hulls of 0 and 1 meet" in shown.title
     X, y = load_iris(return_X_y=True)
-    assert "convex hulls of 1 and 2 meet" in view.proof(separability(X, y), X, y).title
+    assert "convex hulls of 1 and 2 meet" in plots.proof(separability(X, y), X, y).title
     with pytest.raises(DataError, match="no proof of inseparability"):
-        view.proof(separability(X, y == 0), X, y == 0)
+        plots.proof(separability(X, y == 0), X, y == 0)
 
 
 def test_without_bokeh_the_install_line_is_told(monkeypatch):
@@ -280,11 +280,11 @@ def test_without_bokeh_the_install_line_is_told(monkeypatch):
     model = HARD.fit(X, y)
     monkeypatch.setattr(builtins, "__import__", missing)
     with pytest.raises(MissingExtraError, match=r"pip install '\.\[view\]'"):
-        view.boundary(model, X, y)
+        plots.boundary(model, X, y)
 
 
 def test_importing_the_figures_does_not_import_bokeh():
-    code = "import sys, separatrix.view; print('bokeh' in sys.modules, 'matplotlib' in sys.modules)"
+    code = "import sys, separatrix.plots; print('bokeh' in sys.modules, 'matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False False"
 
@@ -306,9 +306,9 @@ def test_notebooks_show_figures_of_fits_pipelines_certificates_and_answers():
 
 
 def test_notebooks_without_bokeh_show_the_scale(monkeypatch):
-    import separatrix.showing
+    import separatrix.certificates.notebook
 
-    monkeypatch.setattr(separatrix.showing, "find_spec", lambda name: None)
+    monkeypatch.setattr(separatrix.certificates.notebook, "find_spec", lambda name: None)
     X, y = blobs_2d()
     model = HARD.fit(X, y)
     for shown in (model._repr_mimebundle_()["text/html"], model.certificate_._repr_html_()):

@@ -6,12 +6,11 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 
-from separatrix import MaxMargin, Perceptron
-from separatrix.io import Table, load, read_table, save
-from separatrix.io.data import formats
-from separatrix.io.data.table import Format
-from separatrix.workflows import Options, check, compare, fit, predict, score, verify
-from separatrix.workflows.calibration import calibrate
+from separatrix import MaxMargin, Perceptron, load, save
+from separatrix.app.tables import Table, formats, read_table
+from separatrix.app.tables.table import Format
+from separatrix.app.workflows import Options, check, compare, fit, predict, score, verify
+from separatrix.app.workflows.calibration import calibrate
 
 
 @pytest.fixture
@@ -27,7 +26,7 @@ def test_from_a_file_to_its_proof(tmp_path, iris, capsys):
     told = []
     found = fit(iris, Options(folds=3), lambda *what: told.append(what), target="species")
     assert found.how.startswith("maximum margin, soft with C = ")
-    assert found.choice.candidate.multi_class in ("ovr", "ovo", "kesler")
+    assert found.choice.candidate.multi_class in ("ovr", "ovo", "joint")
     assert found.cv.mean > 0.9
     assert all(found.verification.values())
     assert list(dict.fromkeys(stage for stage, _, _ in told)) == [
@@ -81,7 +80,7 @@ def test_what_decided_separability_starts_the_maximum_margin(monkeypatch, classe
 
     monkeypatch.setattr(MaxMargin, "_solve", spy)
     found = fit(Table("clouds", "made", "", X, y), Options(folds=0))
-    answers = list(found.answer.total.values()) or [found.answer]
+    answers = list(found.answer.one_vs_rest.values()) or [found.answer]
     assert len(starts) == len(answers)
     for start, answer in zip(starts, answers, strict=True):
         direction = answer.certificate.direction

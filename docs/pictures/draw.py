@@ -15,9 +15,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 
 from separatrix import DynamicMargin, MaxMargin
-from separatrix.io import Table
-from separatrix.plot import BoundaryDisplay, BoundsDisplay, ComparisonDisplay
-from separatrix.workflows import compare
+from separatrix.app.tables import Table
+from separatrix.app.workflows import compare
+from separatrix.plots import BoundaryDisplay, BoundsDisplay, ComparisonDisplay
 
 HERE = Path(__file__).parent
 

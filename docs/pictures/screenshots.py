@@ -14,12 +14,12 @@ from sklearn.datasets import load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 
-from separatrix.io import Table
-from separatrix.report.figures import write_comparison
-from separatrix.report.report_files import write_html
+from separatrix.app.report.figures import write_comparison
+from separatrix.app.report.report_files import write_html
+from separatrix.app.tables import Table
+from separatrix.app.workflows import Options, compare, fit
 from separatrix.studio.board import Board, Separator
 from separatrix.studio.point_sets import SETS
-from separatrix.workflows import Options, compare, fit
 
 HERE = Path(__file__).parent
 STUDIO = {  # points, separators, step
@@ -28,7 +28,7 @@ STUDIO = {  # points, separators, step
     "studio_kernel": ("iris, petals", ("KernelMaxMargin",), 1),
 }
 COLOURS = 255  # of a picture: figures have few
-MAIN = "import sys; sys.argv = ['separatrix', *sys.argv[1:]]; from separatrix.cli import main; main()"
+MAIN = "import sys; sys.argv = ['separatrix', *sys.argv[1:]]; from separatrix.app.cli import main; main()"
 
 
 def write(page, name, height=None):

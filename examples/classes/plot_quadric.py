@@ -13,7 +13,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.preprocessing import PolynomialFeatures
 
-from separatrix import MaxMargin, quadric
+from separatrix import MaxMargin
+from separatrix.theory import quadric
 
 rng = np.random.default_rng(0)
 X = rng.uniform(-2, 2, (400, 2))

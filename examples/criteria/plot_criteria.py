@@ -14,7 +14,7 @@ region (hatched).
 import matplotlib.pyplot as plt
 import numpy as np
 
-from separatrix.descent import PerceptronCriterion, QuadraticCriterion, RelaxationCriterion, SquaredErrorCriterion
+from separatrix.theory import PerceptronCriterion, QuadraticCriterion, RelaxationCriterion, SquaredErrorCriterion
 
 Y = np.array([[1.5, 0.3], [-0.9, 1.3], [1.6, -1.0]])
 grid = np.linspace(-2, 4, 161)

@@ -28,10 +28,10 @@ xs, ys = np.meshgrid(grid, grid)
 J = np.sum(np.maximum(1 - np.stack([xs, ys], axis=-1) @ Y.T, 0) ** 2, axis=-1)
 figure, axes = plt.subplots(1, 3, figsize=(11, 3.9), sharey=True)
 for ax, method in zip(axes, ("gradient", "optimal-step", "newton"), strict=True):
-    total = GradientDescent("quadratic", method=method, max_epochs=5000, **shared).fit(X, y).n_updates_
+    total = GradientDescent("quadratic", method=method, max_iter=5000, **shared).fit(X, y).n_updates_
     path = [np.zeros(2)]
     for k in range(1, min(total, 25) + 1):
-        path.append(GradientDescent("quadratic", method=method, max_epochs=k, **shared).fit(X, y).coef_[0])
+        path.append(GradientDescent("quadratic", method=method, max_iter=k, **shared).fit(X, y).coef_[0])
     ax.contour(xs, ys, np.sqrt(J), 18, cmap="cividis", linewidths=0.8)
     ax.plot(*np.array(path).T, "o-", color="C1", ms=4)
     ax.set(title=f"{method}: {total} steps", xlabel="$a_1$")

@@ -30,7 +30,7 @@ figure, ax = plt.subplots()
 for (name, models), mark in zip(runs.items(), "os^vD", strict=True):
     points = []
     for model in models:
-        model.set_params(shuffle=False, max_epochs=200_000, max_updates=1_000_000).fit(X, y)
+        model.set_params(shuffle=False, max_iter=200_000, max_updates=1_000_000).fit(X, y)
         points.append((model.n_updates_, model.directional_margin_))
     ax.semilogx(*np.array(sorted(points)).T, f"{mark}-", ms=5, label=name)
 ax.axhline(best.lower, color="k", ls="--", lw=1, label="the maximum, certified")

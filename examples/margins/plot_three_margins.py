@@ -19,15 +19,15 @@ from separatrix import MaxMargin
 X, y = load_iris(return_X_y=True)
 y = y == 0
 rhos = np.logspace(-1, 2, 25)
-models = [MaxMargin(C=np.inf, rho=rho).fit(X, y) for rho in rhos]
-free = MaxMargin(C=np.inf, fit_intercept="free").fit(X, y)
+models = [MaxMargin(C=np.inf, intercept_scaling=rho).fit(X, y) for rho in rhos]
+free = MaxMargin(C=np.inf, fit_intercept="unpenalized").fit(X, y)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4))
 left.semilogx(rhos, [m.geometric_margin_ for m in models], "o-", label="geometric margin")
 left.semilogx(rhos, [m.directional_margin_ for m in models], "s-", label="directional margin")
-left.axhline(free.geometric_margin_, color="k", ls="--", label='fit_intercept="free"')
-left.set(xlabel="rho", ylabel="margin", title="large rho: the two margins agree")
+left.axhline(free.geometric_margin_, color="k", ls="--", label='fit_intercept="unpenalized"')
+left.set(xlabel="intercept_scaling", ylabel="margin", title="large rho: the two margins agree")
 left.legend()
 right.loglog(rhos, [(m.certificate_.radius / m.directional_margin_) ** 2 for m in models], "^-", color="C2")
-right.set(xlabel="rho", ylabel="(R/gamma$_d$)$^2$", title="large rho: more updates of online rules")
+right.set(xlabel="intercept_scaling", ylabel="(R/gamma$_d$)$^2$", title="large rho: more updates of online rules")
 plt.show()

@@ -20,7 +20,7 @@ from separatrix import MaxMargin
 rng = np.random.default_rng(8)
 X = np.vstack([rng.normal((-2, -0.5), 0.9, (25, 2)), rng.normal((2, 0.8), 0.9, (25, 2))])
 y = np.repeat([0, 1], 25)
-model = MaxMargin(C=np.inf, fit_intercept="free").fit(X, y)
+model = MaxMargin(C=np.inf, fit_intercept="unpenalized").fit(X, y)
 alpha = np.zeros(50)
 alpha[model.support_] = np.abs(np.ravel(model.dual_coef_))
 points = [alpha[y == k] @ X[y == k] / alpha[y == k].sum() for k in (0, 1)]

@@ -20,7 +20,7 @@ keep = data.target > 0
 X, y = data.data[keep][:, 2:], data.target[keep]
 answer = separability(X, y)
 print(answer)
-rows, weight = answer.gordan.rows, answer.gordan.weight
+rows, weight = answer.infeasibility_proof.rows, answer.infeasibility_proof.weight
 for row, share in zip(rows, weight, strict=True):
     print(f"row {row}: {X[row].tolist()}, class {data.target_names[y[row]]}, weight {share:.4f}")
 

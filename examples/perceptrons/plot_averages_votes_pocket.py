@@ -30,7 +30,7 @@ for model, line in [
     (VotedPerceptron(), "C2--"),
     (Pocket(), "C3-."),
 ]:
-    scores = [model.set_params(max_epochs=k).fit(X, y).score(new_X, new_y) for k in epochs]
+    scores = [model.set_params(max_iter=k).fit(X, y).score(new_X, new_y) for k in epochs]
     name = type(model).__name__ + (", averaged" if model.get_params().get("average") else "")
     ax.plot(epochs, scores, line, label=name)
 ax.axhline(MaxMargin(C=0.1).fit(X, y).score(new_X, new_y), color="0.5", ls=":", label="MaxMargin, soft")

@@ -32,7 +32,7 @@ updates, shares = [], []
 for model in settings.values():
     pairs = []
     for seed in range(20):
-        fitted = model.set_params(random_state=seed, max_epochs=100_000).fit(X, y)
+        fitted = model.set_params(random_state=seed, max_iter=100_000).fit(X, y)
         pairs.append((fitted.n_updates_, fitted.directional_margin_ / best))
     updates.append([p[0] for p in pairs])
     shares.append([p[1] for p in pairs])

@@ -15,7 +15,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import scale
 
 from separatrix import MaxMargin
-from separatrix.plot import MarginDisplay
+from separatrix.plots import MarginDisplay
 
 data = load_breast_cancer()
 X, y = scale(data.data), data.target_names[data.target]

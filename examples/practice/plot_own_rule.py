@@ -43,7 +43,7 @@ for name, make, style in [
     ("Indignant, strength 3", lambda b: PerceptronLike(Indignant(b, 3.0)), "s--"),
     ("Indignant, strength 10", lambda b: PerceptronLike(Indignant(b, 10.0)), "^:"),
 ]:
-    fits = [make(float(b)).set_params(max_epochs=20_000).fit(X, y) for b in margins]
+    fits = [make(float(b)).set_params(max_iter=20_000).fit(X, y) for b in margins]
     ax.semilogx([f.n_updates_ for f in fits], [f.directional_margin_ for f in fits], style, label=name)
 ax.set(xlabel="updates", ylabel="directional margin", title="wine, the second cultivar")
 ax.legend()

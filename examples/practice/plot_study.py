@@ -18,7 +18,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-from separatrix.plot import CriticalDifferenceDisplay
+from separatrix.plots import CriticalDifferenceDisplay
 
 study = json.loads(Path("study.json").read_text())  # in the folder of this script
 accuracy = np.array(study["accuracy"])  # data sets x classifiers

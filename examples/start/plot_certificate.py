@@ -15,7 +15,7 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
 
 from separatrix import DynamicMargin
-from separatrix.plot import BoundsDisplay
+from separatrix.plots import BoundsDisplay
 
 X, y = load_wine(return_X_y=True)
 X, y = scale(X), y == 0

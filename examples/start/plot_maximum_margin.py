@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.datasets import load_iris
 
 from separatrix import MaxMargin
-from separatrix.plot import BoundaryDisplay
+from separatrix.plots import BoundaryDisplay
 
 data = load_iris()
 X, y = data.data[:, 2:], np.where(data.target == 0, "setosa", "other")

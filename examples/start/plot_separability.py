@@ -35,8 +35,8 @@ for ax, (name, (X, y)) in zip(axes.flat, cases.items(), strict=True):
         w, b = answer.hyperplane.w, answer.hyperplane.b
         foot = -b * w / (w @ w)
         ax.axline(foot, foot + np.array([-w[1], w[0]]), color="k")
-    if answer.gordan is not None:
-        ax.scatter(*X[answer.gordan.rows].T, s=160, facecolors="none", edgecolors="k", label="the proof")
+    if answer.infeasibility_proof is not None:
+        ax.scatter(*X[answer.infeasibility_proof.rows].T, s=160, facecolors="none", edgecolors="k", label="the proof")
         ax.legend(loc="center")
     ax.set(title=f"{name}: {answer.kind}", xticks=[], yticks=[])
 plt.show()

@@ -5,7 +5,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 _HOMES = {
-    "separatrix.proof.certificate": ["Certificate", "Verification"],
+    "separatrix.certificates.certificate": ["Certificate", "Verification"],
     "separatrix.errors": [
         "DataError",
         "MissingExtraError",
@@ -39,15 +39,26 @@ _HOMES = {
     "separatrix.estimators.nearest_point_methods": ["NearestPoint"],
     "separatrix.estimators.ho_kashyap_classifier": ["HoKashyap"],
     "separatrix.estimators.least_squares_classifier": ["LeastSquares"],
-    "separatrix.io.model.files": ["load", "save"],
-    "separatrix.geometry": ["Hyperplane", "Quadric", "quadric"],
-    "separatrix.proof.negative_margin": ["NegativeMargin", "negative_margin"],
-    "separatrix.proof.removal": ["Removal", "rows_to_remove"],
-    "separatrix.proof.separability": ["Separability", "separability"],
-    "separatrix.space": ["Space", "best_gamma", "objective", "slacks", "soft_measures"],
-    "separatrix.proof.theory": ["Theory"],
+    "separatrix.persistence.files": ["load", "save"],
+    "separatrix.geometry": ["Hyperplane"],
+    "separatrix.certificates.negative_margin": ["NegativeMargin", "negative_margin"],
+    "separatrix.certificates.removal": ["SeparabilityDistance", "rows_to_remove"],
+    "separatrix.certificates.separability": ["Separability", "separability"],
+    "separatrix.certificates.theory": ["Theory"],
 }
-_MODULES = ["bounds", "callbacks", "datasets", "descent", "dropin", "errors", "io", "plot", "rows", "rules", "view"]
+_MODULES = [
+    "app",
+    "bounds",
+    "callbacks",
+    "data",
+    "dropin",
+    "errors",
+    "persistence",
+    "plots",
+    "reproductions",
+    "rules",
+    "theory",
+]
 _WHERE = {name: home for home, names in _HOMES.items() for name in names}
 
 __version__ = version("separatrix")
@@ -70,6 +81,15 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
+    from separatrix.certificates.certificate import Certificate as Certificate
+    from separatrix.certificates.certificate import Verification as Verification
+    from separatrix.certificates.negative_margin import NegativeMargin as NegativeMargin
+    from separatrix.certificates.negative_margin import negative_margin as negative_margin
+    from separatrix.certificates.removal import SeparabilityDistance as SeparabilityDistance
+    from separatrix.certificates.removal import rows_to_remove as rows_to_remove
+    from separatrix.certificates.separability import Separability as Separability
+    from separatrix.certificates.separability import separability as separability
+    from separatrix.certificates.theory import Theory as Theory
     from separatrix.errors import DataError as DataError
     from separatrix.errors import MissingExtraError as MissingExtraError
     from separatrix.errors import ModelError as ModelError
@@ -114,21 +134,5 @@ if TYPE_CHECKING:
     from separatrix.estimators.perceptrons import VotedPerceptron as VotedPerceptron
     from separatrix.estimators.piecewise import PiecewiseLinearMachine as PiecewiseLinearMachine
     from separatrix.geometry import Hyperplane as Hyperplane
-    from separatrix.geometry import Quadric as Quadric
-    from separatrix.geometry import quadric as quadric
-    from separatrix.io.model.files import load as load
-    from separatrix.io.model.files import save as save
-    from separatrix.proof.certificate import Certificate as Certificate
-    from separatrix.proof.certificate import Verification as Verification
-    from separatrix.proof.negative_margin import NegativeMargin as NegativeMargin
-    from separatrix.proof.negative_margin import negative_margin as negative_margin
-    from separatrix.proof.removal import Removal as Removal
-    from separatrix.proof.removal import rows_to_remove as rows_to_remove
-    from separatrix.proof.separability import Separability as Separability
-    from separatrix.proof.separability import separability as separability
-    from separatrix.proof.theory import Theory as Theory
-    from separatrix.space import Space as Space
-    from separatrix.space import best_gamma as best_gamma
-    from separatrix.space import objective as objective
-    from separatrix.space import slacks as slacks
-    from separatrix.space import soft_measures as soft_measures
+    from separatrix.persistence.files import load as load
+    from separatrix.persistence.files import save as save

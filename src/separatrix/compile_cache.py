@@ -22,7 +22,7 @@ from numba import njit
 from separatrix.rules.base import digest
 
 # A kernel may inline functions of these rooms, and constants: an edit of any file in them compiles all kernels anew.
-INLINED = ("loops", "passes/compiled.py", "rows/access.py", "rules/base.py", "rules/mira.py")
+INLINED = ("online/loops", "solvers/loops", "passes/compiled.py", "data/access.py", "rules/base.py", "rules/mira.py")
 CHECKSUM = 32  # bytes of SHA-256 at the head of a file
 
 

@@ -46,9 +46,9 @@ class Hyperplane:
         """min_k l_k (w.x_k + b) / |w|."""
         return float(np.min(signs(y) * self.signed_distance(X)))
 
-    def directional_margin(self, X: Any, y: ArrayLike, rho: float = 1.0) -> float:
-        """min_k u.y_k with u the unit vector of (w, b/rho) in the augmented space."""
-        a = Space(rho).join(self.w, self.b)
+    def directional_margin(self, X: Any, y: ArrayLike, intercept_scaling: float = 1.0) -> float:
+        """min_k u.y_k with u the unit vector of (w, b/intercept_scaling) in the augmented space."""
+        a = Space(intercept_scaling).join(self.w, self.b)
         return self.geometric_margin(X, y) * float(np.linalg.norm(self.w) / np.linalg.norm(a))
 
 
@@ -97,7 +97,7 @@ def quadric(W: ArrayLike, w: ArrayLike, w0: float = 0.0) -> Quadric:
 
     Examples
     --------
-    >>> from separatrix import quadric
+    >>> from separatrix.theory import quadric
     >>> print(quadric([[1, 0], [0, 1]], [-2, 0], -3))  # (x - 1)^2 + y^2 = 4
     hypersphere
     >>> print(quadric([[1, 2, 0], [2, 5, 1], [0, 1, -3]], [5, 2, -3]))  # problem 11 d

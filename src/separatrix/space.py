@@ -2,7 +2,7 @@
 
 A pattern is ``y_k = l_k (x_k, rho)`` with a label l_k = -1 or +1; a vector ``a`` separates if ``a.y_k > 0`` for all k.
 The extension adds one dimension of size Delta per pattern (CRAMMA section 4). None of this is ever materialised:
-this module holds the vectors' side of it, `separatrix.patterns.plain_patterns` the data's side.
+this module holds the vectors' side of it, `separatrix.passes.plain_patterns` the data's side.
 """
 
 import math

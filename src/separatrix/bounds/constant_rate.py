@@ -150,7 +150,7 @@ def extended_floor(delta: float, n: int) -> float:
 
 
 def extended_margin(J: float) -> float:
-    """Every J(u, gamma, Delta) of `separatrix.objective` proves Gamma_opt >= J^(-1/2). CRAMMA theorem 2, eq. 20.
+    """Every J(u, gamma, Delta) of `separatrix.theory.objective` proves Gamma_opt >= J^(-1/2). CRAMMA theorem 2, eq. 20.
 
     With u and gamma of a solution of margin Gamma in the extended space, Gamma <= J^(-1/2) (eq. 21).
 

@@ -104,8 +104,8 @@ def least_freund_schapire(patterns: ArrayLike) -> LeastBound:
     >>> best_freund_schapire(Y @ [0.6, 0.8], radius=5**0.5)[0] > best.bound
     True
     """
-    from separatrix.loops.small_newton import small_newton
-    from separatrix.rows.memory import as_rows, frozen
+    from separatrix.data.memory import as_rows, frozen
+    from separatrix.solvers.loops.small_newton import small_newton
 
     Y = np.ascontiguousarray(patterns, dtype=np.float64)
     if Y.ndim != 2 or not np.all(np.isfinite(Y)):

@@ -6,20 +6,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from separatrix.certificates.certificate import Certificate
+from separatrix.certificates.certify import certify
+from separatrix.data.memory import as_rows
 from separatrix.dropin.handover import BeyondError, gap
 from separatrix.dropin.linear_svc import QuietMargin
 from separatrix.errors import SeparatrixError
-from separatrix.estimators._fit.margin_classifier import REACHED, Solution
-from separatrix.optimum import gram_pairs
-from separatrix.optimum.hinge_problem import middle_intercept
-from separatrix.optimum.kernel_problem import KernelHingeProblem, middle_bias
-from separatrix.optimum.problem import CERTAIN
-from separatrix.patterns.kernel_functions import Kernel
-from separatrix.patterns.kernel_patterns import KernelPatterns
-from separatrix.patterns.plain_patterns import Patterns
-from separatrix.proof.certificate import Certificate
-from separatrix.proof.certify import certify
-from separatrix.rows.memory import as_rows
+from separatrix.fit.margin_classifier import REACHED, Solution
+from separatrix.passes.kernel_functions import Kernel
+from separatrix.passes.kernel_patterns import KernelPatterns
+from separatrix.passes.plain_patterns import Patterns
+from separatrix.solvers import gram_pairs
+from separatrix.solvers.hinge_problem import middle_intercept
+from separatrix.solvers.kernel_problem import KernelHingeProblem, middle_bias
+from separatrix.solvers.problem import CERTAIN
 from separatrix.space import Space, Vector
 
 PAIRS = "pairs of multipliers"
@@ -99,7 +99,7 @@ class DualMargin(QuietMargin):
 
 
 def _newton_duel(X: Any, labels: Vector, rows: np.ndarray, weight: Vector, given: DuelSettings) -> Duel:
-    margin = DualMargin(given.C, loss="hinge", fit_intercept="free", tol=given.tol)
+    margin = DualMargin(given.C, loss="hinge", fit_intercept="unpenalized", tol=given.tol)
     try:
         solved = margin.solved(margin.patterns(X[rows], labels, weight[rows], None), rows, weight)
     except SeparatrixError as why:

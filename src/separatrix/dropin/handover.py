@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.estimators._fit.known_parameters import KnownParametersMixin
-from separatrix.proof.certificate import Certificate
-from separatrix.proof.certify import joint_certificate
+from separatrix.certificates.certificate import Certificate
+from separatrix.certificates.certify import joint_certificate
+from separatrix.fit.known_parameters import KnownParametersMixin
 
 LARGEST_SEED = np.iinfo(np.int32).max
 PROVED = ("certificate_", "certificates_", "dual_gap_")

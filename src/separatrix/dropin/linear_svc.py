@@ -11,15 +11,15 @@ from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from separatrix.certificates.certificate import Certificate
+from separatrix.certificates.certify import certify
+from separatrix.data.memory import MemoryRows
 from separatrix.dropin.handover import LARGEST_SEED, BeyondError, HandoverMixin, gap, plain_classes, plain_rows
 from separatrix.errors import SeparatrixError
-from separatrix.estimators._fit.margin_classifier import REACHED, Solution
 from separatrix.estimators.max_margin import MaxMargin
-from separatrix.estimators.sklearn_api import check_sample_weight, fit_method
-from separatrix.patterns.plain_patterns import Patterns
-from separatrix.proof.certificate import Certificate
-from separatrix.proof.certify import certify
-from separatrix.rows.memory import MemoryRows
+from separatrix.fit.margin_classifier import REACHED, Solution
+from separatrix.fit.sklearn_api import check_sample_weight, fit_method
+from separatrix.passes.plain_patterns import Patterns
 from separatrix.space import Vector
 
 SQUARED_HINGE_TOL = 0.01  # part of tol: LIBLINEAR's last step often ends that far below its own
@@ -150,7 +150,7 @@ class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
         not those of the rest; of two classes each has its own."""
         tol = self.tol * (1.0 if self.loss == "hinge" else SQUARED_HINGE_TOL)
         margin = QuietMargin(
-            self.C, loss=self.loss, fit_intercept=self.fit_intercept, rho=self.intercept_scaling, tol=tol,
+            self.C, loss=self.loss, fit_intercept=self.fit_intercept, intercept_scaling=self.intercept_scaling, tol=tol,
             max_passes=int(self.max_iter),
         )  # fmt: skip
         binary = [1] if len(factors) == 2 else range(len(factors))

@@ -8,12 +8,12 @@ from joblib import Parallel, delayed
 from scipy import sparse as sp
 from sklearn.utils import check_random_state
 
+from separatrix.certificates.certify import certify
+from separatrix.data.memory import MemoryRows, as_rows
 from separatrix.dropin.handover import LARGEST_SEED, BeyondError, HandoverMixin
-from separatrix.loops import sgd_loop
-from separatrix.loops.sgd_loop import Steps
-from separatrix.patterns.plain_patterns import Patterns
-from separatrix.proof.certify import certify
-from separatrix.rows.memory import MemoryRows, as_rows
+from separatrix.online.loops import sgd_loop
+from separatrix.online.loops.sgd_loop import Steps
+from separatrix.passes.plain_patterns import Patterns
 from separatrix.space import Space, Vector, default_errstate
 
 SPARSE_DECAY = 0.01  # scikit-learn's, of the bias on sparse data

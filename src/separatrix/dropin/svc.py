@@ -9,9 +9,9 @@ from sklearn.utils import check_random_state
 
 from separatrix.dropin.duels import Duel, DuelSettings, kernel_duel, linear_duel
 from separatrix.dropin.handover import LARGEST_SEED, BeyondError, HandoverMixin, gap, plain_classes, plain_rows
-from separatrix.estimators.sklearn_api import fit_method
-from separatrix.patterns.binary_problems import pairs
-from separatrix.patterns.kernel_functions import Kernel
+from separatrix.fit.sklearn_api import fit_method
+from separatrix.passes.binary_problems import pairs
+from separatrix.passes.kernel_functions import Kernel
 from separatrix.space import Vector
 
 
@@ -174,7 +174,7 @@ class SVC(HandoverMixin, sklearn.svm.SVC):
         found = of_pair(X, np.where(codes[rows] == j, 1.0, -1.0), rows, weight, settings)
         names = self.classes_.tolist()
         between = None if len(names) == 2 else (names[i], names[j])
-        return found._replace(i=i, j=j, certificate=replace(found.certificate, between=between))
+        return found._replace(i=i, j=j, certificate=replace(found.certificate, class_pair=between))
 
     def _take(self, X: Any, codes: np.ndarray, duels: list[Duel]) -> None:
         """LIBSVM's attributes: support vectors by class, and for each the multiples in its duels with the others, which

@@ -5,20 +5,19 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.estimators._fit.averages import AVERAGE, with_mean
-from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
-from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.former_names import FormerTolMixin, once_called_tol
-from separatrix.estimators._fit.online import AdditiveClassifier
-from separatrix.estimators._fit.recipe import Recipe, Record
-from separatrix.estimators.sklearn_api import NOT_NEGATIVE, POSITIVE_OR_INF, between, one_of
+from separatrix.fit.averages import AVERAGE, with_mean
+from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
+from separatrix.fit.declare import estimator
+from separatrix.fit.online import AdditiveClassifier
+from separatrix.fit.recipe import Recipe, Record
+from separatrix.fit.sklearn_api import NOT_NEGATIVE, POSITIVE_OR_INF, between, one_of
 from separatrix.rules.passive_aggressive import PassiveAggressiveRule
 from separatrix.rules.relaxation import RelaxationRule
 from separatrix.rules.romma import RommaRule
 
 
 @estimator
-class Relaxation(FormerTolMixin, AdditiveClassifier):
+class Relaxation(AdditiveClassifier):
     """Single-sample relaxation with margin.
 
     Update when ``a.y <= margin (1 - margin_tol)``: ``a += eta (margin - a.y)/|y|^2 y``. Each correction moves a by a
@@ -36,7 +35,6 @@ class Relaxation(FormerTolMixin, AdditiveClassifier):
     margin_tol : float, default=1e-3
         How far below the margin a pattern may stay, as a fraction: with eta <= 1 the margin itself would be approached
         for ever.
-    {tol is margin_tol}
     {average}
     {shared}
     {delta}
@@ -66,17 +64,16 @@ class Relaxation(FormerTolMixin, AdditiveClassifier):
     margin_tol: float = 1e-3
     average: bool = field(default=False, kw_only=True)
 
-    _former_names = {"tol": "margin_tol"}
     _parameter_constraints = {
         **AdditiveClassifier._parameter_constraints,
         "margin": [NOT_NEGATIVE],
         "eta": [between(0, 2, "neither")],
-        **once_called_tol("margin_tol", between(0, 1, "left")),
+        "margin_tol": [between(0, 1, "left")],
         **AVERAGE,
     }
 
     def _recipe(self, record: Record) -> Recipe:
-        return with_mean(self, Recipe(RelaxationRule(float(self.margin), float(self.eta), self._under_either_name())))
+        return with_mean(self, Recipe(RelaxationRule(float(self.margin), float(self.eta), float(self.margin_tol))))
 
     def _starts(self, data: Any, coef_init: Any, intercept_init: Any, going_on: bool) -> Any:
         starts = super()._starts(data, coef_init, intercept_init, going_on)
@@ -86,14 +83,15 @@ class Relaxation(FormerTolMixin, AdditiveClassifier):
 
 
 @estimator
-class PassiveAggressive(FormerTolMixin, ClassWeightMixin, AdditiveClassifier):
+class PassiveAggressive(ClassWeightMixin, AdditiveClassifier):
     """Passive-aggressive I and II: the smallest change that gives the pattern a functional margin of 1, tempered by C.
 
     Update when ``a.y < 1 - margin_tol``: ``a += tau y`` with tau = min(C, (1 - a.y)/|y|^2) (I) or
     (1 - a.y)/(|y|^2 + 1/(2C)) (II).
 
-    With ``multi_class="kesler"`` the pattern is a row and its strongest rival, the multiclass form of the paper; with
-    ``rivals="together"`` all rivals of a row are given their margin at once, by the smallest change that does it: MIRA.
+    With ``multi_class="joint"`` the pattern is a row and its strongest rival, the multiclass form of the paper; with
+    ``joint_update="together"`` all rivals of a row are given their margin at once, by the smallest change that does it:
+    MIRA.
 
     A sample weight multiplies C, so that also a common factor of all weights matters.
 
@@ -105,7 +103,6 @@ class PassiveAggressive(FormerTolMixin, ClassWeightMixin, AdditiveClassifier):
         A cap on the step, or a softer step.
     margin_tol : float, default=1e-3
         How far below 1 a margin may stay.
-    {tol is margin_tol}
     {average}
     {class_weight}
     {shared}
@@ -139,24 +136,23 @@ class PassiveAggressive(FormerTolMixin, ClassWeightMixin, AdditiveClassifier):
     margin_tol: float = 1e-3
     average: bool = field(default=False, kw_only=True)
 
-    _former_names = {"tol": "margin_tol"}
     _parameter_constraints = {
         **AdditiveClassifier._parameter_constraints,
         **CLASS_WEIGHT,
         "C": [POSITIVE_OR_INF],
         "variant": [one_of("I", "II")],
-        **once_called_tol("margin_tol", between(0, 1, "left")),
+        "margin_tol": [between(0, 1, "left")],
         **AVERAGE,
-        "rivals": [one_of("strongest", "all", "together")],
+        "joint_update": [one_of("strongest", "all", "together")],
     }
 
     def _recipe(self, record: Record) -> Recipe:
         cap, softness = (float(self.C), 0.0) if self.variant == "I" else (np.inf, 0.5 / float(self.C))
-        return with_mean(self, Recipe(PassiveAggressiveRule(cap, softness, self._under_either_name())))
+        return with_mean(self, Recipe(PassiveAggressiveRule(cap, softness, float(self.margin_tol))))
 
 
 @estimator
-class ROMMA(FormerTolMixin, AdditiveClassifier):
+class ROMMA(AdditiveClassifier):
     """ROMMA, the relaxed online maximum margin algorithm.
 
     On a mistake, or when ``a.y < 1 - margin_tol`` in the aggressive form, a becomes the shortest vector that gives the
@@ -170,7 +166,6 @@ class ROMMA(FormerTolMixin, AdditiveClassifier):
         Correct small margins as well as mistakes.
     margin_tol : float, default=1e-2
         How far below 1 a margin may stay in the aggressive form.
-    {tol is margin_tol}
     {shared}
     {delta}
 
@@ -198,12 +193,11 @@ class ROMMA(FormerTolMixin, AdditiveClassifier):
     aggressive: bool = False
     margin_tol: float = 1e-2
 
-    _former_names = {"tol": "margin_tol"}
     _parameter_constraints = {
         **AdditiveClassifier._parameter_constraints,
         "aggressive": ["boolean"],
-        **once_called_tol("margin_tol", between(0, 1, "both")),
+        "margin_tol": [between(0, 1, "both")],
     }
 
     def _recipe(self, record: Record) -> Recipe:
-        return Recipe(RommaRule(1.0 - self._under_either_name() if self.aggressive else 0.0), relative=True)
+        return Recipe(RommaRule(1.0 - float(self.margin_tol) if self.aggressive else 0.0), relative=True)

@@ -7,16 +7,15 @@ import numpy as np
 from scipy.special import ndtri
 
 from separatrix.errors import DataError
-from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
-from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.former_names import FormerTolMixin, once_called_tol
-from separatrix.estimators._fit.online import OnlineClassifier
-from separatrix.estimators._fit.recipe import Recipe, Record
-from separatrix.estimators.sklearn_api import POSITIVE, POSITIVE_OR_INF, between, one_of
-from separatrix.loops.confidence_loop import Covariance, Variances
+from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
+from separatrix.fit.declare import estimator
+from separatrix.fit.online import OnlineClassifier
+from separatrix.fit.recipe import Recipe, Record
+from separatrix.fit.sklearn_api import POSITIVE, POSITIVE_OR_INF, between, one_of
+from separatrix.online.loops.confidence_loop import Covariance, Variances
+from separatrix.online.training import Training
 from separatrix.rules.arow import ArowRule
 from separatrix.rules.scw import ScwRule
-from separatrix.training.base import Training
 
 
 @estimator
@@ -30,7 +29,7 @@ class ConfidenceClassifier(ClassWeightMixin, OnlineClassifier):
         **CLASS_WEIGHT,
         "covariance": [one_of("full", "diagonal")],
     }
-    _refuses = {"kesler": "keeps a covariance of the weights of two classes"}
+    _refuses = {"joint": "keeps a covariance of the weights of two classes"}
 
     def _rule(self) -> Any:
         raise NotImplementedError
@@ -103,7 +102,7 @@ class SecondOrderPerceptron(ConfidenceClassifier):
 
 
 @estimator
-class AROW(FormerTolMixin, ConfidenceClassifier):
+class AROW(ConfidenceClassifier):
     """AROW, adaptive regularisation of weights: a normal distribution of separators, mean a and covariance S.
 
     Update when ``a.y <= 1 - margin_tol``: ``a += (1 - a.y)/(v + r) S y``, ``S -= S y y^t S/(v + r)``, v = y.S y, from
@@ -121,7 +120,6 @@ class AROW(FormerTolMixin, ConfidenceClassifier):
         How far below 1 a margin may stay.
     covariance : {"full", "diagonal"}, default="full"
         All of S, or the diagonal of its inverse alone: for many features, and sparse ones.
-    {tol is margin_tol}
     {class_weight}
     {shared}
 
@@ -145,30 +143,29 @@ class AROW(FormerTolMixin, ConfidenceClassifier):
     >>> from sklearn.preprocessing import scale
     >>> from separatrix import AROW
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> AROW(max_epochs=1).fit(scale(X), y).score(scale(X), y) > 0.97
+    >>> AROW(max_iter=1).fit(scale(X), y).score(scale(X), y) > 0.97
     True
     """
 
     r: float = 1.0
     margin_tol: float = 1e-3
-    max_epochs: int = field(default=10, kw_only=True)
+    max_iter: int = field(default=10, kw_only=True)
 
-    _former_names = {"tol": "margin_tol"}
     _parameter_constraints = {
         **ConfidenceClassifier._parameter_constraints,
         "r": [POSITIVE],
-        **once_called_tol("margin_tol", between(0, 1, "left")),
+        "margin_tol": [between(0, 1, "left")],
     }
 
     def _needs_no_end(self) -> bool:
         return True
 
     def _rule(self) -> Any:
-        return ArowRule(1.0 - self._under_either_name(), float(self.r))
+        return ArowRule(1.0 - float(self.margin_tol), float(self.r))
 
 
 @estimator
-class SCW(FormerTolMixin, ConfidenceClassifier):
+class SCW(ConfidenceClassifier):
     """Soft confidence-weighted learning I and II: each row is to be right with a given probability under N(a, S).
 
     Update when ``a.y <= phi sqrt(v) (1 - margin_tol)``, v = y.S y: to the nearest normal distribution, in relative
@@ -190,7 +187,6 @@ class SCW(FormerTolMixin, ConfidenceClassifier):
         How far below phi sqrt(v) a margin may stay, as a fraction.
     covariance : {"full", "diagonal"}, default="full"
         All of S, or the diagonal of its inverse alone: for many features, and sparse ones.
-    {tol is margin_tol}
     {class_weight}
     {shared}
 
@@ -213,7 +209,7 @@ class SCW(FormerTolMixin, ConfidenceClassifier):
     >>> from sklearn.preprocessing import scale
     >>> from separatrix import SCW
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> SCW(C=0.1, max_epochs=1).fit(scale(X), y).score(scale(X), y) > 0.97
+    >>> SCW(C=0.1, max_iter=1).fit(scale(X), y).score(scale(X), y) > 0.97
     True
     """
 
@@ -221,20 +217,19 @@ class SCW(FormerTolMixin, ConfidenceClassifier):
     C: float = 1.0
     variant: str = "I"
     margin_tol: float = 1e-3
-    max_epochs: int = field(default=10, kw_only=True)
+    max_iter: int = field(default=10, kw_only=True)
 
-    _former_names = {"tol": "margin_tol"}
     _parameter_constraints = {
         **ConfidenceClassifier._parameter_constraints,
         "confidence": [between(0.5, 1, "neither")],
         "C": [POSITIVE_OR_INF],
         "variant": [one_of("I", "II")],
-        **once_called_tol("margin_tol", between(0, 1, "left")),
+        "margin_tol": [between(0, 1, "left")],
     }
 
     def _needs_no_end(self) -> bool:
         return True
 
     def _rule(self) -> Any:
-        phi, C, tol = float(ndtri(self.confidence)), float(self.C), self._under_either_name()
+        phi, C, tol = float(ndtri(self.confidence)), float(self.C), float(self.margin_tol)
         return ScwRule(phi, C, 0.0, tol) if self.variant == "I" else ScwRule(phi, np.inf, 0.5 / C, tol)

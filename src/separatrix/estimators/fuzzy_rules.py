@@ -6,16 +6,16 @@ from typing import Any
 import numpy as np
 
 from separatrix.errors import DataError
-from separatrix.estimators._fit.averages import AVERAGE, with_mean
-from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.online import AdditiveClassifier
-from separatrix.estimators._fit.recipe import Recipe, Record
 from separatrix.estimators.perceptrons import with_pocket
-from separatrix.estimators.sklearn_api import NOT_NEGATIVE, POSITIVE, between, one_of
+from separatrix.fit.averages import AVERAGE, with_mean
+from separatrix.fit.declare import estimator
+from separatrix.fit.online import AdditiveClassifier
+from separatrix.fit.recipe import Recipe, Record
+from separatrix.fit.sklearn_api import NOT_NEGATIVE, POSITIVE, between, one_of
+from separatrix.online.training import Training
 from separatrix.rules.fuzzy import FuzzyRule, fuzzy_weights, membership
 from separatrix.rules.margin_fuzzy import MarginFuzzyPrintedRule, MarginFuzzyRule
 from separatrix.space import Vector
-from separatrix.training.base import Training
 
 
 @estimator
@@ -84,7 +84,7 @@ class FuzzyPerceptron(AdditiveClassifier):
         "c": [between(0, 300, "right")],
         **AVERAGE,
     }
-    _refuses = {"kesler": "compares the means of two classes"}
+    _refuses = {"joint": "compares the means of two classes"}
 
     def _recipe(self, record: Record) -> Recipe:
         return with_mean(self, Recipe(FuzzyRule(float(self.eta)), weight=self._fuzzy_weight))

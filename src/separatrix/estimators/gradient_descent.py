@@ -6,24 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.descent.batch_descent import METHODS, Descent, PassedDescent, safe_rate
-from separatrix.descent.criteria import (
+from separatrix.errors import DataError
+from separatrix.fit.batch import IterativeClassifier, Outcome, row_values
+from separatrix.fit.checkpointed import CHECKPOINT
+from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
+from separatrix.fit.declare import estimator
+from separatrix.fit.rates import POWERS, rate_function
+from separatrix.fit.separator import Data
+from separatrix.fit.sklearn_api import NOT_NEGATIVE, POSITIVE, between, one_of
+from separatrix.passes.plain_patterns import Patterns
+from separatrix.solvers.batch_descent import METHODS, Descent, PassedDescent, safe_rate
+from separatrix.solvers.criteria import (
     Criterion,
     PerceptronCriterion,
     QuadraticCriterion,
     RelaxationCriterion,
     SquaredErrorCriterion,
 )
-from separatrix.errors import DataError
-from separatrix.estimators._fit.batch import IterativeClassifier, Outcome, row_values
-from separatrix.estimators._fit.checkpointed import CHECKPOINT
-from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
-from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.former_names import FormerTolMixin, once_called_tol
-from separatrix.estimators._fit.rates import POWERS, rate_function
-from separatrix.estimators._fit.separator import Data
-from separatrix.estimators.sklearn_api import NOT_NEGATIVE, POSITIVE, between, one_of
-from separatrix.patterns.plain_patterns import Patterns
 from separatrix.space import Vector
 
 CRITERIA = {
@@ -112,7 +111,7 @@ class BatchPerceptron(ClassWeightMixin, IterativeClassifier):
 
 
 @estimator
-class BatchRelaxation(FormerTolMixin, ClassWeightMixin, IterativeClassifier):
+class BatchRelaxation(ClassWeightMixin, IterativeClassifier):
     """Batch relaxation with margin: every violated pattern pulls with its distance from the margin.
 
     ``a += eta(k) sum over a.y <= margin of (margin - a.y)/|y|^2 y``, gradient descent on J_r. It ends when every
@@ -130,7 +129,6 @@ class BatchRelaxation(FormerTolMixin, ClassWeightMixin, IterativeClassifier):
         The rate; k counts corrections. "auto": 1/lambda_max, half of the limit.
     margin_tol : float, default=1.0
         How far below the margin a pattern may stay, as a fraction. The margin itself is only approached, and slowly.
-    {tol is margin_tol}
     {class_weight}
     {batch}
     {epochs}
@@ -164,14 +162,13 @@ class BatchRelaxation(FormerTolMixin, ClassWeightMixin, IterativeClassifier):
 
     _takes_homes = True
 
-    _former_names = {"tol": "margin_tol"}
     _parameter_constraints = {
         **IterativeClassifier._parameter_constraints,
         **CLASS_WEIGHT,
         **CHECKPOINT,
         "margin": [POSITIVE],
         "eta": [POSITIVE, one_of("auto", *POWERS), callable],
-        **once_called_tol("margin_tol", between(0, 1, "both")),
+        "margin_tol": [between(0, 1, "both")],
     }
 
     def _has_multipliers(self) -> bool:
@@ -180,7 +177,7 @@ class BatchRelaxation(FormerTolMixin, ClassWeightMixin, IterativeClassifier):
     def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
         criterion = RelaxationCriterion(float(self.margin))
         rate = _rate(self.eta, patterns[0], data.weight, criterion)
-        enough = criterion.margin * (1.0 - self._under_either_name())
+        enough = criterion.margin * (1.0 - float(self.margin_tol))
         return [
             _descent(p, data.weight, criterion, rate, enough=enough, start=start)
             for p, start in zip(patterns, starts, strict=True)
@@ -188,7 +185,7 @@ class BatchRelaxation(FormerTolMixin, ClassWeightMixin, IterativeClassifier):
 
 
 @estimator
-class GradientDescent(FormerTolMixin, ClassWeightMixin, IterativeClassifier):
+class GradientDescent(ClassWeightMixin, IterativeClassifier):
     """Descent on a criterion: along its gradient, with the optimal step, or by Newton's method.
 
     ``"gradient"``: ``a -= eta(k) grad J``. ``"optimal-step"``: the same with ``eta = |grad J|^2 / (grad J.H grad J)``,
@@ -210,8 +207,8 @@ class GradientDescent(FormerTolMixin, ClassWeightMixin, IterativeClassifier):
     Parameters
     ----------
     criterion : {"perceptron", "quadratic", "relaxation", "squared-error"} or Criterion, default="relaxation"
-        What is minimised: a name, or an object of `separatrix.descent` with a margin of its own; a subclass of
-        `separatrix.descent.Criterion` with three formulas is a criterion of one's own.
+        What is minimised: a name, or an object of `separatrix.theory` with a margin of its own; a subclass of
+        `separatrix.theory.Criterion` with three formulas is a criterion of one's own.
     eta : float, "1/k", "k", callable or "auto", default="auto"
         The rate of ``"gradient"``, as it is; the other methods have none. "auto": 1/lambda_max of the Hessian with
         every pattern violated, half of the largest rate that cannot diverge; J_p, which has none, knows no limit.
@@ -221,7 +218,6 @@ class GradientDescent(FormerTolMixin, ClassWeightMixin, IterativeClassifier):
         The b of the criterion.
     step_tol : float, default=1e-4
         Relative length of a step at which to stop.
-    {tol is step_tol}
     {class_weight}
     {batch}
     {epochs}
@@ -261,7 +257,6 @@ class GradientDescent(FormerTolMixin, ClassWeightMixin, IterativeClassifier):
 
     _takes_homes = True
 
-    _former_names = {"tol": "step_tol"}
     _parameter_constraints = {
         **IterativeClassifier._parameter_constraints,
         **CLASS_WEIGHT,
@@ -270,7 +265,7 @@ class GradientDescent(FormerTolMixin, ClassWeightMixin, IterativeClassifier):
         "eta": [POSITIVE, one_of("auto", *POWERS), callable],
         "method": [one_of(*METHODS)],
         "margin": [NOT_NEGATIVE],
-        **once_called_tol("step_tol", NOT_NEGATIVE),
+        "step_tol": [NOT_NEGATIVE],
     }
 
     def _criterion(self) -> Criterion:
@@ -313,7 +308,7 @@ class GradientDescent(FormerTolMixin, ClassWeightMixin, IterativeClassifier):
                 criterion,
                 rate,
                 method=self.method,
-                tol=self._under_either_name(),
+                tol=float(self.step_tol),
                 enough=float(criterion.margin) if criterion.additive else np.inf,
                 start=start,
             )

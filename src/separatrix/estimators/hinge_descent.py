@@ -2,11 +2,11 @@
 
 from dataclasses import field
 
-from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
-from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.online import AdditiveClassifier
-from separatrix.estimators._fit.recipe import Recipe, Record
-from separatrix.estimators.sklearn_api import POSITIVE
+from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
+from separatrix.fit.declare import estimator
+from separatrix.fit.online import AdditiveClassifier
+from separatrix.fit.recipe import Recipe, Record
+from separatrix.fit.sklearn_api import POSITIVE
 from separatrix.rules.shrinking_hinge import ShrinkingHingeRule
 
 
@@ -53,7 +53,7 @@ class Pegasos(ClassWeightMixin, AdditiveClassifier):
     """
 
     penalty: float = 1e-3
-    max_epochs: int = field(default=20, kw_only=True)
+    max_iter: int = field(default=20, kw_only=True)
 
     _parameter_constraints = {
         **AdditiveClassifier._parameter_constraints,
@@ -61,7 +61,7 @@ class Pegasos(ClassWeightMixin, AdditiveClassifier):
         "penalty": [POSITIVE],
     }
 
-    _refuses = {"kesler": "shrinks its vector once a visit, where a machine corrects rivals"}
+    _refuses = {"joint": "shrinks its vector once a visit, where a machine corrects rivals"}
 
     def _needs_no_end(self) -> bool:
         return True

@@ -8,26 +8,25 @@ from typing import Any
 import numpy as np
 import scipy.linalg as la
 
+from separatrix.certificates.certificate import Certificate
+from separatrix.certificates.certify import separates
+from separatrix.certificates.prove import prove
 from separatrix.errors import DataError
-from separatrix.estimators._fit.batch import IterativeClassifier, Outcome, row_values
-from separatrix.estimators._fit.checkpointed import CHECKPOINT
-from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
-from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.former_names import FormerTolMixin, once_called_tol
-from separatrix.estimators._fit.rates import POWERS, rate_function
-from separatrix.estimators._fit.separator import Data
-from separatrix.estimators.sklearn_api import NOT_NEGATIVE, POSITIVE, one_of
-from separatrix.patterns.plain_patterns import Patterns
-from separatrix.proof.certificate import Certificate
-from separatrix.proof.certify import separates
-from separatrix.proof.prove import prove
+from separatrix.fit.batch import IterativeClassifier, Outcome, row_values
+from separatrix.fit.checkpointed import CHECKPOINT
+from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
+from separatrix.fit.declare import estimator
+from separatrix.fit.rates import POWERS, rate_function
+from separatrix.fit.separator import Data
+from separatrix.fit.sklearn_api import NOT_NEGATIVE, POSITIVE, one_of
+from separatrix.passes.plain_patterns import Patterns
+from separatrix.solvers import ho_kashyap
+from separatrix.solvers.factor import PseudoInverse
 from separatrix.space import Vector
-from separatrix.squared_error import ho_kashyap
-from separatrix.squared_error.factor import PseudoInverse
 
 
 @estimator
-class HoKashyap(FormerTolMixin, ClassWeightMixin, IterativeClassifier):
+class HoKashyap(ClassWeightMixin, IterativeClassifier):
     """Ho-Kashyap: squared error whose targets b > 0 move too, so that it decides separability.
 
     ``e = Y a - b``, ``b += eta (e + |e|)``, ``a = Y^dagger b`` (``"standard"``). ``"modified"``, written as
@@ -37,9 +36,9 @@ class HoKashyap(FormerTolMixin, ClassWeightMixin, IterativeClassifier):
 
     It ends in one of three ways, ``outcome_``: "separable", ``a`` is the solution; "not separable", with the
     multipliers of patterns that combine to 0 (Gordan) in the certificate, found near -e (or |e|) and checked exactly,
-    or, where there are too many rows for that, at the tolerance of `separability`; "undecided" after ``max_epochs``.
+    or, where there are too many rows for that, at the tolerance of `separability`; "undecided" after ``max_iter``.
 
-    Rows that live elsewhere (`separatrix.rows`) are taken by ``"descent"``, which then lets b be the best one for each
+    Rows that live elsewhere (`separatrix.data`) are taken by ``"descent"``, which then lets b be the best one for each
     a, ``b = max(margin, Y a)``, instead of a step towards it: |e|^2 is the quadratic criterion.
 
     A sample weight c is the same as c copies.
@@ -61,7 +60,6 @@ class HoKashyap(FormerTolMixin, ClassWeightMixin, IterativeClassifier):
     b_min : float or None, default=None
         None ends with the first a that separates. A number goes on until |e| is that small too, as algorithm 11 is
         printed: the targets b are then nearly met.
-    {tol is bound_tol}
     {class_weight}
     {batch}
     {epochs}
@@ -103,7 +101,6 @@ class HoKashyap(FormerTolMixin, ClassWeightMixin, IterativeClassifier):
     b_min: float | None = None
     checkpoint: Any = field(default=None, kw_only=True)
 
-    _former_names = {"tol": "bound_tol"}
     _parameter_constraints = {
         **IterativeClassifier._parameter_constraints,
         **CLASS_WEIGHT,
@@ -111,7 +108,7 @@ class HoKashyap(FormerTolMixin, ClassWeightMixin, IterativeClassifier):
         "eta": [POSITIVE, one_of("auto", "optimal", *POWERS), callable],
         "R": ["array-like", None],
         "margin": [POSITIVE, "array-like"],
-        **once_called_tol("bound_tol", NOT_NEGATIVE),
+        "bound_tol": [NOT_NEGATIVE],
         "b_min": [POSITIVE, None],
         **CHECKPOINT,
     }
@@ -119,7 +116,7 @@ class HoKashyap(FormerTolMixin, ClassWeightMixin, IterativeClassifier):
 
     def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
         R, rate = self._matrix(patterns[0]), self._rate()
-        b_min, tol = np.inf if self.b_min is None else float(self.b_min), self._under_either_name()
+        b_min, tol = np.inf if self.b_min is None else float(self.b_min), float(self.bound_tol)
         options: list[dict[str, Any]] = [
             {"tol": tol, "b_min": b_min, "separates": partial(separates, p), "refuted": _Refutation(p)}
             for p in patterns
@@ -174,7 +171,7 @@ class HoKashyap(FormerTolMixin, ClassWeightMixin, IterativeClassifier):
         return full
 
     def _ended(self, reason: str, certificate: Certificate) -> str:
-        return "converged" if reason == "max_epochs" and _outcome(certificate) != "undecided" else reason
+        return "converged" if reason == "max_iter" and _outcome(certificate) != "undecided" else reason
 
     def _finish(self, outcomes: list[Outcome], data: Data) -> None:
         super()._finish(outcomes, data)

@@ -5,19 +5,19 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.certificates.certify import refutation
+from separatrix.certificates.kernel_alternative import refute
 from separatrix.errors import NotSeparableError
-from separatrix.estimators._fit.class_means import ClassMeans
-from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.kernel_separator import CONSTRAINTS, KernelMixin
-from separatrix.estimators._fit.margin_classifier import MarginClassifier, Solution
-from separatrix.estimators._fit.separator import Data
-from separatrix.estimators.sklearn_api import one_of
-from separatrix.optimum.kernel_decomposition import solve
-from separatrix.optimum.kernel_problem import KernelHingeProblem, KernelProblem
-from separatrix.patterns.binary_problems import pairs
-from separatrix.patterns.kernel_patterns import LARGEST_CHECKED, KernelPatterns, indefinite
-from separatrix.proof.certify import refutation
-from separatrix.proof.kernel_alternative import refute
+from separatrix.fit.class_means import ClassMeans
+from separatrix.fit.declare import estimator
+from separatrix.fit.kernel_separator import CONSTRAINTS, KernelMixin
+from separatrix.fit.margin_classifier import MarginClassifier, Solution
+from separatrix.fit.separator import Data
+from separatrix.fit.sklearn_api import one_of
+from separatrix.passes.binary_problems import pairs
+from separatrix.passes.kernel_patterns import LARGEST_CHECKED, KernelPatterns, indefinite
+from separatrix.solvers.kernel_decomposition import solve
+from separatrix.solvers.kernel_problem import KernelHingeProblem, KernelProblem
 from separatrix.space import Vector
 
 AS_GOOD_AS_ZERO = 1e-6  # a bound on the margin below this part of R, without a vector in sight: a proof is looked for
@@ -40,11 +40,11 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
         does not converge.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         What slack costs: its square, or the slack itself, as in SVC.
-    fit_intercept : True, False or "free", default="free"
-        "free": an unpenalised bias, as SVC has it; with ``loss="hinge"`` the middle of the optimal intercepts, if they
-        are an interval. True: a bias by augmentation with ``rho``. False: none.
-    rho : float, default=1.0
-        The augmenting constant (not LIBSVM's rho).
+    fit_intercept : True, False or "unpenalized", default="unpenalized"
+        "unpenalized": an unpenalised bias, as SVC has it; with ``loss="hinge"`` the middle of the optimal intercepts,
+        if they are an interval. True: a bias by augmentation with ``intercept_scaling``. False: none.
+    intercept_scaling : float, default=1.0
+        The augmenting constant (the rho of the sources, not LIBSVM's).
     tol : float, default=1e-4
         The certified gap at which to stop.
     max_time : float or None, default=None
@@ -105,7 +105,7 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
     ([2, 2], 2.5047)
     """
 
-    fit_intercept: Any = field(default="free", kw_only=True)
+    fit_intercept: Any = field(default="unpenalized", kw_only=True)
     kernel: Any = field(default="rbf", kw_only=True)
     gamma: Any = field(default="scale", kw_only=True)
     degree: float = field(default=3, kw_only=True)

@@ -6,24 +6,24 @@ from typing import Any
 import numpy as np
 
 from separatrix.errors import DataError, UnavailableError
-from separatrix.estimators._fit.averages import AVERAGE, with_mean
-from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
-from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.kernel_separator import CONSTRAINTS, KernelMixin
-from separatrix.estimators._fit.online import AdditiveClassifier, OnlineClassifier
-from separatrix.estimators._fit.recipe import Recipe, Record
-from separatrix.estimators._fit.separator import Data
-from separatrix.estimators._fit.watch import threads_for
 from separatrix.estimators.own_rule import checked_rule
-from separatrix.estimators.sklearn_api import COUNT, between, one_of
-from separatrix.loops.budget_ledger import ERROR
-from separatrix.loops.greedy_loop import Margins
+from separatrix.fit.averages import AVERAGE, with_mean
+from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
+from separatrix.fit.declare import estimator
+from separatrix.fit.kernel_separator import CONSTRAINTS, KernelMixin
+from separatrix.fit.online import AdditiveClassifier, OnlineClassifier
+from separatrix.fit.recipe import Recipe, Record
+from separatrix.fit.separator import Data
+from separatrix.fit.sklearn_api import COUNT, between, one_of
+from separatrix.fit.watch import threads_for
+from separatrix.online.budgets import POLICIES, empty_ledger
+from separatrix.online.kernel_training import KernelTraining
+from separatrix.online.loops.budget_ledger import ERROR
+from separatrix.online.loops.greedy_loop import Margins
+from separatrix.online.training import Training, adds_single_patterns
 from separatrix.rules.greedy import GreedyRule
 from separatrix.rules.perceptron import PerceptronRule
 from separatrix.space import Vector
-from separatrix.training.base import Training, adds_single_patterns
-from separatrix.training.budgets import POLICIES, empty_ledger
-from separatrix.training.kernel_training import KernelTraining
 
 
 @estimator
@@ -89,7 +89,7 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
     separable: margin 1.41421, at least 100.00% of the best; no margin above 1.41421 exists (no bias)
     >>> from sklearn.datasets import make_moons
     >>> X, y = make_moons(300, noise=0.1, random_state=0)
-    >>> small = KernelPerceptron(budget=15, budget_policy="projectron", gamma=2.0, max_epochs=20).fit(X, y)
+    >>> small = KernelPerceptron(budget=15, budget_policy="projectron", gamma=2.0, max_iter=20).fit(X, y)
     >>> len(small.support_) <= 15, small.score(X, y) > 0.95
     (True, True)
     """
@@ -119,7 +119,7 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
     _takes_homes = False
     _refuses = {
         "partial_fit": "keeps multiples of the rows that it was fitted to",
-        "kesler": "keeps one combination of the rows per problem",
+        "joint": "keeps one combination of the rows per problem",
     }
 
     def _recipe(self, record: Record) -> Recipe:

@@ -8,22 +8,22 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from separatrix.certificates.certificate import Certificate
+from separatrix.certificates.prove import prove
 from separatrix.errors import DataError, UnavailableError
-from separatrix.estimators._fit.batch import DirectClassifier, Outcome, row_values
-from separatrix.estimators._fit.checkpointed import CHECKPOINT
-from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
-from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.prediction import blockwise, scores_of
-from separatrix.estimators._fit.separator import Data
-from separatrix.estimators.sklearn_api import one_of
-from separatrix.patterns.device_patterns import passed
-from separatrix.patterns.plain_patterns import Patterns
-from separatrix.proof.certificate import Certificate
-from separatrix.proof.prove import prove
+from separatrix.fit.batch import DirectClassifier, Outcome, row_values
+from separatrix.fit.checkpointed import CHECKPOINT
+from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
+from separatrix.fit.declare import estimator
+from separatrix.fit.prediction import blockwise, scores_of
+from separatrix.fit.separator import Data
+from separatrix.fit.sklearn_api import one_of
+from separatrix.passes.device_patterns import passed
+from separatrix.passes.plain_patterns import Patterns
+from separatrix.solvers import least_squares
+from separatrix.solvers.moments import MomentSquares
+from separatrix.solvers.normal_equations import NormalEquations
 from separatrix.space import Vector
-from separatrix.squared_error import least_squares
-from separatrix.squared_error.moments import MomentSquares
-from separatrix.squared_error.normal_equations import NormalEquations
 
 TAIL = 0.01  # of a probability: so near to 0 and 1 a linear function is bent
 MOST_COLUMNS = 5000  # of a matrix of moments
@@ -54,7 +54,7 @@ class LeastSquares(ClassWeightMixin, DirectClassifier):
     (eqs. 121, 122).
 
     Dense or tall data are solved through a QR factorisation by blocks, large sparse ones by LSMR. Rows that live
-    elsewhere (`separatrix.rows`) take one pass for all classes, and one or two for each that correct what the normal
+    elsewhere (`separatrix.data`) take one pass for all classes, and one or two for each that correct what the normal
     equations lose. A sample weight c is the same as c copies.
 
     Where the fit does not separate, its certificate says so with a proof that nothing does, if one is found soon. Dense
@@ -141,7 +141,7 @@ class LeastSquares(ClassWeightMixin, DirectClassifier):
         if super()._fitted_as() == "ovo":
             return "ovo"
         largest_decides = self.loss is not None or (isinstance(self.target, str) and self.target == "indicator")
-        return "kesler" if largest_decides else "ovr"
+        return "joint" if largest_decides else "ovr"
 
     def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
         if not data.here:

@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.estimators._fit.batch import DirectClassifier, Outcome, row_values
-from separatrix.estimators._fit.class_means import ClassMeans
-from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
-from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.separator import Data
-from separatrix.estimators.sklearn_api import POSITIVE, one_of
-from separatrix.optimum import linear_program
-from separatrix.patterns.plain_patterns import Patterns
-from separatrix.proof.certificate import Certificate
-from separatrix.proof.certify import separates_exactly
-from separatrix.proof.exact import LARGEST_SYSTEM
-from separatrix.proof.gordan import gordan_soon, refuted
+from separatrix.certificates.certificate import Certificate
+from separatrix.certificates.certify import separates_exactly
+from separatrix.certificates.exact import LARGEST_SYSTEM
+from separatrix.certificates.gordan import gordan_soon, refuted
+from separatrix.fit.batch import DirectClassifier, Outcome, row_values
+from separatrix.fit.class_means import ClassMeans
+from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
+from separatrix.fit.declare import estimator
+from separatrix.fit.separator import Data
+from separatrix.fit.sklearn_api import POSITIVE, one_of
+from separatrix.passes.plain_patterns import Patterns
+from separatrix.solvers import linear_program
 from separatrix.space import Vector
 
 
@@ -34,8 +34,8 @@ class LinearProgram(ClassWeightMixin, DirectClassifier):
     ``"l1"``: minimise ``sum |a_i| + C sum c_k tau_k`` under the constraints of the first, the soft margin of the
     1-norm. Without slack ``margin / sum |a_i|`` is the largest possible distance of the nearest pattern from a
     hyperplane through 0 in the augmented space, measured by the largest difference in any feature (the max-norm): the
-    bias is one of the a_i, in units of ``rho``, and counts little if that is large. Many coefficients are 0: it chooses
-    features. A C that is large enough gives the hard margin exactly
+    bias is one of the a_i, in units of ``intercept_scaling``, and counts little if that is large. Many coefficients are
+    0: it chooses features. A C that is large enough gives the hard margin exactly
     where the classes are separable. ``dual_gap_`` proves how near the minimum is. Unlike the others it depends on the
     units of the columns, so scale them.
 
@@ -91,7 +91,7 @@ class LinearProgram(ClassWeightMixin, DirectClassifier):
     >>> model = LinearProgram("minimax").fit(X, [1, 1, 1, 2, 2, 2])  # DHS problem 25
     >>> model.certificate_.separable, model.criterion_values_.round(9).tolist()
     (False, [1.0])
-    >>> sparse = LinearProgram("l1", C=10.0, rho=100.0)
+    >>> sparse = LinearProgram("l1", C=10.0, intercept_scaling=100.0)
     >>> sparse = sparse.fit([[0.0, 5.0], [1.0, 1.0], [3.0, 1.0], [4.0, 5.0]], [0, 0, 1, 1])
     >>> sparse.coef_.round(3).tolist(), sparse.intercept_.round(3).tolist(), bool(sparse.dual_gap_ < 1e-9)
     ([[1.0, 0.0]], [-2.0], True)

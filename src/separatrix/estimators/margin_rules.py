@@ -5,24 +5,19 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.estimators._fit.averages import AVERAGE, with_mean
-from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.online import AdditiveClassifier
-from separatrix.estimators._fit.recipe import Recipe, Record
-from separatrix.estimators.sklearn_api import NOT_NEGATIVE, POSITIVE, between, one_of
-from separatrix.loops.state import UPDATES
+from separatrix.fit.averages import AVERAGE, with_mean
+from separatrix.fit.declare import estimator
+from separatrix.fit.online import AdditiveClassifier
+from separatrix.fit.recipe import Recipe, Record
+from separatrix.fit.sklearn_api import NOT_NEGATIVE, POSITIVE, between, one_of
+from separatrix.online.loops.state import UPDATES
+from separatrix.online.training import UNLIMITED
 from separatrix.rules.alma import AlmaRule
 from separatrix.rules.cramma import CrammaRule
 from separatrix.rules.dynamic_margin import DynamicMarginRule
 from separatrix.rules.fixed_margin import FixedMarginRule, FixedMarginSearchRule, search_stages
-from separatrix.rules.margin_perceptron import (
-    IncrementalMarginRule,
-    MarginPerceptronRule,
-    stages,
-    updates_of_stages,
-)
+from separatrix.rules.margin_perceptron import IncrementalMarginRule, MarginPerceptronRule, stages, updates_of_stages
 from separatrix.rules.micra import MicraRule
-from separatrix.training.base import UNLIMITED
 
 
 def counter_of_the_paper(model: Any) -> int:
@@ -318,7 +313,7 @@ class FixedMargin(AdditiveClassifier):
     >>> model = FixedMargin(beta=0.3).fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
     >>> model.directional_margin_ > 0.3
     True
-    >>> searched = FixedMargin("search", max_epochs=10_000).fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
+    >>> searched = FixedMargin("search", max_iter=10_000).fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
     >>> round(searched.certificate_.theory.fraction, 9)  # of the largest margin, at least
     0.25
     """

@@ -8,21 +8,21 @@ from typing import Any
 import numpy as np
 
 from separatrix.cancellation import limited, out_of_time
+from separatrix.certificates.certify import refutation, separates_exactly
+from separatrix.certificates.separability import decide
 from separatrix.errors import NotSeparableError, UnavailableError
-from separatrix.estimators._fit.checkpointed import CHECKPOINT
-from separatrix.estimators._fit.class_means import ClassMeans, unmeasured
-from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.margin_classifier import MarginClassifier, Solution
-from separatrix.estimators._fit.separator import Data
-from separatrix.estimators.sklearn_api import COUNT, check_feature_names, one_of
-from separatrix.optimum import solvers
-from separatrix.optimum.hinge_problem import HingeProblem
-from separatrix.optimum.problem import PRECISE_GAP, Problem
-from separatrix.patterns.binary_problems import pairs
-from separatrix.patterns.kesler_patterns import KeslerPatterns
-from separatrix.patterns.plain_patterns import Patterns
-from separatrix.proof.certify import refutation, separates_exactly
-from separatrix.proof.separability import decide
+from separatrix.fit.checkpointed import CHECKPOINT
+from separatrix.fit.class_means import ClassMeans, unmeasured
+from separatrix.fit.declare import estimator
+from separatrix.fit.margin_classifier import MarginClassifier, Solution
+from separatrix.fit.separator import Data
+from separatrix.fit.sklearn_api import COUNT, check_feature_names, one_of
+from separatrix.passes.binary_problems import pairs
+from separatrix.passes.kesler_patterns import KeslerPatterns
+from separatrix.passes.plain_patterns import Patterns
+from separatrix.solvers import choice as solvers
+from separatrix.solvers.hinge_problem import HingeProblem
+from separatrix.solvers.problem import PRECISE_GAP, Problem
 from separatrix.space import Space, Vector, default_errstate, is_finite
 
 VALUES_TO_PRECISION = 200_000  # up to which a problem is solved to machine precision: it costs nothing
@@ -49,12 +49,12 @@ class MaxMargin(MarginClassifier):
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         What slack costs: its square, or the slack itself. "hinge" is less moved by rows far on the wrong side; it
         needs rows in memory.
-    fit_intercept : True, False or "free", default=True
-        True: a bias by augmentation with ``rho``, part of |w| (LinearSVC's ``intercept_scaling``). False: none.
-        "free": an unpenalised bias, as ``SVC(kernel="linear")`` has it. With ``loss="hinge"`` an interval of intercepts
-        may be optimal, as with a small C and classes of equal weight; ``intercept_`` is its middle.
-    rho : float, default=1.0
-        The augmenting constant (not LIBSVM's rho).
+    fit_intercept : True, False or "unpenalized", default=True
+        True: a bias by augmentation with ``intercept_scaling``, part of |w| (LinearSVC's ``intercept_scaling``). False:
+        none. "unpenalized": an unpenalised bias, as ``SVC(kernel="linear")`` has it. With ``loss="hinge"`` an interval
+        of intercepts may be optimal, as with a small C and classes of equal weight; ``intercept_`` is its middle.
+    intercept_scaling : float, default=1.0
+        The augmenting constant (the rho of the sources, not LIBSVM's).
     tol : float, default=1e-4
         The certified gap at which to stop. Small problems (up to 200,000 values) are solved to machine precision,
         except a linear machine with ``loss="hinge"`` and squared slack of sparse rows with 50 columns or more.
@@ -67,13 +67,13 @@ class MaxMargin(MarginClassifier):
         between the means of their classes, and vectors that take long to measure get no bounds.
     class_weight : dict, "balanced" or None, default=None
         Factors on the price of slack by class; they multiply ``sample_weight``. Where rows live elsewhere the
-        certificate speaks of `separatrix.rows.weighted`.
-    multi_class : {"ovr", "ovo", "kesler"}, default="ovr"
+        certificate speaks of `separatrix.data.weighted`.
+    multi_class : {"ovr", "ovo", "joint"}, default="ovr"
         More than two classes: each against the rest, each pair, or one linear machine, whose margin is that of
         Kesler's space: the smallest ``(a_i - a_j).y`` over rows and rivals, all vectors together being of length 1.
         With squared slack every rival has a slack of its own. With ``loss="hinge"`` there is one for each row, that of
         its strongest rival: the problem of ``LinearSVC(multi_class="crammer_singer")``, here with a certified gap. The
-        machine has no "free" bias.
+        machine has no "unpenalized" bias.
     n_jobs : int or None, default=None
         Threads: they share the passes over one problem, or take the problems of "ovr" and "ovo" one by one; with
         callbacks each problem has its turn.
@@ -132,7 +132,7 @@ class MaxMargin(MarginClassifier):
     >>> model = MaxMargin(C=float("inf")).fit(X, y == 0)
     >>> print(model.certificate_)
     separable: margin 0.749117, at least 100.00% of the best; no margin above 0.749117 exists (rho = 1)
-    >>> model = MaxMargin(C=1.0, loss="hinge", fit_intercept="free").fit(X, y == 1)  # what SVC(kernel="linear") solves
+    >>> model = MaxMargin(C=1.0, loss="hinge", fit_intercept="unpenalized").fit(X, y == 1)  # what SVC(kernel="linear") solves
     >>> print(f"{model.certificate_.value:.4f}", model.n_support_)
     88.5380 [48 46]
     """
@@ -146,7 +146,7 @@ class MaxMargin(MarginClassifier):
         "solver": [one_of("auto", *solvers.SOLVERS)],
         "max_passes": [COUNT, None],
         **CHECKPOINT,
-        "multi_class": [one_of("ovr", "ovo", "kesler")],
+        "multi_class": [one_of("ovr", "ovo", "joint")],
     }
 
     _takes_homes = _leaves_columns_out = True
@@ -156,8 +156,10 @@ class MaxMargin(MarginClassifier):
         return "Raise max_passes or max_time, or scale your features."
 
     def _problems(self, data: Data, weight: Vector | None = None, mode: str = "") -> list[Patterns]:
-        if self._mode(data.classes) == "kesler" and self._space().free:
-            raise ValueError('A linear machine has no free bias: use fit_intercept=True with a large rho, or "ovr".')
+        if self._mode(data.classes) == "joint" and self._space().free:
+            raise ValueError(
+                'A linear machine has no free bias: use fit_intercept=True with a large intercept_scaling, or "ovr".'
+            )
         if not data.here and self._space().hinge:
             raise UnavailableError('loss="hinge" keeps a multiplier for every row, so the rows have to be in memory.')
         return super()._problems(data, weight, mode)
@@ -175,7 +177,7 @@ class MaxMargin(MarginClassifier):
     def _costs_nothing(self, patterns: Patterns) -> bool:
         """Does machine precision? Not with one slack for all rivals of a row, nor where sweeps over sparse rows would
         do."""
-        hinge, machine = patterns.space.hinge, patterns.categories > 2
+        hinge, machine = patterns.space.hinge, patterns.n_classes > 2
         if hinge and machine:
             return False
         sparse = patterns.here and patterns.sparse and patterns.d >= solvers.NARROW_SPARSE
@@ -230,14 +232,14 @@ class MaxMargin(MarginClassifier):
             problem.reached(problem.a, problem.smallest(problem.a))
             # where only fractions separate, no vector of floats proves it
             return problem.a if separates_exactly(patterns, problem.a) else None
-        if answer.separable is not False or answer.gordan is None:
+        if answer.separable is not False or answer.infeasibility_proof is None:
             return None
-        rows = answer.gordan.rows
+        rows = answer.infeasibility_proof.rows
         certificate = refutation(
-            patterns, rows, answer.gordan.weight, answer.gordan.norm, exact=True, kept=data.kept,
+            patterns, rows, answer.infeasibility_proof.weight, answer.infeasibility_proof.norm, exact=True, kept=data.kept,
             sample_weight=data.given_weight,
         )  # fmt: skip
-        what = "linear machine" if patterns.categories > 2 else "hyperplane"
+        what = "linear machine" if patterns.n_classes > 2 else "hyperplane"
         where = "" if patterns.space.rho else " through the origin"
         raise NotSeparableError(
             f"No {what}{where} separates the classes: a combination of {len(rows)} patterns with non-negative weights "
@@ -344,7 +346,7 @@ def max_margin_path(X: Any, y: Any, Cs: Iterable[float], sample_weight: Any = No
     """
     values = list(Cs)
     if params.get("multi_class") == "ovo":
-        raise ValueError('max_margin_path goes along one set of problems: use multi_class="ovr" or "kesler".')
+        raise ValueError('max_margin_path goes along one set of problems: use multi_class="ovr" or "joint".')
     with limited(params.get("max_time")):
         return _path(X, y, values, sample_weight, params)
 

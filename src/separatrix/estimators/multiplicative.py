@@ -4,18 +4,18 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
-from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.online import OnlineClassifier
-from separatrix.estimators._fit.recipe import Recipe, Record
-from separatrix.estimators.sklearn_api import between, one_of
-from separatrix.loops.p_norm_loop import Powers
-from separatrix.loops.winnow_loop import Sinh
-from separatrix.patterns.plain_patterns import Patterns
+from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
+from separatrix.fit.declare import estimator
+from separatrix.fit.online import OnlineClassifier
+from separatrix.fit.recipe import Recipe, Record
+from separatrix.fit.sklearn_api import between, one_of
+from separatrix.online.loops.p_norm_loop import Powers
+from separatrix.online.loops.winnow_loop import Sinh
+from separatrix.online.training import Training
+from separatrix.passes.plain_patterns import Patterns
 from separatrix.rules.p_norm import AlmaPRule, PNormRule, p_norm_radius
 from separatrix.rules.winnow import WinnowRule
 from separatrix.space import Vector
-from separatrix.training.base import Training
 
 
 class Peaked(OnlineClassifier):
@@ -74,7 +74,7 @@ class BalancedWinnow(ClassWeightMixin, Peaked):
         **CLASS_WEIGHT,
         "alpha": [between(1, None, "neither"), one_of("auto")],
     }
-    _refuses = {"kesler": "multiplies the weights of two classes"}
+    _refuses = {"joint": "multiplies the weights of two classes"}
 
     def _recipe(self, record: Record) -> Recipe:
         if self.alpha != "auto":
@@ -153,7 +153,7 @@ class PNormPerceptron(ClassWeightMixin, Peaked):
         **CLASS_WEIGHT,
         "p": [between(2, None, "left"), one_of("auto")],
     }
-    _refuses = {"kesler": "has a steep function of the weights of two classes"}
+    _refuses = {"joint": "has a steep function of the weights of two classes"}
 
     def _recipe(self, record: Record) -> Recipe:
         return Recipe(PNormRule(_exponent(self.p, record)), memory=_powers, predicting=_scaled_weights)
@@ -231,7 +231,7 @@ class PNormALMA(Peaked):
         "alpha": [between(0, 1, "right")],
         "p": [between(2, None, "left"), one_of("auto")],
     }
-    _refuses = {"kesler": "has a steep function of the weights of two classes"}
+    _refuses = {"joint": "has a steep function of the weights of two classes"}
 
     def _recipe(self, record: Record) -> Recipe:
         p = _exponent(self.p, record)

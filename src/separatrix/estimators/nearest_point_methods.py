@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
-from separatrix.descent.hull_descent import METHODS, HullDescent, RescaledPerceptron, SmoothPerceptron
+from separatrix.certificates.certificate import Certificate
 from separatrix.errors import DataError
-from separatrix.estimators._fit.batch import IterativeClassifier, settled
-from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.separator import Data
-from separatrix.estimators.sklearn_api import between, one_of
-from separatrix.patterns.plain_patterns import Patterns
-from separatrix.proof.certificate import Certificate
+from separatrix.fit.batch import IterativeClassifier, settled
+from separatrix.fit.declare import estimator
+from separatrix.fit.separator import Data
+from separatrix.fit.sklearn_api import between, one_of
+from separatrix.passes.plain_patterns import Patterns
+from separatrix.solvers.hull_descent import METHODS, HullDescent, RescaledPerceptron, SmoothPerceptron
 from separatrix.space import Vector
 
 MOST_COLUMNS = 5000  # of the matrix of the rescaled Perceptron

@@ -6,25 +6,24 @@ from typing import Any
 import numpy as np
 
 from separatrix.errors import DataError, UnavailableError
-from separatrix.estimators._fit.batch import row_values
-from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
-from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.former_names import FormerTolMixin, once_called_tol
-from separatrix.estimators._fit.online import OnlineClassifier
-from separatrix.estimators._fit.rates import RateTable
-from separatrix.estimators._fit.recipe import Recipe, Record
-from separatrix.estimators._fit.separator import Data
-from separatrix.estimators.sklearn_api import NOT_NEGATIVE, POSITIVE, between, one_of
-from separatrix.loops.recursive_least_squares import Triangle
-from separatrix.loops.state import UPDATES
+from separatrix.fit.batch import row_values
+from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
+from separatrix.fit.declare import estimator
+from separatrix.fit.online import OnlineClassifier
+from separatrix.fit.rates import RateTable
+from separatrix.fit.recipe import Recipe, Record
+from separatrix.fit.separator import Data
+from separatrix.fit.sklearn_api import NOT_NEGATIVE, POSITIVE, between, one_of
+from separatrix.online.loops.recursive_least_squares import Triangle
+from separatrix.online.loops.state import UPDATES
+from separatrix.online.training import Training
 from separatrix.rules.lms import LmsRule, TabulatedLmsRule, TargetLmsRule
 from separatrix.rules.rls import RlsRule
 from separatrix.space import Vector
-from separatrix.training.base import Training
 
 
 @estimator
-class LMS(FormerTolMixin, ClassWeightMixin, OnlineClassifier):
+class LMS(ClassWeightMixin, OnlineClassifier):
     """LMS, the Widrow-Hoff rule: one step of gradient descent on the squared error (b - a.y)^2 per presentation.
 
     ``a += eta(k) (b - a.y) y`` for every pattern, right or wrong, with targets b of 1 unless others are given. It
@@ -40,7 +39,6 @@ class LMS(FormerTolMixin, ClassWeightMixin, OnlineClassifier):
         "1/k", the book's choice, diverges on nearly everything that is not scaled to R < 1. Or a function of k.
     step_tol : float, default=1e-3
         Where steps end to matter.
-    {tol is step_tol}
     target : {"ones", "fisher"} or array-like of shape (n,), default="ones"
         The b of each row, as of `LeastSquares`; an array is for `fit` alone. "fisher": n/n_i of the n_i rows of a
         class, which leads to Fisher's discriminant.
@@ -74,18 +72,17 @@ class LMS(FormerTolMixin, ClassWeightMixin, OnlineClassifier):
     step_tol: float = 1e-3
     target: Any = field(default="ones", kw_only=True)
 
-    _former_names = {"tol": "step_tol"}
     _parameter_constraints = {
         **OnlineClassifier._parameter_constraints,
         **CLASS_WEIGHT,
         "eta": [between(0, 2, "neither"), one_of("1/k"), callable],
-        **once_called_tol("step_tol", NOT_NEGATIVE),
+        "step_tol": [NOT_NEGATIVE],
         "target": [one_of("ones", "fisher"), "array-like"],
     }
-    _refuses = {"kesler": "fits targets of two classes"}
+    _refuses = {"joint": "fits targets of two classes"}
 
     def _recipe(self, record: Record) -> Recipe:
-        tol = self._under_either_name()
+        tol = float(self.step_tol)
         if callable(self.eta):
             rate = 0.0, 1.0, 0.0
         elif self.eta == "1/k":
@@ -180,14 +177,14 @@ class RecursiveLeastSquares(ClassWeightMixin, OnlineClassifier):
     """
 
     ridge: float = 1e-3
-    max_epochs: int = field(default=1, kw_only=True)
+    max_iter: int = field(default=1, kw_only=True)
 
     _parameter_constraints = {
         **OnlineClassifier._parameter_constraints,
         **CLASS_WEIGHT,
         "ridge": [POSITIVE],
     }
-    _refuses = {"kesler": "fits targets of two classes"}
+    _refuses = {"joint": "fits targets of two classes"}
 
     def _recipe(self, record: Record) -> Recipe:
         gigabytes = (record.d + 1) ** 2 * 8 / 1e9
@@ -196,7 +193,7 @@ class RecursiveLeastSquares(ClassWeightMixin, OnlineClassifier):
                 f"RecursiveLeastSquares keeps a matrix of {record.d + 1} x {record.d + 1}, that is {gigabytes:.0f} GB. "
                 "Use LMS, which keeps a vector."
             )
-        return Recipe(RlsRule(float(self.ridge)), memory=self._triangle, complete_after="max_epochs")
+        return Recipe(RlsRule(float(self.ridge)), memory=self._triangle, complete_after="max_iter")
 
     def _triangle(self, training: Training) -> Triangle:
         width, root = training.patterns.d + 1, float(np.sqrt(self.ridge))

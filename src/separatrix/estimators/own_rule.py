@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.estimators._fit.averages import AVERAGE, with_mean
-from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
-from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.online import AdditiveClassifier
-from separatrix.estimators._fit.recipe import Recipe, Record
+from separatrix.fit.averages import AVERAGE, with_mean
+from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
+from separatrix.fit.declare import estimator
+from separatrix.fit.online import AdditiveClassifier
+from separatrix.fit.recipe import Recipe, Record
 from separatrix.rules.base import attribute
 from separatrix.rules.perceptron import PerceptronRule
 

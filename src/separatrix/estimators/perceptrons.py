@@ -5,23 +5,23 @@ from typing import Any
 import numpy as np
 
 from separatrix.errors import DataError
-from separatrix.estimators._fit.averages import AVERAGE, with_mean
-from separatrix.estimators._fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
-from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.online import AdditiveClassifier, OnlineClassifier
-from separatrix.estimators._fit.prediction import scores_of
-from separatrix.estimators._fit.rates import POWERS, RateTable, amplitude_and_power, sum_looks_finite
-from separatrix.estimators._fit.recipe import Recipe, Record
-from separatrix.estimators._fit.separator import Data
-from separatrix.estimators.sklearn_api import COUNT, NOT_NEGATIVE, POSITIVE, one_of
-from separatrix.loops.averaging import Pocket as PocketMemory
-from separatrix.loops.averaging import Voters
-from separatrix.loops.greedy_loop import Margins
-from separatrix.loops.state import FACTOR, POSITION, RUN, VISITS
+from separatrix.fit.averages import AVERAGE, with_mean
+from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
+from separatrix.fit.declare import estimator
+from separatrix.fit.online import AdditiveClassifier, OnlineClassifier
+from separatrix.fit.prediction import scores_of
+from separatrix.fit.rates import POWERS, RateTable, amplitude_and_power, sum_looks_finite
+from separatrix.fit.recipe import Recipe, Record
+from separatrix.fit.separator import Data
+from separatrix.fit.sklearn_api import COUNT, NOT_NEGATIVE, POSITIVE, one_of
+from separatrix.online.loops.averaging import Pocket as PocketMemory
+from separatrix.online.loops.averaging import Voters
+from separatrix.online.loops.greedy_loop import Margins
+from separatrix.online.loops.state import FACTOR, POSITION, RUN, VISITS
+from separatrix.online.training import Training
 from separatrix.rules.greedy import GreedyRule
 from separatrix.rules.perceptron import PerceptronRule, TabulatedPerceptronRule
 from separatrix.space import Vector
-from separatrix.training.base import Training
 
 REPLACEMENTS = 2  # their place among the counts of a pocket
 
@@ -142,7 +142,7 @@ class VotedPerceptron(AdditiveClassifier):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from separatrix import VotedPerceptron
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = VotedPerceptron(max_epochs=5, n_iter_no_change=1).fit(X, y)
+    >>> model = VotedPerceptron(max_iter=5, n_iter_no_change=1).fit(X, y)
     >>> model.score(X, y) > 0.85
     True
     """
@@ -182,7 +182,7 @@ class VotedPerceptron(AdditiveClassifier):
             votes = np.append(memory.votes[kept], min(counts[RUN] + 1, counts[VISITS]))
             best = np.sort(np.argsort(-votes, kind="stable")[: int(self.max_voters)])
             machines = all_vectors[best].reshape(len(best), -1, self.n_features_in_ + 1)
-            voters = machines if self._fitted_as() == "kesler" else machines[:, 0]
+            voters = machines if self._fitted_as() == "joint" else machines[:, 0]
             found["voters_"].append(voters[..., :-1])
             found["voter_intercepts_"].append(voters[..., -1] * self._space().rho)
             found["votes_"].append(votes[best])
@@ -192,7 +192,7 @@ class VotedPerceptron(AdditiveClassifier):
         return {name: [array for part in parts for array in part[name]] for name in self._predicting}
 
     def _last_plane(self, k: int) -> tuple[Vector, float]:
-        machine = self._fitted_as() == "kesler"
+        machine = self._fitted_as() == "joint"
         record = self._records_[0 if machine else k]
         a = (record.state.v * record.state.real[FACTOR]).reshape(-1, self.n_features_in_ + 1)
         return record.space.split(a[k if machine else 0])
@@ -202,7 +202,7 @@ class VotedPerceptron(AdditiveClassifier):
 
     def _scores(self, X):
         """Votes for the positive class minus votes against it, as a share of all; of machines the votes per class."""
-        if self._fitted_as() == "kesler":
+        if self._fitted_as() == "joint":
             return self._ballots(X)
         shares = []
         for coef, intercept, votes in zip(self.voters_, self.voter_intercepts_, self.votes_, strict=True):
@@ -362,7 +362,7 @@ class GreedyPerceptron(AdditiveClassifier):
     _parameter_constraints = {**AdditiveClassifier._parameter_constraints, "etas": ["array-like"]}
     _refuses = {
         "partial_fit": "compares losses on all patterns",
-        "kesler": "compares losses of two classes",
+        "joint": "compares losses of two classes",
     }
 
     def _recipe(self, record: Record) -> Recipe:

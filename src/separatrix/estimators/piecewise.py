@@ -8,15 +8,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from separatrix.errors import DataError
-from separatrix.estimators._fit.declare import estimator
-from separatrix.estimators._fit.prediction import scores_of
-from separatrix.estimators._fit.separator import Data, LinearSeparator
-from separatrix.estimators._fit.watch import Watch
-from separatrix.estimators.sklearn_api import COUNT, INTERCEPT, NOT_NEGATIVE, ORDER, fit_method
-from separatrix.loops import piecewise_loop as pieces
-from separatrix.loops.kesler_loop import all_scores
-from separatrix.loops.order import order_of, permutation
-from separatrix.patterns.plain_patterns import Patterns
+from separatrix.fit.declare import estimator
+from separatrix.fit.prediction import scores_of
+from separatrix.fit.separator import Data, LinearSeparator
+from separatrix.fit.sklearn_api import COUNT, INTERCEPT, NOT_NEGATIVE, ORDER, fit_method
+from separatrix.fit.watch import Watch
+from separatrix.online.loops import piecewise_loop as pieces
+from separatrix.online.loops.order import order_of, permutation
+from separatrix.passes.class_scores import all_scores
+from separatrix.passes.plain_patterns import Patterns
 from separatrix.space import default_errstate
 
 MANY_STARTS = 5
@@ -51,10 +51,10 @@ class PiecewiseLinearMachine(LinearSeparator):
     margin : float, default=0.0
         By how much the right class has to win, in units of the increment times |y|^2.
     fit_intercept : bool, default=True
-        Learn biases by augmenting every row with the constant ``rho``.
-    rho : float, default=1.0
+        Learn biases by augmenting every row with the constant ``intercept_scaling``.
+    intercept_scaling : float, default=1.0
         The augmenting constant.
-    max_epochs : int, default=200
+    max_iter : int, default=200
         Passes over the data for each start.
     n_init : int, default=10
         Starts, at most; the first without an error ends the fit.
@@ -74,14 +74,14 @@ class PiecewiseLinearMachine(LinearSeparator):
     n_errors_ : int
         Errors on the data of the fit.
     converged_ : bool
-        An epoch passed without a correction. ``stop_reason_``: "converged", "max_epochs", or "callback" if one of them
+        An epoch passed without a correction. ``stop_reason_``: "converged", "max_iter", or "callback" if one of them
         stopped the fit; they are told of every epoch.
     n_updates_, n_epochs_ : int
         Corrections and epochs of all starts together.
 
     See Also
     --------
-    MaxMargin : One linear machine, with a proof: ``multi_class="kesler"``.
+    MaxMargin : One linear machine, with a proof: ``multi_class="joint"``.
     KernelPerceptron : Other boundaries that are not straight.
 
     References
@@ -101,8 +101,8 @@ class PiecewiseLinearMachine(LinearSeparator):
     n_pieces: Any = 2
     margin: float = 0.0
     fit_intercept: bool = field(default=True, kw_only=True)
-    rho: float = field(default=1.0, kw_only=True)
-    max_epochs: int = field(default=200, kw_only=True)
+    intercept_scaling: float = field(default=1.0, kw_only=True)
+    max_iter: int = field(default=200, kw_only=True)
     n_init: int = field(default=10, kw_only=True)
     shuffle: bool = field(default=True, kw_only=True)
     random_state: Any = field(default=0, kw_only=True)
@@ -112,7 +112,7 @@ class PiecewiseLinearMachine(LinearSeparator):
         **ORDER,
         "n_pieces": [COUNT, "array-like"],
         "margin": [NOT_NEGATIVE],
-        "max_epochs": [COUNT],
+        "max_iter": [COUNT],
         "n_init": [COUNT],
     }
 
@@ -137,7 +137,7 @@ class PiecewiseLinearMachine(LinearSeparator):
         return self._fit(X, y, sample_weight)
 
     def _mode(self, classes: np.ndarray) -> str:
-        return "kesler"
+        return "joint"
 
     def _doubt(self, n: int) -> tuple[str, str]:
         """More starts may help where the last of few did: that one more beats all n before it has a chance of
@@ -166,7 +166,7 @@ class PiecewiseLinearMachine(LinearSeparator):
         watch.run_each(task, int(self.n_init), n_jobs=1)
         self.n_errors_, self.n_iter_ = best.errors, self.n_epochs_
         self._last_start_helped_ = best.start == int(self.n_init) - 1
-        self.stop_reason_ = watch.stop.reason or ("converged" if self.converged_ else "max_epochs")
+        self.stop_reason_ = watch.stop.reason or ("converged" if self.converged_ else "max_iter")
         self._set(self._planes([best.machine.ravel()]))
 
     def _pieces(self, classes: int) -> np.ndarray:
@@ -210,7 +210,7 @@ class PiecewiseLinearMachine(LinearSeparator):
         order = order_of(patterns.n, int(rng.randint(np.iinfo(np.int32).max)) if self.shuffle else None)
         epoch, margin = pieces.epoch(), float(self.margin) * patterns.radius2
         self._keep(data, V, rho, best)
-        for e in range(int(self.max_epochs)):
+        for e in range(int(self.max_iter)):
             with np.errstate(over="ignore"):
                 permutation()(order, e)
                 updates = epoch(data.rows, data.codes, self.owners_, order.sequence, data.weight, rho, margin, V)
@@ -246,7 +246,7 @@ class PiecewiseLinearMachine(LinearSeparator):
         return largest[:, 1] - largest[:, 0] if largest.shape[1] == 2 else largest
 
     def _fitted_as(self) -> str:
-        return "kesler"
+        return "joint"
 
     @default_errstate()
     def piece(self, X):

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.compile_cache import compiled, on_first_use
-from separatrix.rows.access import axpy, dot, largest, outer, square
+from separatrix.data.access import axpy, dot, largest, outer, square
 
 BLOCK = 512  # rows summed before they enter the total: rounding errors grow with n/BLOCK + BLOCK instead of n
 
@@ -163,5 +163,20 @@ def curvature_product(key: str) -> Any:
             step = c[k] * (dot(X, index[k], q) + rho * q[d])
             axpy(step, X, index[k], out)
             out[d] += step * rho
+
+    return compiled(run)
+
+
+@on_first_use
+def keep_columns(key: str) -> Any:
+    """Rows of ``wide`` numbers, one behind the other, from which some are kept, and of these some columns. Both
+    are in ascending order, so nothing is overwritten that is still to be read."""
+
+    def run(store, wide, kept, columns):
+        key  # noqa: B018
+        narrow = columns.shape[0]
+        for r in range(kept.shape[0]):
+            for c in range(narrow):
+                store[r * narrow + c] = store[kept[r] * wide + columns[c]]
 
     return compiled(run)

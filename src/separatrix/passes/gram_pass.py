@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.compile_cache import compiled, on_first_use
-from separatrix.rows.access import columns
+from separatrix.data.access import columns
 
 
 @on_first_use

@@ -18,23 +18,23 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.data.base import RowSource, S
+from separatrix.data.memory import MemoryRows
 from separatrix.errors import DataError, SeparatrixError
 from separatrix.passes import summaries
-from separatrix.rows.base import Rows, S
-from separatrix.rows.memory import MemoryRows
 
 EVERY = 10.0  # seconds of a pass that may be lost
 FORMAT = "separatrix checkpoint 1"
 LENGTHS = 12  # bytes before a record: its length, and its checksum
 
 
-class JournaledRows(Rows):
+class JournaledRows(RowSource):
     """The rows of a home, whose passes are kept in a file. ``guard``: what else the run depends on, such as parameters.
 
     A file of another run that is not finished is left alone, with an error.
     """
 
-    def __init__(self, home: Rows, path: str | Path, guard: str = ""):
+    def __init__(self, home: RowSource, path: str | Path, guard: str = ""):
         self.home = home
         self.n, self.width, self.classes, self.names = home.n, home.width, home.classes, home.names
         self.block_count, self.prefers_mixing = home.block_count, home.prefers_mixing

@@ -1,6 +1,6 @@
 """The passes over a block of rows on a device, in the functions of the array API: float64, without copies but one.
 
-``rows`` are `separatrix.rows.device.DeviceRows`. Sums are made of pieces of `BLOCK` rows, as in memory, so that bounds
+``rows`` are `separatrix.data.device.DeviceRows`. Sums are made of pieces of `BLOCK` rows, as in memory, so that bounds
 on their rounding errors hold in whatever order a library adds.
 """
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.data.device import DeviceRows, to_numpy
 from separatrix.passes.compiled import BLOCK
 from separatrix.passes.summaries import (
     NEAR,
@@ -21,7 +22,6 @@ from separatrix.passes.summaries import (
     Slope,
     Vector,
 )
-from separatrix.rows.device import DeviceRows, to_numpy
 from separatrix.space import Space
 
 SAMPLE = 20_000  # margins whose order statistics tell a threshold

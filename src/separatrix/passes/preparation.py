@@ -5,19 +5,19 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.data.base import RowSource
+from separatrix.data.changed_rows import ScaledRows, WeightedRows
+from separatrix.data.memory import MemoryRows
 from separatrix.errors import DataError
 from separatrix.passes.summaries import Combination, Spread
-from separatrix.rows.base import Rows
-from separatrix.rows.changed_rows import ScaledRows, WeightedRows
-from separatrix.rows.memory import MemoryRows
 
 
-def standardized(rows: Rows, like: ScaledRows | None = None) -> ScaledRows:
+def standardized(rows: RowSource, like: ScaledRows | None = None) -> ScaledRows:
     """The same rows with every column of mean 0 and standard deviation 1, as ``StandardScaler`` makes them.
 
     Parameters
     ----------
-    rows : Rows
+    rows : RowSource
         A home of rows; sparse ones are scaled only, because without their zeros they would not be sparse.
     like : ScaledRows, default=None
         Rows that were standardised before, whose means and deviations are taken; without them one pass finds those of
@@ -31,8 +31,8 @@ def standardized(rows: Rows, like: ScaledRows | None = None) -> ScaledRows:
     Examples
     --------
     >>> import numpy as np, separatrix
-    >>> rows = separatrix.rows.blocks([(np.array([[1.0], [3.0]]), [0, 1]), (np.array([[5.0]]), [1])])
-    >>> scaled = separatrix.rows.standardized(rows)
+    >>> rows = separatrix.data.from_blocks([(np.array([[1.0], [3.0]]), [0, 1]), (np.array([[5.0]]), [1])])
+    >>> scaled = separatrix.data.standardized(rows)
     >>> scaled.centre.tolist(), [float(x.round(3)) for x in scaled.size]
     ([3.0], [1.633])
     """
@@ -48,14 +48,14 @@ def standardized(rows: Rows, like: ScaledRows | None = None) -> ScaledRows:
     return ScaledRows(rows, centre, np.where(constant | (size == 0), 1.0, size))
 
 
-def weighted(rows: Rows, class_weight: Any) -> WeightedRows:
+def weighted(rows: RowSource, class_weight: Any) -> WeightedRows:
     """The same rows with weights times a factor for each class, as ``class_weight`` of `MaxMargin` says.
 
     A certificate of a fit with ``class_weight`` speaks of these rows: ``certificate_.verify(weighted(rows, ...))``.
 
     Parameters
     ----------
-    rows : Rows
+    rows : RowSource
     class_weight : dict or "balanced"
         The factor of each class; "balanced": n / (classes * rows of the class), by one pass.
 
@@ -66,8 +66,8 @@ def weighted(rows: Rows, class_weight: Any) -> WeightedRows:
     Examples
     --------
     >>> import separatrix
-    >>> rows = separatrix.rows.blocks([([[0.0], [1.0], [2.0]], ["a", "a", "b"])])
-    >>> separatrix.rows.weighted(rows, "balanced").factors.tolist()
+    >>> rows = separatrix.data.from_blocks([([[0.0], [1.0], [2.0]], ["a", "a", "b"])])
+    >>> separatrix.data.weighted(rows, "balanced").factors.tolist()
     [0.75, 1.5]
     """
     if isinstance(class_weight, str) and class_weight == "balanced":

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from separatrix.compile_cache import compiled, on_first_use
+from separatrix.data.access import axpy, dot
 from separatrix.passes.compiled import BLOCK
-from separatrix.rows.access import axpy, dot
 
 
 @on_first_use

@@ -1,6 +1,6 @@
 """What one pass over rows may return: summaries whose size does not depend on the number of rows, and how they merge.
 
-The functions that make them of a block stand with the patterns (`separatrix.patterns`): what a margin is depends on the
+The functions that make them of a block stand with the patterns (`separatrix.passes`): what a margin is depends on the
 space in which rows are seen.
 """
 

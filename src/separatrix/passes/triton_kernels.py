@@ -12,7 +12,7 @@ import torch
 import triton
 import triton.language as tl
 
-from separatrix.rows.device import DeviceRows
+from separatrix.data.device import DeviceRows
 from separatrix.space import Vector
 
 ROWS = 128  # of a tile: many small programs keep memory busier than few that fetch ahead

@@ -121,7 +121,7 @@ weighted_gain = verb("weighted_gain", _gain_times_weight, **ALLOCATES)
 keep, shrink = verb("keep", 1.0, **ALLOCATES), verb("shrink", 1.0, **ALLOCATES)
 negligible = verb("negligible", False, **ALLOCATES)
 
-precision = verb("precision", **ALLOCATES)  # of the rules of loops/confidence_loop.py
+precision = verb("precision", **ALLOCATES)  # of the rules of online/loops/confidence_loop.py
 
 FORMULAS = ("violates", "gain", "weighted_gain", "keep", "shrink", "negligible", "precision")
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.app.workflows.known_algorithms import algorithm_named
 from separatrix.errors import DataError
 from separatrix.studio.forms import checked_parameters
-from separatrix.workflows.known_algorithms import algorithm_named
 
 MOST_POINTS = 2000
 MOST_CLASSES = 5

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from separatrix.plots.interactive.canvas import INK, new_figure
 from separatrix.studio.plane_figure import DASHES, LINES
 from separatrix.studio.session import Shown
-from separatrix.view.canvas import INK, new_figure
 
 MOST_STEPS = 400  # that are drawn
 

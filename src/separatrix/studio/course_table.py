@@ -4,11 +4,11 @@ from html import escape
 
 import numpy as np
 
-from separatrix.plot.style import COLOURS
+from separatrix.plots.interactive.canvas import INK
+from separatrix.plots.static.style import COLOURS
 from separatrix.studio.plane_figure import DASHES, LINES
 from separatrix.studio.session import Shown
 from separatrix.studio.stepping import Frame
-from separatrix.view.canvas import INK
 
 
 def course_table(shown: Shown) -> str:

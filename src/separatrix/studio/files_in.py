@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.app.tables.formats import as_table
+from separatrix.app.tables.table import Table
 from separatrix.errors import DataError
-from separatrix.io.data.formats import as_table
-from separatrix.io.data.table import Table
-from separatrix.plot.style import of_numbers
+from separatrix.plots.static.style import of_numbers
 from separatrix.studio.board import MOST_CLASSES, MOST_POINTS
 
 LARGEST_FILE = 5_000_000  # bytes that may be brought in

@@ -38,10 +38,9 @@ def fields_of(cls: type) -> list[Field]:
     """What a form asks for; parameters that take functions or objects alone are left out."""
     defaults = cls().get_params(deep=False)
     constraints = cls._parameter_constraints  # type: ignore[attr-defined]
-    left_out = {*LEFT_OUT, *getattr(cls, "_former_names", ())}
     found = []
     for name in signature(cls).parameters:  # those of its own first
-        if name in constraints and name not in left_out and isinstance(defaults[name], PLAIN):
+        if name in constraints and name not in LEFT_OUT and isinstance(defaults[name], PLAIN):
             field = _field(name, constraints[name], defaults[name])
             if field is not None:
                 found.append(field)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.proof.theory import Theory
+from separatrix.certificates.theory import Theory
 from separatrix.studio.board import Board
 from separatrix.studio.stepping import Frame, last_of, prepared_estimator
 

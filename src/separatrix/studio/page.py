@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.errors import DataError, MissingExtraError
+from separatrix.plots.interactive.canvas import FOLLOW_THEME, plain
 from separatrix.studio import in_words
 from separatrix.studio.board import DEGREES, MOST_CLASSES, Board
 from separatrix.studio.bounds_figure import ClosingBounds
@@ -19,7 +20,6 @@ from separatrix.studio.plane_figure import Plane
 from separatrix.studio.point_sets import OWN, SETS, set_of
 from separatrix.studio.separator_forms import Forms
 from separatrix.studio.session import Session, Shown, epoch_of
-from separatrix.view.canvas import FOLLOW_THEME, plain
 
 PERIOD = 80  # milliseconds between two looks while it plays
 SPEEDS = {"1 a second": 1, "2 a second": 2, "5 a second": 5, "10 a second": 10, "50 a second": 50, "500 a second": 500}

@@ -1,6 +1,6 @@
 """The HTML around the page: its looks in light and dark, on a telephone and at a desk."""
 
-from separatrix.plot.style import COLOURS
+from separatrix.plots.static.style import COLOURS
 
 ARROW = (  # of a list, in a grey that is seen in light and dark; Bokeh's own is black
     "<svg viewBox='0 0 25 20' xmlns='http://www.w3.org/2000/svg'><path d='M 0,0 25,0 12.5,20 Z' fill='gray'/></svg>"

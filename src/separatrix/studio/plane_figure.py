@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.plot.style import COLOURS
+from separatrix.plots.interactive.canvas import FAINT, INK, SHAPES, new_figure, plain
+from separatrix.plots.interactive.meeting_hulls import Meeting, hull_border
+from separatrix.plots.static.style import COLOURS
 from separatrix.studio.board import MOST_CLASSES, MOST_SEPARATORS, Board
 from separatrix.studio.stepping import Picture
-from separatrix.view.canvas import FAINT, INK, SHAPES, new_figure, plain
-from separatrix.view.meeting_hulls import Meeting, hull_border
 
 CODES = [str(k) for k in range(MOST_CLASSES)]
 DASHES = ["solid", "dashed", "dotdash", "dotted"]

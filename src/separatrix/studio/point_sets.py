@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.experiments.dhs.data import category
+from separatrix.reproductions.dhs.data import category
 from separatrix.studio.board import Board
 
 Points = tuple[np.ndarray, np.ndarray, tuple[str, str]]  # places, numbers of classes, names of the axes

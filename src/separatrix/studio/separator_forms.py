@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
+from separatrix.app.workflows.known_algorithms import algorithm_named, algorithms
 from separatrix.errors import DataError
 from separatrix.studio.board import MOST_SEPARATORS, Separator
 from separatrix.studio.forms import Field, fields_of, value_of
 from separatrix.studio.page_frame import WIDGET
-from separatrix.workflows.known_algorithms import algorithm_named, algorithms
 
 NO_FORM = {"PerceptronLike"}  # its rule is a class of one's own
 

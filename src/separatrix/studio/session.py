@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.certificates.separability import Separability, separability
+from separatrix.certificates.theory import Theory
 from separatrix.errors import DataError
-from separatrix.proof.separability import Separability, separability
-from separatrix.proof.theory import Theory
+from separatrix.plots.interactive.meeting_hulls import Meeting, meeting_of
 from separatrix.studio.board import Board, Separator
 from separatrix.studio.stepping import Frame, Picture, frame_at, next_epoch, picture_of, promise
-from separatrix.view.meeting_hulls import Meeting, meeting_of
 
 log = logging.getLogger(__name__)
 PATIENCE = (3.0, 20.0)  # seconds for the question of separability; the first try may spend its own on compiling

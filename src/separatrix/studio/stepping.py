@@ -14,14 +14,14 @@ import numpy as np
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
+from separatrix.app.workflows.watched import watched
+from separatrix.certificates.theorems import Setting
+from separatrix.certificates.theory import Theory, theory_of
 from separatrix.estimators.max_margin import MaxMargin
-from separatrix.loops.order import order_of, permutation
-from separatrix.loops.state import UPDATES, VISITS
-from separatrix.plot.boundary import leads
-from separatrix.proof.theorems import Setting
-from separatrix.proof.theory import Theory, theory_of
+from separatrix.online.loops.order import order_of, permutation
+from separatrix.online.loops.state import UPDATES, VISITS
+from separatrix.plots.static.boundary import leads
 from separatrix.studio.board import Board, Separator
-from separatrix.workflows.watched import watched
 
 GRID = 70  # points of the grid along each axis
 MOST_SECONDS = 5.0  # seconds that a step may take
@@ -50,7 +50,7 @@ class Frame:
 def unit_of(estimator: Any) -> str:
     """What a step is."""
     parameters = estimator.get_params()
-    return "updates" if "max_updates" in parameters else "epochs" if "max_epochs" in parameters else "solved"
+    return "updates" if "max_updates" in parameters else "epochs" if "max_iter" in parameters else "solved"
 
 
 def prepared_estimator(separator: Separator, step: int, degree: int) -> Any:
@@ -58,7 +58,7 @@ def prepared_estimator(separator: Separator, step: int, degree: int) -> Any:
     estimator = separator.estimator()
     unit = unit_of(estimator)
     if unit != "solved":
-        name = "max_updates" if unit == "updates" else "max_epochs"
+        name = "max_updates" if unit == "updates" else "max_iter"
         own = getattr(estimator, name)
         estimator.set_params(**{name: step if own is None else min(step, own)})
     if degree == 1:
@@ -142,7 +142,7 @@ def next_epoch(board: Board, separator: Separator, step: int) -> int:
     if unit_of(separator.estimator()) != "updates":
         return step + 1
     epochs = 0 if frame is None else frame.epochs
-    estimator = separator.estimator().set_params(max_epochs=epochs + 1)
+    estimator = separator.estimator().set_params(max_iter=epochs + 1)
     whole = (
         make_pipeline(PolynomialFeatures(board.degree, include_bias=False), estimator)
         if board.degree > 1
@@ -176,9 +176,9 @@ def _with_the_best_margin(last: Any, model: Any, board: Board) -> Theory | None:
     record = last._records_[0]
     with suppress(ValueError), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        best = MaxMargin(np.inf, fit_intercept=last.fit_intercept, rho=last.rho, max_time=MOST_SECONDS).fit(
-            inner, board.labels
-        )
+        best = MaxMargin(
+            np.inf, fit_intercept=last.fit_intercept, intercept_scaling=last.intercept_scaling, max_time=MOST_SECONDS
+        ).fit(inner, board.labels)
         known = best.certificate_
         setting = Setting(known.radius, record.peak, record.d + (record.space.rho > 0))
         rule = last._recipe(record).rule
@@ -202,7 +202,7 @@ def picture_of(
     frame: Frame, board: Board, view: tuple[float, float, float, float], steps: int = GRID
 ) -> Picture | None:
     """The regions of a frame in a part of the plane (left, right, bottom, top); None before the first step."""
-    from separatrix.view.regions import contours
+    from separatrix.plots.interactive.regions import contours
 
     if frame.model is None:
         return None
@@ -219,7 +219,7 @@ def picture_of(
         return Picture(xs, ys, codes[(values > 0).astype(int)], contours(xs, ys, values, 0.0), edges, None)
     lines = [line for lead in leads(values) for line in contours(xs, ys, lead, 0.0)]
     doubtful = None
-    if hasattr(last, "ambiguous"):
+    if hasattr(last, "is_ambiguous"):
         inner = frame.model[:-1].transform(mesh) if hasattr(frame.model, "steps") else mesh
-        doubtful = last.ambiguous(inner).reshape(steps, steps)
+        doubtful = last.is_ambiguous(inner).reshape(steps, steps)
     return Picture(xs, ys, codes[values.argmax(axis=2)], lines, [], doubtful)

@@ -1,0 +1,72 @@
+"""``separatrix check``: separability and its proof, nothing else."""
+
+from typing import Annotated
+
+import typer
+
+from separatrix.app.cli import options, terminal
+
+SEPARABLE, NOT_SEPARABLE, UNDECIDED = 0, 1, 2
+
+
+def check(
+    data: options.Data,
+    target: options.Target = None,
+    through_origin: Annotated[
+        bool, typer.Option("--through-origin", help="Only hyperplanes through the origin: no bias.")
+    ] = False,
+    scale: options.Scale = None,
+    encode: options.Encode = False,
+    impute: options.Impute = False,
+    max_time: options.MaxTime = None,
+    drop: options.Drop = None,
+    format: options.Format = None,
+    header: options.Header = None,
+    separator: options.Separator = None,
+    encoding: options.Encoding = None,
+    everything: options.Everything = False,
+    strict: options.Strict = False,
+    json: options.Json = False,
+) -> None:
+    """Is there a separating hyperplane? Answers with a proof.
+
+    It stops when a hyperplane a with min a.y > 0 is found (separable), or rows whose combination with weights
+    lambda >= 0, sum lambda = 1, vanishes: sum lambda_k y_k = 0, in exact arithmetic (not separable: Gordan's theorem).
+    Here y = l (x, 1) with the label l = -1 or +1. Several classes are separable if one linear machine separates them.
+
+    Exit status: 0 separable, 1 not separable, 2 undecided, 3 error.
+
+    Example: separatrix check iris.csv --target species && echo separable
+    """
+    from separatrix.app.cli.progress import Progress
+    from separatrix.app.report.summary import separability_dict, separability_rows
+    from separatrix.app.workflows.asked import Options
+    from separatrix.app.workflows.checking import check as run
+
+    asked = Options(scale=bool(scale), encode=encode, impute=impute, max_time=max_time, strict=strict)
+    reading = options.reading(target, format, header, separator, encoding, drop)
+    with Progress(quiet=json) as tell:
+        found = run(data, asked, tell, through_origin=through_origin, **reading)
+    answer, table = found.answer, found.table
+    if json:
+        told = separability_dict(answer)
+        if found.removal is not None:
+            told["rows_to_remove"] = {"at_least": found.removal.at_least, "at_most": found.removal.at_most}
+        if found.margin is not None:
+            told["best_margin"] = {"at_least": found.margin.lower, "at_most": found.margin.upper}
+        terminal.print_json(told)
+    else:
+        rows = separability_rows(answer, everything)
+        if answer.infeasibility_proof is not None and not answer.one_vs_rest:
+            rows.append(("the rows", f"{table.places(answer.infeasibility_proof.rows, 20)} of {table.source}"))
+            if found.removal is not None:
+                which = f" Enough is, for instance, {table.places(found.removal.rows, 20)}."
+                margin = "" if found.margin is None else f" {found.margin}"
+                rows.append(("how far from it", f"{found.removal}{which}{margin}"))
+        elif answer.certificate is not None and answer.separable:
+            what = "linear machine" if answer.one_vs_rest else "hyperplane"
+            rows.append(("proof", f"the {what} itself: whatever rounding does, it has every row on its side"))
+        terminal.print_rows(terminal.console(), None, rows)
+        for note in found.notes:
+            terminal.say(f"note: {note}")
+    raise typer.Exit({True: SEPARABLE, False: NOT_SEPARABLE, None: UNDECIDED}[answer.separable])

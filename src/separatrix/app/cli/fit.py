@@ -1,0 +1,208 @@
+"""``separatrix fit``: the main job."""
+
+from typing import Annotated, Any
+
+import typer
+
+from separatrix.app.cli import fit_elsewhere, options, terminal
+from separatrix.app.cli.exit_status import INTERRUPTED
+
+TOLERANCE = 1e-6
+
+
+def fit(
+    data: options.MaybeData = None,
+    target: options.Target = None,
+    c: Annotated[
+        float | None,
+        typer.Option(
+            "--C",
+            min=1e-12,
+            help="Price of slack of a soft margin; inf is the hard margin.",
+            show_default="chosen by cross-validation",
+        ),
+    ] = None,
+    tol: Annotated[
+        float | None,
+        typer.Option(min=0.0, max=1.0, help="Certified gap at which to stop.", show_default=f"{TOLERANCE:g}"),
+    ] = None,
+    algorithm: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Another separator than MaxMargin; `separatrix algorithms` lists them."),
+    ] = None,
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of --algorithm; repeatable.")
+    ] = None,
+    score: options.Score = options.ScoreName.accuracy,
+    multi_class: options.MultiClassWay = None,
+    class_weight: options.Weights = None,
+    scale: options.Scale = None,
+    encode: options.Encode = False,
+    impute: options.Impute = False,
+    cv: options.Folds = 5,
+    test: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Rows to try the model on, which it is not fitted on.")
+    ] = None,
+    id: Annotated[
+        str | None,
+        typer.Option("--id", metavar="COLUMN", help="Identifiers: no feature, carried to predictions by the model."),
+    ] = None,
+    strict: options.Strict = False,
+    max_time: options.MaxTime = None,
+    save: Annotated[str | None, typer.Option(metavar="FILE", help="Save the model, for example as model.sx.")] = None,
+    report: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE", help="Write a report: .html, .md or .json, by its ending; repeatable."),
+    ] = None,
+    plot: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE", help="Draw the boundary: .png, .svg, .pdf or .html, by its ending; repeatable."),
+    ] = None,
+    export: Annotated[str | None, typer.Option(metavar="FILE", help="Export the model, as model.onnx.")] = None,
+    drop: options.Drop = None,
+    format: options.Format = None,
+    header: options.Header = None,
+    separator: options.Separator = None,
+    encoding: options.Encoding = None,
+    everything: options.Everything = False,
+    json: options.Json = False,
+    memory: fit_elsewhere.Memory = None,
+    cache: fit_elsewhere.Cache = None,
+    checkpoint: fit_elsewhere.Checkpoint = None,
+    dask: fit_elsewhere.Dask = None,
+    workers: fit_elsewhere.Workers = None,
+) -> None:
+    """Fit the maximum margin, and prove it: the main job.
+
+    Decides whether a hyperplane separates the classes, and proves the largest margin if one does. The model is the one
+    that predicts best by cross-validation: soft margins of many C are compared, and the hard margin where there is one;
+    of those within one standard error of the best the simplest is taken. `separatrix explain margin` explains terms.
+
+    The fit stops when 1 - (lower/upper)^2 <= TOL, where lower is the margin that the hyperplane reaches and upper one
+    that no hyperplane can exceed. Both are computed from the data. The soft margin minimises
+    |w|^2/2 + C sum max(0, 1 - l (w.x + b))^2 and stops when (P - D)/P <= TOL, P the value reached and D a lower bound.
+
+    With --memory, --dask or --workers, or a pattern such as 'data/*.parquet' as DATA, files are read block by block and
+    need not fit into memory: the hard margin where they are separable, else the soft one at --C, by default 1.
+
+    Example: separatrix fit iris.csv --target species --scale --save iris.sx --report iris.html
+    """
+    from separatrix.persistence.output import check_outputs
+
+    written = check_outputs([save, export, *(report or []), *(plot or [])], [data, test])
+    writers = _writers(report or [], plot or [])
+    if export:
+        from separatrix.persistence.onnx_export import check_export
+
+        check_export(export)
+    named = {"class_weight": class_weight and class_weight.value, "multi_class": multi_class and multi_class.value}
+    estimator = _estimator(algorithm, setting or [], c, tol, max_time, named)
+
+    from separatrix.app.cli.progress import Progress
+    from separatrix.app.workflows.asked import Options
+    from separatrix.app.workflows.fitting import fit as run
+
+    scaled = data is None if scale is None else scale
+    asked = Options(
+        C=c,
+        tol=TOLERANCE if tol is None else tol,
+        scale=scaled,
+        encode=encode,
+        impute=impute,
+        folds=cv,
+        max_time=max_time,
+        estimator=estimator,
+        score=score.value,
+        **named,
+        strict=strict,
+        test=test,
+    )
+    place = fit_elsewhere.place_of(data, memory, cache, checkpoint, dask, workers)
+    if place is not None and data is not None:
+        refused = {"impute": impute, "test": test, "id": id, "report": report, "plot": plot, "drop": drop}
+        refused |= {
+            "format": format,
+            "header": header is not None,
+            "separator": separator,
+            "encoding": encoding,
+            "export": export,
+        }
+        fit_elsewhere.run(data, target, asked, place, save=save, json=json, refused=refused)
+        return
+    with Progress(quiet=json) as tell:
+        found = run(data, asked, tell, id=id, **options.reading(target, format, header, separator, encoding, drop))
+
+    from separatrix.app.report.summary import as_dict, provenance
+
+    try:  # first: whoever reads the output may stop early, as `head` does
+        if save:
+            from separatrix.persistence.files import save as save_model
+
+            save_model(found.model, save, provenance(found))
+        if export:
+            from separatrix.persistence.onnx_export import export_onnx
+
+            export_onnx(found.model, export)
+        with Progress(quiet=json) as tell:
+            if tell and writers:
+                tell("Reports and plots")
+            for write, path in writers:
+                write(found, path)
+    finally:
+        if json:
+            terminal.print_json(as_dict(found))
+        else:
+            terminal.print_fit(terminal.console(), found, everything)
+    for path in written:
+        terminal.say(f"wrote {path}")
+    if found.interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _writers(reports: list[str], plots: list[str]) -> list[Any]:
+    """What writes each file; endings are checked before the work."""
+    from separatrix.app.report.report_files import report_writer
+
+    found = [(report_writer(path), path) for path in reports]
+    if plots:
+        from separatrix.app.report.figures import check_ending, write_boundary
+
+        for path in plots:
+            check_ending(path)
+            found.append((write_boundary, path))
+    return found
+
+
+def _estimator(
+    name: str | None,
+    settings: list[str],
+    c: float | None,
+    tol: float | None,
+    max_time: float | None,
+    named: dict[str, str | None],
+) -> Any:
+    """The separator that --algorithm, --set and the options of the same name describe, None: the maximum margin."""
+    if name is None:
+        if settings:
+            raise typer.BadParameter("--set belongs to --algorithm.")
+        return None
+    for option, value in (("C", c), ("tol", tol)):
+        if value is not None:
+            raise typer.BadParameter(
+                f"--{option} belongs to the maximum margin; with --algorithm use --set {option}=... where it has one."
+            )
+    from separatrix.app.workflows.known_algorithms import algorithm_named, with_settings
+
+    estimator = with_settings(algorithm_named(name).cls(), settings)
+    asked = {parameter: choice for parameter, choice in named.items() if choice is not None}
+    for parameter in asked:
+        if parameter not in estimator.get_params():
+            option = parameter.replace("_", "-")
+            raise typer.BadParameter(f"--{option}: {type(estimator).__name__} has no parameter {parameter}.")
+    estimator.set_params(**asked)
+    if max_time is not None:
+        from separatrix.app.workflows.watched import can_be_limited
+
+        if not can_be_limited(estimator):
+            raise typer.BadParameter(f"--max-time: a fit of {type(estimator).__name__} cannot be stopped on the way.")
+    return estimator

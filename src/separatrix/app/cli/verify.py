@@ -1,0 +1,65 @@
+"""``separatrix verify``: the proof again, from the data alone."""
+
+import typer
+
+from separatrix.app.cli import options, terminal
+
+HOLDS, FAILS = 0, 1
+
+
+def verify(
+    model: options.Model,
+    data: options.Data,
+    target: options.Target = None,
+    format: options.Format = None,
+    header: options.Header = None,
+    separator: options.Separator = None,
+    encoding: options.Encoding = None,
+    independent: options.Independent = False,
+    json: options.Json = False,
+) -> None:
+    """Check the certificate of a model against the data.
+
+    Every claim is decided in exact arithmetic: that the vector that predicts reaches the margin, a.y >= lower |a| for
+    all rows; that no other exceeds the bound, |sum alpha_k y_k| <= upper sum alpha_k; and separability. Claims about
+    kernels are checked in floating point, and it says so.
+
+    Exit status: 0 it holds, 1 it does not, 3 error.
+
+    Example: separatrix verify iris.sx iris.csv
+    """
+    from separatrix.app.report.summary import claims_in_words, described
+    from separatrix.app.workflows.own_claims import problem_names
+    from separatrix.app.workflows.verifying import verify as run
+
+    found = run(model, data, independent, **options.reading(target, format, header, separator, encoding))
+    if json:
+        terminal.print_json(
+            {
+                "holds": found.holds,
+                "same_data": found.same_data,
+                "left_out": found.left_out,
+                "notes": found.notes,
+                "claims": {
+                    name: {"holds": bool(v), "checked": v.checked, "failed": v.failed, "not_checkable": v.unchecked}
+                    | ({"notes": v.notes} if v.notes else {})
+                    for name, v in found.claims.items()
+                },
+            }
+        )
+    else:
+        identity = "the data that" if found.same_data else "other data than"
+        rows = [("data", f"{found.table.source}: {identity} the model was fitted on")]
+        if found.left_out:
+            rows.append(
+                ("rows left out", f"{found.left_out:,} of {found.table.n:,}: the certificate gives them no weight")
+            )
+        rows.insert(0, ("model", f"{model}: {described(found.separator)}"))
+        own = dict(zip(problem_names(found.separator), found.separator.certificates_, strict=True))
+        rows += [(name, claims_in_words(own[name], v) if name in own else str(v)) for name, v in found.claims.items()]
+        rows += [("note", note) for note in found.notes]
+        rows.append(
+            ("verdict", "the certificate holds" if found.holds else "the certificate does NOT hold on these data")
+        )
+        terminal.print_rows(terminal.console(), None, rows)
+    raise typer.Exit(HOLDS if found.holds else FAILS)

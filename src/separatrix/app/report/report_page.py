@@ -1,0 +1,286 @@
+"""The report as one HTML page: a summary for everybody, figures, and details that unfold.
+
+With Bokeh the figures are those of `separatrix.plots`; without it they are static pictures.
+"""
+
+import re
+import warnings
+from contextlib import suppress
+from dataclasses import replace
+from html import escape
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+import separatrix
+from separatrix import plots
+from separatrix.app.report.page_style import SCRIPT, STYLE
+from separatrix.app.report.summary import class_sizes, largest_weights, notes, rows_of, title
+from separatrix.app.saved_models import prepared, weight_names
+from separatrix.app.workflows.fitting import Fit
+from separatrix.app.workflows.out_of_fold import Answers, decisions
+from separatrix.errors import DataError, MissingExtraError, SeparatrixError
+from separatrix.plots.interactive.canvas import FOLLOW_THEME, View, blocks, components, is_installed, scripts
+
+MOST_LISTED = 100  # weights of each class in a table
+SECONDS_REPEATED = 5.0  # seconds of a fit that is repeated without each fold
+VALUES_REPEATED = 3_000_000  # numbers in the data up to which a second fit shows how the bounds close
+
+
+def report_page(fit: Fit) -> str:
+    """The page, with everything inside."""
+    scripted = is_installed()
+    head, figures, foot = _interactive(fit) if scripted else ("", _static(fit), "")
+    parts = [
+        f"<h1>{escape(title(fit))}</h1>",
+        _summary(fit),
+        _numbers(fit),
+        *[f'<p class="note">{escape(note)}</p>' for note in notes(fit)],
+        *figures,
+        "<h2>Details</h2>",
+        _unfolds("Everything that is known of this fit", _pairs(rows_of(fit)), opened=True),
+        _unfolds("Rows of each class", _classes(fit)),
+        *_scores(fit),
+        _unfolds("The largest weights", _all_weights(fit)),
+        _unfolds("Check it yourself", _how_to_check()),
+        f"<footer>separatrix {separatrix.__version__}. Data: sha256 {escape(str(fit.table.digest))}.</footer>",
+    ]
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title(fit))}</title><style>{STYLE}</style>{head}</head><body>\n"
+        + "\n".join(parts)
+        + f"\n{foot}<script>{SCRIPT}</script></body></html>\n"
+    )
+
+
+def _summary(fit: Fit) -> str:
+    """What happened in words that need no theory."""
+    separable = fit.answer.separable
+    said = [
+        {
+            True: "Yes: straight boundaries tell the classes apart without a single error on these data.",
+            False: "No straight boundary tells the classes apart without error, and this is proved.",
+            None: "Whether a straight boundary can tell the classes apart without error was not decided.",
+        }[separable]
+    ]
+    right = round(fit.train_accuracy * fit.table.n)
+    if fit.hard is not None and fit.hard is not fit.separator:
+        said.append(f"The model below has a soft margin, which may misclassify training rows{_why(fit)}.")
+    said.append(f"It classifies {right:,} of {fit.table.n:,} training rows correctly ({_percent(fit.train_accuracy)}).")
+    unseen = _unseen(fit)
+    if unseen is not None:
+        said.append(
+            f"For rows that it had not seen, expect about {_percent(unseen[0].score('accuracy'))}.{_chance(unseen[0])}"
+        )
+    leading = [name for name, _ in (largest_weights(fit.model, 3) or [("", [])])[0][1]]
+    if leading and len(fit.separator.classes_) == 2:
+        said.append(f"What counts most: {', '.join(leading)}.")
+    return f'<p class="verdict{"" if separable is True else " no"}">{escape(" ".join(said))}</p>'
+
+
+def _why(fit: Fit) -> str:
+    """What cross-validation found against the boundary without errors, where it was asked."""
+    if fit.choice is None or fit.choice.hard is None or fit.cv is None:
+        return ""
+    taken, hard = (fit.choice.mean(k) for k in (fit.choice.taken, fit.choice.hard))
+    better = taken < hard if fit.cv.score == "log-loss" else taken > hard
+    return ", because it predicts new rows better" if better else ": it is simpler and predicts new rows about as well"
+
+
+def _chance(answers: Answers) -> str:
+    """A warning where the largest class alone is right as often, within one standard error."""
+    counts = np.bincount(answers.truth)
+    share, right = counts.max() / counts.sum(), answers.score("accuracy")
+    if right > share + np.sqrt(share * (1 - share) / counts.sum()):
+        return ""
+    name = answers.classes[counts.argmax()]
+    return f" That is no better than to answer {name} always, which is right for {_percent(share)}."
+
+
+def _unseen(fit: Fit) -> tuple[Answers, str] | None:
+    """Answers for rows that the model was not fitted on, and where they come from."""
+    if fit.test is not None:
+        return fit.test, "on the held-out rows"
+    return None if fit.cv is None else (fit.cv.answers, "on rows left out, fold by fold")
+
+
+def _percent(share: float) -> str:
+    """Never 100% where a row is wrong."""
+    text = f"{100 * share:.1f}%"
+    return "over 99.9%" if text == "100.0%" and share < 1 else text
+
+
+def _numbers(fit: Fit) -> str:
+    separator = fit.separator
+    told = [("rows", f"{fit.table.n:,}"), ("features", f"{fit.table.d:,}"), ("classes", f"{len(separator.classes_):,}")]
+    told.append(("right on these data", _percent(fit.train_accuracy)))
+    unseen = _unseen(fit)
+    if unseen is not None:
+        told.append(("right on unseen rows", _percent(unseen[0].score("accuracy"))))
+    certificate = getattr(separator, "certificate_", None)
+    if (
+        certificate is not None
+        and certificate.gap is not None
+        and certificate.upper < np.inf
+        and not np.isnan(certificate.gap)
+    ):
+        told.append(("certified gap of the model", f"{max(certificate.gap, 0.0):.0e}"))
+    told.append(
+        (
+            "proof of the model",
+            "holds" if fit.verification and all(map(bool, fit.verification.values())) else "see details",
+        )
+    )
+    tiles = [f"<div><b>{escape(value)}</b><span>{escape(name)}</span></div>" for name, value in told]
+    return f'<div class="numbers">{"".join(tiles)}</div>'
+
+
+def views_of(fit: Fit) -> list[View]:
+    """The figures of a fit; one that has nothing to show is left out."""
+    model, X, y = fit.model, fit.table.X, fit.table.y
+    names = list(fit.table.names) if fit.table.named or fit.table.framed else None
+    small = fit.table.n * fit.table.d <= VALUES_REPEATED
+    solved, whose = (fit.separator, "The model") if fit.hard is None else (fit.hard, "The hard margin")
+    found: list[View] = []
+
+    def add(make: Any, whose: str = "", more: str = "") -> None:
+        """``whose`` stands in the title for the name of the class."""
+        with suppress(DataError):
+            made = make()
+            title = re.sub(r"^\w+: ", f"{whose}: ", made.title) if whose else made.title
+            found.append(replace(made, title=title, caption=f"{made.caption} {more}".strip()))
+
+    add(lambda: plots.boundary(model, X, y, feature_names=names), "The model")
+    if fit.answer.separable is False:
+        add(lambda: plots.proof(fit.answer, prepared(model, X), y, feature_names=weight_names(model)))
+    add(lambda: plots.margins(model, X, y, feature_names=names))
+    add(lambda: plots.weights(model, folds=_weights_of_folds(fit) if small else None))
+    answers, where = _unseen(fit) or (_on_the_data(fit), "on the data of the fit")
+    classes = answers.classes
+    truth = classes[answers.truth]
+    add(lambda: plots.confusion(truth, classes[answers.predicted], classes=classes, where=where))
+    if answers.decision is not None:
+        ranked = list(answers.rankings().values())
+        scores = ranked[0] if len(ranked) == 1 else np.column_stack(ranked)
+        add(lambda: plots.roc(truth, scores, classes=classes, where=where))
+        add(lambda: plots.precision_recall(truth, scores, classes=classes, where=where))
+    if small and hasattr(solved, "certificates_"):
+        again = "It was fitted once more for this picture, from its beginning."
+        add(lambda: plots.bounds(solved, prepared(model, X), y), whose, again)
+    return found
+
+
+def _on_the_data(fit: Fit) -> Answers:
+    classes = fit.separator.classes_
+    truth, predicted = (np.searchsorted(classes, labels) for labels in (fit.table.y, fit.model.predict(fit.table.X)))
+    return Answers(classes, truth, predicted, decisions(fit.model, fit.table.X))
+
+
+def _weights_of_folds(fit: Fit) -> list[np.ndarray] | None:
+    """Weights of the same model fitted without each fold, of two classes."""
+    fold = None if fit.cv is None else fit.cv.answers.fold
+    if fold is None or fit.seconds > SECONDS_REPEATED or np.shape(getattr(fit.separator, "coef_", ()))[:1] != (1,):
+        return None
+    X, found = prepared(fit.model, fit.table.X), []
+    with warnings.catch_warnings(), suppress(SeparatrixError):
+        warnings.simplefilter("ignore")  # how far each came does not matter here
+        for k in np.unique(fold):
+            rows = np.flatnonzero(fold != k)
+            found.append(clone(fit.separator).fit(X[rows], fit.table.y[rows]).coef_)
+    return found
+
+
+def _interactive(fit: Fit) -> tuple[str, list[str], str]:
+    views = views_of(fit)
+    script, places = components(views)
+    return scripts([v.figure for v in views]), blocks(views, places), f"{script}<script>{FOLLOW_THEME}</script>"
+
+
+def _static(fit: Fit) -> list[str]:
+    from separatrix.app.report import figures
+
+    parts = []
+    for name, display, size in figures.PICTURES:
+        try:
+            url = figures.embedded(figures.drawn(fit, display, size))
+        except MissingExtraError as error:
+            return [f"<p>There are no pictures: {escape(str(error))}</p>"]
+        except DataError:  # no hyperplane to project on
+            continue
+        parts.append(f'<h2>{name}</h2><img alt="{name}" src="{url}">')
+    return parts
+
+
+def _unfolds(name: str, content: str, opened: bool = False) -> str:
+    return f"<details{' open' if opened else ''}><summary>{escape(name)}</summary>{content}</details>"
+
+
+def _pairs(rows: list[tuple[str, str]]) -> str:
+    lines = "".join(f"<tr><th scope=row>{escape(label)}</th><td>{escape(text)}</td></tr>" for label, text in rows)
+    return f'<table class="pairs">{lines}</table>'
+
+
+def _table(heads: list[str], rows: list[list[str]]) -> str:
+    """A table that is sorted by a click on its heads; its cells are HTML already."""
+    top = "".join(f'<th scope=col><button type="button">{escape(head)}</button></th>' for head in heads)
+    body = "".join(f"<tr>{''.join(cells)}</tr>" for cells in rows)
+    return f'<div class="wide"><table class="sorts"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _classes(fit: Fit) -> str:
+    right = fit.model.predict(fit.table.X) == fit.table.y
+    rows = []
+    for value, (name, count) in zip(np.unique(fit.table.y), class_sizes(fit).items(), strict=True):
+        good = int(right[fit.table.y == value].sum())
+        rows.append(
+            [_text(name), _number(count, f"{count:,}"), _number(good / count, f"{good:,} ({_percent(good / count)})")]
+        )
+    return _table(["class", "rows", "right on these data"], rows)
+
+
+def _scores(fit: Fit) -> list[str]:
+    """Precision and recall of each class on rows that the model had not seen."""
+    unseen = _unseen(fit)
+    if unseen is None:
+        return []
+    rows = []
+    for c in unseen[0].by_class:
+        shares = [_number(value, f"{100 * value:.1f}%") for value in (c.precision, c.recall, c.f1)]
+        rows.append([_text(c.name), *shares, _number(c.rows, f"{c.rows:,}")])
+    table = _table(["class", "precision", "recall", "F1", "rows"], rows)
+    words = "<p>Precision: of the rows taken for a class, the share of it. Recall: of its rows, those found.</p>"
+    return [_unfolds(f"Scores of each class, {unseen[1]}", words + table)]
+
+
+def _all_weights(fit: Fit) -> str:
+    lists = [(f"Weights for {name}", _weights(pairs)) for name, pairs in largest_weights(fit.model, MOST_LISTED)]
+    if not lists:
+        return "<p>This model has no weights of features.</p>"
+    return lists[0][1] if len(lists) == 1 else "".join(_unfolds(name, table) for name, table in lists)
+
+
+def _weights(pairs: list[tuple[str, float]]) -> str:
+    largest = max((abs(w) for _, w in pairs), default=1.0) or 1.0
+    rows = []
+    for feature, w in pairs:
+        bar = f'<span class="bar{"" if w > 0 else " minus"}" style="width:{100 * abs(w) / largest:.1f}%"></span>'
+        rows.append([_text(feature), _number(w, f"{w:+.4g}"), f'<td data-sort="{abs(w)!r}" class="room">{bar}</td>'])
+    more = f"<p>The {MOST_LISTED} largest.</p>" if len(pairs) == MOST_LISTED else ""
+    return more + _table(["feature", "weight", "size"], rows)
+
+
+def _text(words: str) -> str:
+    return f"<td>{escape(words)}</td>"
+
+
+def _number(value: float, words: str) -> str:
+    return f'<td class="number" data-sort="{value!r}">{escape(words)}</td>'
+
+
+def _how_to_check() -> str:
+    return (
+        "<p>Saved with <code>--save model.sx</code>, the certificate is proved again from the data alone by "
+        "<code>separatrix verify model.sx DATA</code>.</p>"
+    )

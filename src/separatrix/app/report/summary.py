@@ -1,0 +1,392 @@
+"""What is said of a fit: titles, rows and values, from which text, Markdown, HTML and JSON are written."""
+
+import math
+from dataclasses import replace
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from separatrix.app.saved_models import weight_names
+from separatrix.app.workflows.cross_validation import Choice, CrossValidated
+from separatrix.app.workflows.fitting import Fit
+from separatrix.app.workflows.out_of_fold import SCORES, Answers, shown
+from separatrix.app.workflows.verifying import vector_names
+from separatrix.certificates.certificate import Verification
+from separatrix.certificates.separability import Separability
+from separatrix.persistence.files import classifier_of
+
+MOST_WEIGHTS = 10
+MOST_CLASSES = 8  # that are told one by one
+_YES = {True: "yes", False: "no", None: "undecided"}
+STEEP = 1e4  # R/margin from which scaling the features is worth a word
+
+
+def title(fit: Fit) -> str:
+    classes = [str(c) for c in fit.separator.classes_]
+    asked = " or ".join(classes) if len(classes) <= 4 else f"{len(classes)} classes"
+    return f"{_name(fit.table.source)} ({fit.table.n:,} rows, {counted(fit.table.d, 'feature')}): {asked}?"
+
+
+def class_sizes(fit: Fit) -> dict[str, int]:
+    values, counts = np.unique(fit.table.y, return_counts=True)
+    return {str(v): int(c) for v, c in zip(values, counts, strict=True)}
+
+
+def rows_of(fit: Fit) -> list[tuple[str, str]]:
+    """The report as pairs of a label and a text."""
+    separator, classes = fit.separator, class_sizes(fit)
+    sizes = [f"{name} {count:,}" for name, count in list(classes.items())[:6]]
+    rows = [("interrupted", "this is the best that was found so far")] if fit.interrupted else []
+    rows += [
+        ("data", f"{fit.table.n:,} rows, {counted(fit.table.d, 'feature')}, {megabytes(fit.table.nbytes)}"),
+        ("classes", ", ".join(sizes) + (", ..." if len(classes) > 6 else "")),
+    ]
+    if fit.prepared:
+        rows.append(("prepared", fit.prepared))
+    rows += separability_rows(fit.answer, brief=True)
+    if fit.hard is not None:
+        rows += hard_rows(fit)
+    rows.append(("model", fit.how))
+    rows += support_rows(separator) if fit.hard is separator else margin_rows(separator, fit.unit)
+    rows.append(("rows on their side", _sides(fit)))
+    if fit.cv is not None:
+        rows.append((f"cross-validated {SCORES[fit.cv.score]}", str(fit.cv)))
+        others = {name: value for name, value in fit.cv.answers.summary.items() if name != fit.cv.score}
+        rows.append(("other scores of these folds", scores_line(others)))
+    if fit.test is not None:
+        told = f"{np.sum(fit.test.truth == fit.test.predicted):,} of {len(fit.test.truth):,} rows right"
+        rows.append(("held-out rows", f"{told}: {scores_line(fit.test.summary)}"))
+    if fit.hard is not separator:
+        rows.append(("certificate of the model", recomputed(fit.verification)))
+    rows += work_rows(separator, fit.seconds)
+    return rows
+
+
+def _sides(fit: Fit) -> str:
+    """How many rows are right, and how far the worst of the others is on the wrong side."""
+    right = round(fit.train_accuracy * fit.table.n)
+    margin = getattr(fit.separator, "geometric_margin_", math.nan)
+    beyond = margin < 0 and right < fit.table.n and len(fit.separator.classes_) == 2
+    worst = f"; the worst of the others is {distance_in_words(-margin, fit.unit)} on the wrong side" if beyond else ""
+    return f"{right:,} of {fit.table.n:,}{worst}"
+
+
+def distance_in_words(distance: float, unit: str) -> str:
+    shown = f"{distance:.3g}"
+    return f"{shown} {unit if shown != '1' else unit.replace('units', 'unit').replace('deviations', 'deviation')}"
+
+
+def scores_line(scores: dict[str, float]) -> str:
+    words = {"balanced": "balanced accuracy", "f1": "F1", "auc": "AUC"}
+    return ", ".join(f"{words.get(name, name)} {shown(name, value)}" for name, value in scores.items())
+
+
+def as_dict(fit: Fit) -> dict[str, Any]:
+    """The report as JSON values."""
+    separator = fit.separator
+    return {
+        "data": {
+            "source": _name(fit.table.source),
+            "format": fit.table.format,
+            "sha256": fit.table.digest,
+            "rows": fit.table.n,
+            "features": fit.table.d,
+            "target": fit.table.target,
+            "index_base": fit.table.base,
+            **({} if fit.table.encoding is None else {"encoding": fit.table.encoding}),
+            **({} if fit.table.ids is None else {"id": fit.table.ids.name}),
+            "classes": class_sizes(fit),
+            "bytes": fit.table.nbytes,
+        },
+        "prepared": fit.prepared,
+        "separability": separability_dict(fit.answer),
+        "largest_margin": None
+        if fit.hard is None
+        else {
+            "certificates": certificates_dict(fit.hard),
+            "geometric_margin": number(fit.hard.geometric_margin_),
+            "verified": all(bool(v) for v in fit.hard_verification.values()),
+        },
+        "separator": {"name": type(separator).__name__, "how": fit.how, "parameters": _plain(separator)},
+        "certificates": certificates_dict(separator) if hasattr(separator, "certificates_") else [],
+        "geometric_margin": number(getattr(separator, "geometric_margin_", None)),
+        "support_vectors": support_count(separator),
+        "largest_weights": {name: dict(pairs) for name, pairs in largest_weights(fit.model)},
+        "train_accuracy": fit.train_accuracy,
+        "cross_validated_accuracy": None if fit.cv is None else _folds_dict(replace(fit.cv, score="accuracy")),
+        "cross_validated_score": None if fit.cv is None else {"score": fit.cv.score, **_folds_dict(fit.cv)},
+        "compared": [] if fit.choice is None else _compared_dict(fit.choice),
+        "out_of_fold": None if fit.cv is None else answers_dict(fit.cv.answers),
+        "held_out": None if fit.test is None else answers_dict(fit.test),
+        "verified": bool(fit.verification) and all(bool(v) for v in fit.verification.values()),
+        "interrupted": fit.interrupted,
+        "converged": bool(getattr(separator, "converged_", True)),
+        "seconds": fit.seconds,
+        "notes": notes(fit),
+    }
+
+
+def provenance(fit: Fit) -> dict[str, Any]:
+    """What a model file tells of its data and its making."""
+    told = as_dict(fit)
+    kept = ("data", "prepared", "separator", "train_accuracy", "cross_validated_accuracy")
+    answer = {"separable": fit.answer.separable, "explanation": verdict_of(fit.answer)}
+    found = {**{name: told[name] for name in kept}, "separability": answer}
+    calibration = None if fit.cv is None else fit.cv.answers.calibration()
+    return found if calibration is None else {**found, "calibration": calibration.as_dict()}
+
+
+def _folds_dict(cv: CrossValidated) -> dict[str, Any]:
+    return {
+        "mean": number(cv.mean),
+        "standard_deviation": number(cv.spread),
+        "folds": [number(value) for value in cv.folds],
+        "best_of": cv.chose or 1,
+    }
+
+
+def _compared_dict(choice: Choice) -> list[dict[str, Any]]:
+    return [
+        {"multi_class": c.multi_class, "C": number(c.C), "mean": number(choice.mean(k)), "taken": k == choice.taken}
+        for k, c in enumerate(choice.candidates)
+    ]
+
+
+def answers_dict(answers: Answers) -> dict[str, Any]:
+    """Scores of answers that a model gave for rows that it had not seen."""
+    return {
+        **{name.replace(" ", "_"): number(value) for name, value in answers.summary.items()},
+        "classes": {c.name: {k: v for k, v in vars(c).items() if k != "name"} for c in answers.by_class},
+        "confusion": answers.confusion.tolist(),
+    }
+
+
+def verdict_of(answer: Separability) -> str:
+    """The verdict without the distance of a hyperplane that only decided it: the largest margin is another's."""
+    if answer.separable and answer.hyperplane is not None and not answer.one_vs_rest:
+        return "Separable: a hyperplane has every row on its side."
+    return str(answer)
+
+
+def separability_rows(answer: Separability, everything: bool = False, brief: bool = False) -> list[tuple[str, str]]:
+    """The verdict; of several classes each against the rest, and with ``everything`` each pair, the worst first."""
+    rows = [("linearly separable", verdict_of(answer) if brief else str(answer))]
+    if answer.one_vs_rest and (everything or len(answer.one_vs_rest) <= MOST_CLASSES):
+        told = ", ".join(f"{c}: {_YES[a.separable]}" for c, a in answer.one_vs_rest.items())
+        rows.append(("each class against the rest", told))
+    if everything:
+        order = sorted(
+            answer.one_vs_one.items(), key=lambda item: (item[1].margin or 0.0) if item[1].separable else -1.0
+        )
+        rows += [(f"{a} | {b}", str(found)) for (a, b), found in order]
+    return rows
+
+
+def hard_rows(fit: Fit) -> list[tuple[str, str]]:
+    """The largest margin with every row on its side: where its boundary lies, and that no margin is larger."""
+    certificate = fit.hard.certificate_
+    another = "" if fit.hard is fit.separator else ". The model below is another one"
+    where = f"its nearest row is {distance_in_words(fit.hard.geometric_margin_, fit.unit)} away"
+    bounds = f"margin reached {certificate.lower:.9g}, no margin above {certificate.upper:.9g}"
+    return [
+        ("hard margin", f"the boundary with every row on its side and the largest margin: {where}{another}"),
+        (
+            "proof of the hard margin",
+            f"{bounds}{_measured(fit.hard)}; {recomputed(fit.hard_verification)}",
+        ),
+    ]
+
+
+def margin_rows(separator: Any, unit: str = "units of the prepared columns") -> list[tuple[str, str]]:
+    """What the certificate of a model says of its margin, in words; nothing where there is none."""
+    certificate = getattr(separator, "certificate_", None)
+    if certificate is None:
+        return []
+    bounded, gaps = math.isfinite(certificate.upper), [c.gap for c in separator.certificates_]
+    gap = f"{max(gaps):.1e}" if bounded and certificate.gap is not None else ""
+    rows = []
+    if is_soft(certificate):
+        if gap:
+            words = "no other weights make the criterion of this soft margin smaller by more than this share"
+            rows.append(("certified gap of the model", f"{gap}: {words}"))
+    elif certificate.lower is not None and certificate.lower <= 0:
+        rows.append(("margin reached", "none: some rows are on the wrong side"))
+    else:
+        if certificate.lower is not None:
+            rows.append(("margin reached", f"{certificate.lower:.9g}{_measured(separator)}"))
+        rows.append(("no margin above", f"{certificate.upper:.9g}" if bounded else "nothing bounds it"))
+        if gap:
+            rows.append(("certified gap of the model", gap))
+        distance = getattr(separator, "geometric_margin_", math.nan)
+        if distance > 0:
+            rows.append(("nearest row", f"{distance_in_words(distance, unit)} from the boundary"))
+    return rows + support_rows(separator)
+
+
+def is_soft(certificate: Any) -> bool:
+    """Whether it is about a criterion that prices slack, whose "margin" is none of a hyperplane among the rows."""
+    return bool(certificate.space.delta or certificate.space.hinge)
+
+
+def support_rows(separator: Any) -> list[tuple[str, str]]:
+    count = support_count(separator)
+    return [] if count is None else [("support vectors", f"{count:,} rows decide where the boundary is")]
+
+
+def _measured(separator: Any) -> str:
+    """Why the margin and the distance of the nearest row are two numbers, where they are."""
+    lower, distance = separator.certificate_.lower, separator.geometric_margin_
+    told = ["the smallest of all classes"] if len(separator.certificates_) > 1 else []
+    if lower is not None and f"{lower:.3g}" != f"{distance:.3g}" and distance > 0:
+        if len(separator.classes_) > 2 and len(separator.certificates_) == 1:
+            told.append("that of all classes' vectors together, as if they were one")
+        elif lower < distance:
+            told.append("smaller than that distance, because it counts the bias as one more feature")
+    return f" ({'; '.join(told)})" if told else ""
+
+
+def claims_in_words(certificate: Any, verification: Verification) -> str:
+    """What was proved again, in the words of a fit's output; what failed as the checker says it."""
+    if not verification:
+        return str(verification)
+    claims = {claim.split(" (")[0] for claim in verification.checked}
+    bounds = {"lower", "upper"} <= claims and math.isfinite(certificate.upper)
+    if is_soft(certificate):
+        told = ["the criterion of this soft margin"] if bounds else []
+        told = [f"{words} is {certificate.value:.6g}, and none is below {certificate.bound:.6g}" for words in told]
+    else:
+        told = [f"margin reached {certificate.lower:.9g}"] if "lower" in claims else []
+        told += [f"no margin above {certificate.upper:.9g}"] if bounds else []
+    if "separable" in claims:
+        told.append("every row is on its side" if certificate.separable else "no hyperplane has every row on its side")
+    return ". ".join(["holds" + (f": {'; '.join(told)}" if told else ""), *verification.notes])
+
+
+def work_rows(separator: Any, seconds: float) -> list[tuple[str, str]]:
+    rows = []
+    if hasattr(separator, "solver_"):
+        rows.append(("solver", separator.solver_))
+    done = []
+    if hasattr(separator, "n_passes_"):
+        done.append(f"the model took {counted(round(separator.n_passes_), 'pass', 'es')} over the data")
+    if hasattr(separator, "n_updates_"):
+        updates = counted(separator.n_updates_, "update")
+        done.append(f"the model took {updates} in {counted(separator.n_epochs_, 'epoch')}")
+    rows.append(("time", "; ".join([f"{seconds:.2f} s in all", *done])))
+    return rows
+
+
+def verdict(verification: dict[str, Verification]) -> str:
+    if not verification:
+        return "there is none: this algorithm proves nothing"
+    if all(bool(v) for v in verification.values()):
+        return "holds"
+    failed = {name: v for name, v in verification.items() if not v}
+    return "; ".join(f"{name}: {v}" for name, v in failed.items())
+
+
+def recomputed(verification: dict[str, Verification]) -> str:
+    return verdict(verification) + (" (recomputed from the data)" if verification else "")
+
+
+def support_count(separator: Any) -> int | None:
+    """Rows with a positive multiplier, over all problems."""
+    support = getattr(separator, "support_", None)
+    if support is None:
+        return None
+    return len(np.unique(np.concatenate(support))) if isinstance(support, list) else len(support)
+
+
+def largest_weights(model: Any, most: int = MOST_WEIGHTS) -> list[tuple[str, list[tuple[str, float]]]]:
+    """Weights of the largest size, largest first: one list per hyperplane."""
+    separator = classifier_of(model)
+    coef = getattr(separator, "coef_", None)
+    if coef is None:
+        return []
+    names, found = weight_names(model), []
+    for label, w in zip(vector_names(separator), coef, strict=True):
+        order = np.argsort(-np.abs(w), kind="stable")[:most]
+        found.append((label, [(names[j], float(w[j])) for j in order if w[j] != 0]))
+    return found
+
+
+def notes(fit: Fit) -> list[str]:
+    """What would help, where something would."""
+    told = list(fit.notes)
+    certificate: Any = getattr(fit.separator if fit.hard is None else fit.hard, "certificate_", None)
+    steep = certificate is not None and certificate.lower is not None and 0 < STEEP * certificate.lower
+    if steep and not fit.options.scale and certificate.radius > STEEP * certificate.lower:
+        told.append("The margin is tiny beside the size of the rows: --scale may help.")
+    if not getattr(fit.separator, "converged_", True):
+        told.append("The fit did not converge; the certificate tells how far it came.")
+    return told
+
+
+def separability_dict(answer: Separability) -> dict[str, Any]:
+    return {
+        "separable": answer.separable,
+        "kind": answer.kind,
+        "exact": answer.exact,
+        "explanation": answer.explanation,
+        "margin": number(answer.margin),
+        "infeasibility_proof": None
+        if answer.infeasibility_proof is None
+        else {"rows": answer.infeasibility_proof.rows.tolist(), "weights": answer.infeasibility_proof.weight.tolist()},
+        "one_vs_rest": {str(c): separability_dict(a) for c, a in answer.one_vs_rest.items()},
+        "one_vs_one": {f"{a} | {b}": separability_dict(found) for (a, b), found in answer.one_vs_one.items()},
+    }
+
+
+def certificates_dict(separator: Any) -> list[dict[str, Any]]:
+    return [
+        {
+            "lower": number(c.lower),
+            "upper": number(c.upper),
+            "gap": number(c.gap),
+            "separable": c.separable,
+            "radius": number(c.radius),
+            "space": c.space._asdict(),
+            "statement": str(c),
+        }
+        for c in separator.certificates_
+    ]
+
+
+def changed(separator: Any) -> str:
+    """Parameters that are not the defaults."""
+    defaults = {k: p.default for k, p in signature(type(separator)).parameters.items()}
+    others = {k: v for k, v in separator.get_params(deep=False).items() if repr(v) != repr(defaults.get(k))}
+    return ", ".join(f"{k}={v!r}" for k, v in others.items())
+
+
+def described(separator: Any) -> str:
+    return f"{type(separator).__name__}({changed(separator)})"
+
+
+def _plain(separator: Any) -> dict[str, Any]:
+    kinds = (str, int, bool, type(None))
+    return {
+        k: number(v) if isinstance(v, float) else v if isinstance(v, kinds) else str(v)
+        for k, v in separator.get_params().items()
+    }
+
+
+def number(value: float | None) -> float | str | None:
+    """A number that JSON can hold; infinite ones as text, nan as nothing."""
+    if value is None or math.isnan(value):
+        return None
+    return float(value) if math.isfinite(value) else str(float(value))
+
+
+def counted(n: int, word: str, plural: str = "s") -> str:
+    return f"{n:,} {word}{'' if n == 1 else plural}"
+
+
+def megabytes(n: int) -> str:
+    return f"{n / 1e9:.2f} GB" if n >= 1e9 else f"{n / 1e6:.1f} MB"
+
+
+def _name(source: str) -> str:
+    name = source.replace("\\", "/").rsplit("/", 1)[-1]
+    return name[:1].upper() + name[1:] if name == "breast cancer" else name

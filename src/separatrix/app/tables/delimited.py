@@ -1,0 +1,265 @@
+"""Tables in text: CSV and its kin. polars reads them; what it cannot read is said here, with the line."""
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from separatrix.app.tables.source import MARK, NOT_UTF8, Source
+from separatrix.app.tables.table import Asked, Format, Table
+from separatrix.errors import DataError
+from separatrix.persistence.limits import check_unpacked
+
+SEPARATORS = (",", "\t", ";", "|")
+MISSING = ["", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "None", "?"]
+NUMBER = re.compile(r"^\s*[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?\s*$|^\s*[-+]?inf(inity)?\s*$", re.I)
+DECIMAL_COMMA = re.compile(r"^\s*[-+]?\d+,\d+\s*$")
+UNNAMED = "unnamed column "
+SEP = re.compile(rb"^sep=(.)$", re.I)
+RECORD = [("line", np.int64), ("missing", np.bool_)]
+COLUMN = 5_000  # bytes of memory that a column of a table takes at least
+SURE = 10_000  # rows from which polars takes the types, before it looks at all
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a text file is cut into fields."""
+
+    separator: str
+    header: bool
+    names: list[str]
+    decimal_comma: bool = False
+    origin: np.ndarray | None = None  # the line of the file that each line was, where some were taken out
+
+
+def read_delimited(source: Source, asked: Asked) -> Table:
+    separator = asked.separator or ("\t" if asked.format == "tsv" else None)
+    source, told, origin = _without_preamble(source)
+    layout = replace(_layout(source, separator or told, asked.header), origin=origin)
+    frame, lines = _read(source, layout)
+    nameless = [name for name in frame.columns if name.startswith(UNNAMED)]
+    idle = [name for name in nameless if _says_nothing(frame[name])]
+    counting = [name for name in idle if frame[name].null_count() < len(frame)]
+    notes = tuple(f"The {name} counts the rows and is left out." for name in counting)
+    kind = "tsv" if layout.separator == "\t" else "csv"
+    return Table(source.name, kind, source.digest, frame.drop(idle), lines=lines, named=layout.header, notes=notes)
+
+
+CSV = Format("csv", lambda source: bool(source.lines), read_delimited)
+TSV = Format("tsv", lambda source: False, read_delimited)
+
+
+def _delimiter(lines: list[str]) -> str:
+    """The separator that cuts the most lines into the same number of fields, and those into the most fields."""
+    best, found = (0.0, 1), " "  # spaces also stand within fields: they separate where nothing else does
+    for separator in SEPARATORS:
+        try:
+            widths = [len(row) for row in csv.reader(lines, delimiter=separator) if row]
+        except csv.Error:  # a field of more than 128 KiB: not with this one
+            continue
+        usual = max(set(widths), key=widths.count, default=1)
+        score = (round(widths.count(usual) / len(widths), 1), usual) if usual > 1 else (0.0, 1)
+        if score > best:
+            best, found = score, separator
+    return found if found != " " or any(" " in line.strip() for line in lines) else ","
+
+
+def _layout(source: Source, separator: str | None, header: bool | None) -> Layout:
+    """What the first lines tell; ``separator`` and ``header`` where they are not given."""
+    lines = source.lines[:200]
+    separator = separator or _delimiter(lines)
+    try:
+        rows = list(csv.reader(lines, delimiter=separator, skipinitialspace=separator == " "))
+    except csv.Error as error:
+        raise DataError(f"{source.name} cannot be read as CSV: {error}.") from error
+    first, rest = [field.strip() for field in rows[0]], rows[1:]
+    check_unpacked(source.name, COLUMN * len(first), source.size)
+    if header is None:
+        header = any(first) and not any(NUMBER.match(field) or field in MISSING for field in first if field)
+    if not header:
+        names = [f"column_{i + 1}" for i in range(len(first))]
+    else:
+        names = [name or f"{UNNAMED}{i + 1}" for i, name in enumerate(first)]
+        name, times = Counter(names).most_common(1)[0]
+        if times > 1:
+            places = [str(i + 1) for i, other in enumerate(names) if other == name]
+            raise DataError(
+                f"{source.name}, line 1: the column name {name!r} occurs {times} times (columns {', '.join(places)}). "
+                "Rename them, or use --no-header if line 1 holds data."
+            )
+        if not rest:
+            raise DataError(f"{source.name} has a header and no rows. Use --no-header if line 1 holds data.")
+    comma = separator == ";" and any(DECIMAL_COMMA.match(field) for row in rest[:50] for field in row)
+    return Layout(separator, header, names, comma)
+
+
+def _read(source: Source, layout: Layout) -> tuple[Any, np.ndarray]:
+    """A polars frame, and the line of the file in which each row stands."""
+    import polars as pl
+
+    def read(rows: int | None) -> Any:
+        scan = pl.scan_csv(
+            _collapsed(source) if layout.separator == " " else source.polars,
+            glob=False,
+            has_header=layout.header,
+            separator=layout.separator,
+            null_values=MISSING,
+            infer_schema_length=rows,
+            with_column_names=lambda names: layout.names[: len(names)] + names[len(layout.names) :],
+            decimal_comma=layout.decimal_comma,
+        )
+        return scan.collect(engine="streaming")
+
+    try:
+        try:
+            frame = read(SURE)
+        except pl.exceptions.ComputeError as error:
+            if "could not parse" not in str(error):
+                raise
+            frame = read(None)  # a column turned into text further down
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        _find_fault(source, layout)
+        raise DataError(f"{source.name} cannot be read as CSV: {str(error).splitlines()[0]}.") from error
+    if frame.height == 0:
+        raise DataError(f"{source.name} has no rows.")
+    frame = _tidied(frame, layout.decimal_comma)
+    if frame[:, -1].null_count() and not _plainly_regular(source, layout):  # polars fills lines that are too short
+        _find_fault(source, layout)
+    lines = np.arange(frame.height) + (2 if layout.header else 1)
+    empty = frame.select(pl.all_horizontal(pl.all().is_null())).to_series().to_numpy()
+    if empty.any() and frame.width > 1:
+        frame, lines = _without_blank_lines(frame, lines, empty, source, layout)
+    elif layout.origin is not None:
+        lines = layout.origin[np.minimum(lines, len(layout.origin)) - 1]
+    return frame, lines
+
+
+def _without_preamble(source: Source) -> tuple[Source, str | None, np.ndarray | None]:
+    """The source without what stands before its table: blank lines, Excel's "sep=;", and comments that begin with #.
+
+    With it the separator that it tells, and for each line that is left its number in the file, None where all are.
+    A file that begins with a comment may have others further down. A first line "# a,b" with as many fields as the
+    line below it has holds names.
+    """
+    first = source.head.removeprefix(MARK).split(b"\n", 1)[0].strip()
+    told = SEP.match(first)
+    if first and not told and not first.startswith(b"#"):
+        return source, None, None
+    with source.open() as file:
+        lines = file.read().removeprefix(MARK).splitlines(keepends=True)
+    separator = told[1].decode("utf-8", "replace") if told else None
+    commented = next((line for line in lines if line.strip() and not SEP.match(line.strip())), b"").startswith(b"#")
+    kept = [
+        k for k, line in enumerate(lines)
+        if not SEP.match(line.strip()) and not (commented and line.startswith(b"#"))
+    ]  # fmt: skip
+    kept = kept[next((i for i, k in enumerate(kept) if lines[k].strip()), len(kept)) :]
+    content = [lines[k] for k in kept]
+    if kept and commented and (names := _names_above(lines, kept[0])):
+        content.insert(0, names)
+        kept.insert(0, kept[0] - 1)
+    if not content:
+        raise DataError(f"{source.name} has no rows: every line is blank or a comment.")
+    origin = np.array([k + 1 for k in kept])
+    return Source(source.name, None, b"".join(content), source.digest), separator, origin
+
+
+def _names_above(lines: list[bytes], place: int) -> bytes | None:
+    """The comment right above the first row, if it has as many fields: names of the columns."""
+    if place == 0 or not lines[place - 1].startswith(b"#"):
+        return None
+    above, below = lines[place - 1].lstrip(b"# "), lines[place]
+    same = [mark for mark in (b",", b";", b"\t", b"|") if 0 < above.count(mark) == below.count(mark)]
+    numbers = any(NUMBER.match(part.decode("utf-8", "replace")) for mark in same[:1] for part in below.split(mark))
+    return above if same and numbers else None
+
+
+def _tidied(frame: Any, decimal_comma: bool) -> Any:
+    """The frame without blanks around its texts, as "a, b" has them; columns that are numbers then become numbers."""
+    import polars as pl
+
+    columns = []
+    for column in frame.get_columns():
+        if column.dtype == pl.String:
+            text = column.str.strip_chars().alias("text").to_frame()
+            known = pl.when(pl.col("text").is_in(MISSING)).then(None).otherwise(pl.col("text"))
+            text = text.select(known.alias(column.name)).to_series()
+            numeral = text.str.replace(",", ".", literal=True) if decimal_comma else text
+            parsed = (numeral.cast(kind, strict=False) for kind in (pl.Int64, pl.Float64))
+            column = next((numbers for numbers in parsed if numbers.null_count() == text.null_count()), text)
+        columns.append(column)
+    return pl.DataFrame(columns)
+
+
+def _without_blank_lines(
+    frame: Any, lines: np.ndarray, empty: np.ndarray, source: Source, layout: Layout
+) -> tuple[Any, np.ndarray]:
+    """The rows that stand in the file, and their lines: one whose fields are all missing is a row, a blank line is not.
+
+    polars makes the same of both, rows that are ``empty``.
+    """
+    told = ((line, all(field.strip() in MISSING for field in row)) for line, row in _records(source, layout))
+    records = np.fromiter(told, dtype=RECORD)[1 if layout.header else 0 :]
+    missing, filled = records["missing"], np.flatnonzero(~empty)
+    if np.count_nonzero(~missing) != len(filled):  # quotes that the two readers understand differently
+        return frame, lines
+    order = np.full(len(records), np.argmax(empty))
+    order[~missing] = filled
+    return frame[order], records["line"]
+
+
+def _says_nothing(column: Any) -> bool:
+    """Whether a column without a name is empty, or counts the rows: what spreadsheets and data frames leave behind."""
+    if column.null_count() == len(column):
+        return True
+    if not column.dtype.is_integer() or column.null_count():
+        return False
+    numbers = column.to_numpy()
+    return bool(np.array_equal(numbers - numbers[0], np.arange(len(numbers))))
+
+
+def _collapsed(source: Source) -> bytes:
+    """The content with runs of spaces as one: columns that are aligned by eye."""
+    with source.open() as file:
+        return re.sub(rb"(?m)^ +| +$", b"", re.sub(rb" +", b" ", file.read()))
+
+
+def _plainly_regular(source: Source, layout: Layout) -> bool:
+    """Whether every line has its number of separators: quick, and enough where none stands in quotes."""
+    separator, expected = layout.separator.encode(), len(layout.names) - 1
+    with source.open() as file:
+        return layout.separator != " " and all(line.count(separator) == expected or not line.strip() for line in file)
+
+
+def _find_fault(source: Source, layout: Layout) -> None:
+    """Raise at the first line with another number of fields, or with bytes that are no text."""
+    expected = len(layout.names)
+    for line, row in _records(source, layout):
+        if len(row) != expected:
+            shown = layout.separator.join(row)
+            shown = shown if len(shown) <= 60 else shown[:57] + "..."
+            raise DataError(
+                f"{source.name}, line {line}: expected {expected} fields separated by "
+                f"{layout.separator!r}, found {len(row)}: {shown!r}."
+            )
+
+
+def _records(source: Source, layout: Layout) -> Iterator[tuple[int, list[str]]]:
+    """The fields of every line that is not blank, with its number, of several lines that of the first."""
+    with io.BytesIO(_collapsed(source)) if layout.separator == " " else source.open() as file:
+        text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+        reader, line = csv.reader(text, delimiter=layout.separator), 1
+        try:
+            for row in reader:
+                if len(row) > 1 or (row and row[0].strip()):
+                    yield line if layout.origin is None else int(layout.origin[line - 1]), row
+                line = reader.line_num + 1
+        except UnicodeDecodeError as error:
+            raise DataError(f"{source.name}, after line {reader.line_num}: {NOT_UTF8}") from error
+        except csv.Error as error:
+            raise DataError(f"{source.name}, line {reader.line_num}: {error}.") from error

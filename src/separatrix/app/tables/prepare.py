@@ -1,0 +1,223 @@
+"""From columns to numbers: what is filled in, encoded and scaled, as steps of one scikit-learn Pipeline."""
+
+import warnings
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from separatrix.app.tables.spellings import ORIGIN, as_number, days
+from separatrix.app.tables.table import Table
+from separatrix.errors import DataError
+
+EXACT_IN_FLOAT64 = 2**53  # integers up to here are float64 numbers
+MOSTLY = 0.9  # a text column with this share of numbers is a column of numbers with mistakes
+MOST_VALUES = 200  # columns that a text column is encoded by; the rarest texts share one
+OFTEN = 2  # rows that a text needs to get a column of its own
+MOST_TOLD = 3  # columns that are told by their names
+
+
+def normalised(table: Table, text: Collection[str] = ()) -> Table:
+    """The same with every column of a frame either floats, missing ones NaN, or text; those of ``text`` are text.
+
+    Numbers as people write them, and dates, become floats; ``notes`` and ``dates`` of the table say which.
+    """
+    if not table.framed:
+        return table
+    import polars as pl
+
+    columns, spelled, dates = [], [], []
+    for column in table.X.get_columns():
+        kind, how = column.dtype, ""
+        if column.name in text:
+            column = column.cast(pl.String)
+        elif kind.is_nested() or kind == pl.Binary:
+            raise DataError(
+                f"{table.source}: the column {column.name!r} holds values of the type {kind}, which are no feature. "
+                f"Leave it out with --drop {column.name!r}."
+            )
+        elif column.null_count() == len(column):
+            column = pl.Series(column.name, np.full(len(column), np.nan))
+        elif kind == pl.Float32 or kind == pl.Float64:
+            column = column.fill_null(float("nan")) if column.null_count() else column
+        elif kind.is_numeric() or kind == pl.Boolean:
+            if kind.is_integer() and max(-column.min(), column.max()) > EXACT_IN_FLOAT64:
+                warnings.warn(
+                    f"{table.source}: the column {column.name!r} holds integers beyond 2^53, which are rounded to "
+                    "float64.",
+                    stacklevel=2,
+                )
+            column = column.cast(pl.Float64).fill_null(float("nan"))
+        elif kind.is_temporal():
+            column, how = days(column).fill_null(float("nan")), "dates"
+        else:
+            column, how = as_number(column.cast(pl.String))
+            column = column.fill_null(float("nan")) if how else column
+        if how.startswith("dates"):
+            dates.append(column.name)
+            how += f", became days since {ORIGIN:%Y-%m-%d}"
+        if how:
+            spelled.append(f"The column {column.name!r} holds {how}.")
+        columns.append(column)
+    told = spelled[:MOST_TOLD] + ([f"So do {len(spelled) - MOST_TOLD} more."] if len(spelled) > MOST_TOLD else [])
+    return replace(table, X=pl.DataFrame(columns), dates=tuple(dates), notes=(*table.notes, *told))
+
+
+def without_empty(table: Table) -> Table:
+    """The table without columns that have no value at all, and a note of their names."""
+    if not table.framed:
+        return table
+    empty = [name for name, rows in missing_rows(table).items() if len(rows) == table.n]
+    if not empty or len(empty) == table.d:
+        return table
+    named = ", ".join(repr(name) for name in empty[:MOST_TOLD]) + (", ..." if len(empty) > MOST_TOLD else "")
+    note = f"Left out, as there is no value in {'it' if len(empty) == 1 else 'them'}: {named}."
+    return replace(table, X=table.X.drop(empty), notes=(*table.notes, note))
+
+
+def preparation(table: Table, *, scale: bool = False, encode: bool = False, impute: bool = False) -> list[Any]:
+    """The steps before the separator, not fitted: ``[(name, transformer), ...]``, none where none is needed.
+
+    Text needs ``encode`` and missing values need ``impute``; without them an error names the columns and rows.
+    """
+    from sklearn.compose import ColumnTransformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    checked(table, encode=encode, impute=impute)
+    numbers, text = kinds(table)
+    steps: list[Any] = []
+    if impute and numbers:
+        steps.append(("impute", SimpleImputer(strategy="median")))
+    if scale and numbers:
+        steps.append(("scale", StandardScaler(with_mean=not hasattr(table.X, "indptr"))))
+    if not text:
+        return steps
+    rare = {"min_frequency": OFTEN, "max_categories": MOST_VALUES}
+    words: list[Any] = [("encode", OneHotEncoder(handle_unknown="infrequent_if_exist", **rare))]
+    if impute:
+        words.insert(0, ("impute", SimpleImputer(strategy="most_frequent", missing_values=None)))
+    parts: list[Any] = [("text", Pipeline(words), text)]
+    if numbers:
+        parts.insert(0, ("numbers", Pipeline(steps) if steps else "passthrough", numbers))
+    return [("columns", ColumnTransformer(parts, verbose_feature_names_out=False))]
+
+
+def prepare(table: Table, **asked: bool) -> tuple[Any, Any, list[Any]]:
+    """The features before and after the steps of `preparation`, as arrays in rows or sparse matrices, and the steps.
+
+    A frame becomes an array here, once; with text it stays one until the steps have made numbers of it.
+    """
+    from sklearn.pipeline import Pipeline
+
+    steps = preparation(table, **asked)
+    raw = table.X.to_numpy(order="c") if table.framed and not kinds(table)[1] else table.X
+    X = Pipeline(steps).fit_transform(raw) if steps else raw
+    return raw, X.tocsr() if hasattr(X, "tocsr") else np.ascontiguousarray(X), steps
+
+
+def checked(table: Table, *, encode: bool, impute: bool) -> Table:
+    """The table, if its values can be used."""
+    _check_text(
+        table,
+        kinds(table)[1],
+        encode,
+        "If a column is meant to be text, --encode makes numbers of it, a column of 0 and 1 for each text; --drop "
+        "COLUMN leaves it out.",
+    )
+    found = missing_rows(table)
+    empty = [name for name, rows in found.items() if len(rows) == table.n]
+    if empty:
+        raise DataError(f"{table.source}: the column {empty[0]!r} has no value at all. Use --drop {empty[0]!r}.")
+    if not impute:
+        _check_missing(
+            table, "Use --impute to fill in the median of numbers and the most frequent text, or --drop COLUMN."
+        )
+    _check_finite(table)
+    return table
+
+
+def checked_for_model(table: Table, text: Collection[str], fills: bool) -> Table:
+    """The table, if a model can take it: ``text`` are its columns of text, ``fills`` whether it fills in values."""
+    numbers = [name for name in kinds(table)[1] if name not in text]
+    _check_text(table, numbers, False, "The model takes numbers there.")
+    if not fills:
+        _check_missing(table, "The model does not fill them in; one that was fitted with --impute does.")
+    _check_finite(table)
+    return table
+
+
+def kinds(table: Table) -> tuple[Sequence[str], list[str]]:
+    """Names of the columns of numbers and of text."""
+    if not table.framed:
+        return table.names, []
+    found: dict[bool, list[str]] = {True: [], False: []}
+    for column in table.X.get_columns():
+        found[column.dtype.is_float()].append(column.name)
+    return found[True], found[False]
+
+
+def _check_text(table: Table, text: list[str], encode: bool, advice: str) -> None:
+    import polars as pl
+
+    if not text:
+        return
+    told = []
+    for name in text:
+        column = table.X[name]
+        values = column.drop_nulls()
+        parsed = values.str.strip_chars().cast(pl.Float64, strict=False)
+        share = 1.0 - parsed.null_count() / max(len(parsed), 1)
+        whole = column.str.strip_chars().cast(pl.Float64, strict=False)
+        bad = np.flatnonzero((whole.is_null() & column.is_not_null()).to_numpy())
+        if share >= MOSTLY and not encode and len(bad):
+            raise DataError(
+                f"{table.source}, {table.place(int(bad[0]))}: expected a number in the column {name!r}, found "
+                f"{column[int(bad[0])]!r}"
+                + (f" ({len(bad)} such values in all)." if len(bad) > 1 else ".")
+                + f" Put {'numbers' if len(bad) > 1 else 'a number'} there, or nothing where none is known. {advice}"
+            )
+        different = values.n_unique()
+        shown = ", ".join(repr(v) for v in values.unique(maintain_order=True)[:3].to_list())
+        told.append(f"{name!r} ({different} values: {shown}{', ...' if different > 3 else ''})")
+    if not encode:
+        many = f" and {len(told) - 5} more" if len(told) > 5 else ""
+        raise DataError(
+            f"{table.source} has text in the column{'s' if len(told) > 1 else ''} {'; '.join(told[:5])}{many}. {advice}"
+        )
+
+
+def _rows_where(test: Callable[[np.ndarray], np.ndarray], table: Table) -> dict[str, np.ndarray]:
+    """Rows with a number of which the test is true, by column, for the columns that have any."""
+    if table.framed:
+        numbers = (column for column in table.X.get_columns() if column.dtype.is_float())
+        found = {column.name: np.flatnonzero(test(column.to_numpy())) for column in numbers}
+        return {name: rows for name, rows in found.items() if len(rows)}
+    if hasattr(table.X, "indptr"):
+        bad = np.flatnonzero(test(table.X.data))
+        owner, column = np.searchsorted(table.X.indptr, bad, side="right") - 1, table.X.indices[bad]
+        return {table.names[int(j)]: owner[column == j] for j in np.unique(column)}
+    flags = test(table.X)
+    return {table.names[int(j)]: np.flatnonzero(flags[:, j]) for j in np.flatnonzero(flags.any(axis=0))}
+
+
+def missing_rows(table: Table) -> dict[str, np.ndarray]:
+    """Rows with a missing value, by column, for the columns that have any."""
+    found, text = _rows_where(np.isnan, table), kinds(table)[1]
+    found |= {name: np.flatnonzero(table.X[name].is_null().to_numpy()) for name in text}
+    return {name: found[name] for name in table.names if len(found.get(name, ()))} if text else found
+
+
+def _check_missing(table: Table, advice: str) -> None:
+    found = missing_rows(table)
+    if found:
+        told = [f"{name!r} {len(rows)} ({table.places(rows)})" for name, rows in list(found.items())[:5]]
+        many = f" and {len(found) - 5} more columns" if len(found) > 5 else ""
+        raise DataError(f"{table.source} has missing values: {'; '.join(told)}{many}. {advice}")
+
+
+def _check_finite(table: Table) -> None:
+    for name, rows in _rows_where(np.isinf, table).items():
+        raise DataError(f"{table.source}, {table.place(int(rows[0]))}: the column {name!r} holds an infinite number.")

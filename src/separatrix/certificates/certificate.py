@@ -1,0 +1,281 @@
+"""What a fit proves: a margin that is reached, a bound on the best one, and whether a hyperplane separates at all.
+
+`separatrix.certificates.certify` makes certificates, `separatrix.certificates.checker` decides them from the data
+alone.
+"""
+
+import json
+import sys
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from separatrix.certificates.notebook import figures_of
+from separatrix.certificates.theory import Theory
+from separatrix.errors import DataError
+from separatrix.passes.kernel_patterns import Kernel
+from separatrix.space import Space, Vector, default_errstate
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """A claim about the maximum margin of labelled data, with what it takes to check it.
+
+    ``lower``: a margin that ``direction`` reaches, None where it has not been measured. With ``space.delta`` > 0 it is
+    J^(-1/2), minimised over gamma (CRAMMA eq. 20). ``upper``: no direction has a larger one; inf where nothing bounds
+    it. With ``space.hinge`` = C they are (2 P)^(-1/2) of the ``value`` P that the direction reaches as it is, and of
+    the ``bound`` below which no vector gets, P = |a|^2/2 + C sum c_k max(0, 1 - a.y_k); likewise with
+    ``space.fixed_length`` and squared slack, C = 1/(2 delta^2). ``separable``: True if a hyperplane
+    of the unextended space is proved to separate, False if it is proved that none does, None if undecided.
+    ``radius``: R = max |y_k|. ``direction``: the augmented vector (w, b/rho).
+    ``alpha_index``, ``alpha``: rows and their multipliers, whose combination gives ``upper``; None where they were not
+    kept. ``sample_weight``: rows of weight 0 do not take part; margins are never weighted. ``n_classes``: 2 for a
+    hyperplane; for a linear machine their number c, and then all this is said in Kesler's space: the direction holds
+    the c vectors one after the other, and pattern k (c - 1) + r is row k against the r-th of its rivals.
+    ``class_pair``: the labels of the two classes of which it speaks where there are more; other rows do not take part.
+    ``slack_vector``: where the multipliers are not listed but are the slacks of this vector, c max(0, 1 - a.y).
+    ``kernel``: the inner product, where it is not that of the features; then the direction holds the multiples of the
+    rows that take part, and a bias. ``upper`` is inf where it is not known to be an inner product on these rows.
+    ``theory``: what a theorem promised of the fit, beside what happened; None where none applies: after `partial_fit`
+    or a resumed fit, with weights other than 1, from a start of one's own, for machines and kernels, and for several
+    classes together (``certificates_[k].theory`` has it of each).
+    """
+
+    lower: float | None
+    upper: float
+    separable: bool | None
+    space: Space
+    radius: float
+    direction: Vector | None = field(default=None, repr=False)
+    alpha_index: np.ndarray | None = field(default=None, repr=False)
+    alpha: Vector | None = field(default=None, repr=False)
+    sample_weight: Vector | None = field(default=None, repr=False)
+    n_classes: int = 2
+    class_pair: tuple[Any, Any] | None = None
+    kernel: Kernel | None = None
+    theory: Theory | None = field(default=None, repr=False)
+    slack_vector: Vector | None = field(default=None, repr=False)
+
+    @property
+    def value(self) -> float | None:
+        """The objective that the direction certainly reaches, 1/(2 lower^2): |a|^2/2 and the price of slack.
+
+        With a soft margin's C it is that of the direction as it is, which then is the vector that predicts.
+        """
+        if self.lower is None:
+            return None
+        return 0.5 / self.lower / self.lower if self.lower > 0 else np.inf
+
+    @property
+    def bound(self) -> float:
+        """An objective below which no vector gets, 1/(2 upper^2)."""
+        return 0.5 / self.upper / self.upper if self.upper > 0 else np.inf
+
+    @property
+    def ratio(self) -> float | None:
+        """lower / upper: the fraction of the best margin that is certainly reached."""
+        if self.lower is None:
+            return None
+        if self.upper == 0:
+            return 1.0 if self.lower == 0 else -np.inf
+        return self.lower / self.upper
+
+    @property
+    def gap(self) -> float | None:
+        """1 - (lower/upper)^2, the relative duality gap; 1 where the direction separates nothing."""
+        ratio = self.ratio
+        return None if ratio is None else 1.0 - max(ratio, 0.0) ** 2
+
+    def __str__(self) -> str:
+        verdict = {True: "separable", False: "not separable", None: "separability undecided"}[self.separable]
+        if self.space.hinge and self.value is not None:
+            above = f"at most {100 * (self.gap or 0.0):.2g}% above the best"
+            return (
+                f"{verdict}: objective {self.value:.6g}, {above}; none below {self.bound:.6g} ({self.space.describe()})"
+            )
+        lower = "not measured" if self.lower is None else f"{self.lower:.6g}"
+        bound = "nothing bounds the best one" if np.isinf(self.upper) else f"no margin above {self.upper:.6g} exists"
+        reached = ""
+        if self.ratio is not None and self.ratio > 0:
+            reached = f", at least {100 * self.ratio:.2f}% of the best"
+        where = f", {self.n_classes} classes by one machine" if self.n_classes > 2 else ""
+        return f"{verdict}: margin {lower}{reached}; {bound} ({self.space.describe()}{where})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: in words, and as a figure, or without Bokeh as a scale from 0 to the upper bound."""
+        words = str(self).replace("&", "&amp;").replace("<", "&lt;")
+        return (
+            '<div style="font-family:sans-serif;font-size:.9em;margin:.4em 0;max-width:36em"><div>'
+            f"{words}</div>{figures_of(self) or self._scale()}</div>"
+        )
+
+    def _scale(self) -> str:
+        share = 100.0 * max(self.ratio or 0.0, 0.0)
+        return (
+            '<div style="border:1px solid #777;height:.6em;margin-top:.2em" title="certified share of the best margin">'
+            f'<div style="background:#0072B2;height:100%;width:{share:.1f}%"></div></div>'
+        )
+
+    def as_plain(self) -> dict[str, Any]:
+        """The claims and their proof as numbers, texts and lists: the form that ``separatrix.certificates.checker``
+        documents.
+
+        What is not claimed is left out, as is what the checker has no need of: `theory`, and an infinite upper bound.
+        """
+        if self.kernel is not None:
+            raise DataError("A certificate in a kernel's space has no plain form: its numbers are not rational.")
+        claim = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("space", "kernel", "theory")}
+        claim["upper"] = None if self.upper == np.inf else self.upper
+        claim["class_pair"] = None if self.class_pair is None else list(self.class_pair)
+        claim.update(self.space._asdict())
+        return {name: _plain(value) for name, value in claim.items() if value is not None}
+
+    @default_errstate()
+    def to_json(self, X: Any = None, y: ArrayLike | None = None) -> str:
+        """The plain form as text; floats are written so that reading them gives the same bits.
+
+        With the data, a proof that no hyperplane separates gets its exact weights too, as integers: the floats of
+        ``alpha`` are only what rounding leaves of them, and a reader of the text has to find them again.
+
+        Examples
+        --------
+        >>> from separatrix import Certificate, Perceptron
+        >>> certificate = Perceptron().fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]).certificate_
+        >>> Certificate.from_json(certificate.to_json()).lower == certificate.lower
+        True
+        """
+        claim = self.as_plain()
+        if X is not None and y is not None:
+            from separatrix.certificates.verification import exact_weights
+
+            claim.update(exact_weights(self, X, y))
+        try:
+            return json.dumps(claim, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise DataError(f"The certificate cannot be written as JSON: {error}.") from error
+
+    @classmethod
+    def from_json(cls, text: str) -> "Certificate":
+        """The certificate that `to_json` wrote. Nothing of it is believed before it is verified.
+
+        Numbers stay what they are: one that float64 cannot hold is refused, and so is a field that has no place here.
+        """
+        try:
+            claim = json.loads(text, object_pairs_hook=_fields_once)
+        except DataError:
+            raise
+        except (TypeError, ValueError, RecursionError) as error:
+            raise DataError(f"This is not the JSON form of a certificate: {str(error)[:200]}.") from error
+        single = {"lower", "upper", "radius", "separable", "n_classes", "class_pair"}
+        known = {*single, *ARRAYS, *Space._fields, "alpha_exact"}
+        if not isinstance(claim, dict) or not set(claim) <= known:
+            raise DataError(
+                "This is not the JSON form of a certificate: it has fields that none has, or, as weak, that only "
+                "checker.py decides."
+            )
+        claim = {name: value for name, value in claim.items() if value is not None or name in Space._fields}
+        space = Space(**{name: _number(claim[name], name) for name in Space._fields if name in claim})
+        arrays: dict[str, Any] = {name: _array(claim[name], name) for name in ARRAYS if name in claim}
+        rest: dict[str, Any] = {name: _number(claim.get(name), name) for name in ("lower", "separable", "radius")}
+        between, n_classes = claim.get("class_pair"), claim.get("n_classes", 2)
+        if type(n_classes) is not int or (between is not None and (type(between) is not list or len(between) != 2)):
+            raise DataError("n_classes of a certificate is a number, class_pair a list of two labels.")
+        upper: Any = _number(claim.get("upper", np.inf), "upper")
+        pair = None if between is None else tuple(between)
+        return cls(space=space, upper=upper, class_pair=pair, n_classes=n_classes, **rest, **arrays)
+
+    @default_errstate()
+    def verify(
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None, exact: bool = True
+    ) -> "Verification":
+        """Decide every claim from the data alone, in exact arithmetic, by ``separatrix.certificates.checker``.
+
+        X may be a home of rows (`separatrix.data`), which holds its labels. It is read again, and its claims are
+        checked in floating point with bounds on rounding errors; that no hyperplane separates is always proved exactly.
+
+        ``y`` has two values, of which the larger is the positive class, or as many as the machine has categories.
+        Rows of weight 0 are left out: those of ``sample_weight``, or of the certificate's own weights if it is None;
+        the outcome says how many. A claim in a kernel's space is checked in floating point with bounds on rounding
+        errors, and the outcome says so: the values of a kernel are not rational numbers. ``exact`` is accepted for
+        the sake of older code and changes nothing.
+
+        Examples
+        --------
+        >>> from separatrix import Perceptron
+        >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]
+        >>> certificate = Perceptron().fit(X, y).certificate_
+        >>> print(certificate.verify(X, y))  # doctest: +ELLIPSIS
+        holds: lower (...); upper (...); separable (...); radius (...)
+        """
+        from separatrix.certificates.verification import verify
+
+        return verify(self, X, y, sample_weight)
+
+
+MAX = sys.float_info.max
+ARRAYS = {
+    "direction": np.float64,
+    "alpha_index": np.int64,
+    "alpha": np.float64,
+    "sample_weight": np.float64,
+    "slack_vector": np.float64,
+}
+
+
+def _array(values: Any, name: str) -> np.ndarray:
+    if type(values) is not list:
+        raise DataError(f"{name} of a certificate is a list.")
+    whole = name == "alpha_index"
+    if whole and not all(type(v) is int and 0 <= v < 2**63 for v in values):
+        raise DataError(f"{name} of a certificate holds numbers of patterns.")
+    return np.array(values if whole else [_number(v, name, "") for v in values], dtype=ARRAYS[name])
+
+
+def _number(value: Any, name: str, switches: str = "free weighted fixed_length separable") -> Any:
+    """A float that equals it, None or a truth value where these belong; anything else is refused."""
+    if value is None and name in ("lower", "separable", "radius"):
+        return None
+    if name in switches.split():
+        fine = type(value) is bool
+    else:
+        fine = type(value) in (int, float) and (value == np.inf or (abs(value) <= MAX and float(value) == value))
+    if not fine:
+        raise DataError(f"{name} of a certificate is what it cannot be, or a number that float64 cannot hold.")
+    return value if type(value) is bool else float(value)
+
+
+def _fields_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Of a field that stands twice, one reader takes the first and another the last."""
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise DataError("This is not the JSON form of a certificate: a field stands twice in it.")
+    return dict(pairs)
+
+
+def _plain(value: Any) -> Any:
+    """Numbers and lists of Python: a float of fewer bits is the same number, one of more stays what it is."""
+    if isinstance(value, list):
+        return [_plain(v) for v in value]
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+
+
+@dataclass(frozen=True)
+class Verification:
+    """The outcome of `Certificate.verify`: true if every claim was checked and none failed.
+
+    ``notes``: what a reader has to know besides, such as rows that take no part.
+    """
+
+    checked: tuple[str, ...]
+    failed: tuple[str, ...]
+    unchecked: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.checked) and not self.failed and not self.unchecked
+
+    def __str__(self) -> str:
+        parts = [("FAILS", self.failed), ("holds", self.checked), ("not checkable", self.unchecked)]
+        said = [f"{word}: {'; '.join(claims)}" for word, claims in parts if claims]
+        return ". ".join([*said, *self.notes])

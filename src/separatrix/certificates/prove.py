@@ -1,0 +1,87 @@
+"""The certificate of a vector whose multipliers are unknown or signed: bounds by a polish, and Gordan's proof.
+
+`certify` judges what an algorithm shows. Here what it does not show is looked for as well: multipliers that bound the
+best margin from above, or that combine the patterns to 0 exactly.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from separatrix.cancellation import check_cancelled
+from separatrix.certificates.certificate import Certificate
+from separatrix.certificates.certify import certify, upper_bound
+from separatrix.certificates.gordan import gordan_of_many, gordan_soon, refuted
+from separatrix.solvers import choice as solvers
+from separatrix.solvers.problem import Problem
+from separatrix.space import Vector
+
+TIGHT_GAP = 1e-2  # gap at which an upper bound is tight enough
+MOST_PASSES = 60
+NO_SLACK = 1e-6  # slacks below are rounding errors
+DEAR_EXCHANGES = 300  # rows and columns from which exchanges of rows cost more than one factorisation
+WIDE = 1000  # columns from which exact solves on a working set cost more than what is to be certified
+
+
+def prove(
+    patterns: Any,
+    a: Vector,
+    alpha: Vector | None = None,
+    *,
+    kept: np.ndarray | None = None,
+    sample_weight: Vector | None = None,
+    brief: bool = False,
+) -> Certificate:
+    """Lower bound by ``a``; upper bound by ``alpha`` or by a polish, whichever is smaller; separability either way.
+
+    ``kept``: the row numbers of the patterns in the user's data. ``brief``: for who has made no more than one
+    factorisation. Exchanges of rows cost more where there are hundreds of columns: there the slacks of ``a`` are the
+    bound, and nothing else is looked for.
+    """
+    many = patterns.n >= DEAR_EXCHANGES and DEAR_EXCHANGES <= patterns.d <= WIDE
+    if brief and many and patterns.here and not patterns.sparse:
+        slacks = np.maximum(1.0 - patterns.margins(a), 0.0)
+        alpha = slacks if slacks.max() > NO_SLACK else np.ones(patterns.n)
+        return certify(patterns, a, alpha, kept=kept, sample_weight=sample_weight)
+    certificate = certify(patterns, a, alpha, kept=kept, sample_weight=sample_weight)
+    if certificate.separable is None:
+        witness = gordan_of_many(patterns, a)
+        if witness is not None:
+            return refuted(certificate, witness, patterns.renumbered(witness.rows, kept))
+    polished = polish(patterns, a)
+    bound = upper_bound(patterns, polished.alpha_index, polished.alpha)
+    if bound < certificate.upper:
+        certificate = replace(
+            certificate,
+            upper=bound,
+            alpha_index=patterns.renumbered(polished.alpha_index, kept),
+            alpha=polished.alpha.copy(),
+        )
+    if certificate.separable is None and not polished.lower > 0:
+        witness = gordan_soon(patterns, polished.alpha_index, polished.alpha)
+        if witness is None and alpha is not None:
+            index = np.flatnonzero(alpha)
+            witness = gordan_soon(patterns, index, alpha[index])
+        if witness is not None:
+            certificate = refuted(certificate, witness, patterns.renumbered(witness.rows, kept))
+    return certificate
+
+
+def polish(patterns: Any, a: Vector) -> Problem:
+    """The hard margin problem, solved roughly from ``a``: its multipliers bound the best margin, or prove it absent."""
+    problem = Problem(patterns, np.inf, tol=TIGHT_GAP, max_passes=MOST_PASSES, watch=_heeding)
+    if not patterns.here:
+        solvers.solve(problem, solvers.choose(problem)[0])
+    elif patterns.d > WIDE:
+        solvers.solve(problem, "dual-coordinates")
+    else:
+        usable = np.any(a) and np.all(np.isfinite(a))
+        solvers.solve(problem, "active-set", a if usable else None)
+    return problem
+
+
+def _heeding(_: Problem) -> bool:
+    """A watch that never says stop: `check_cancelled` raises."""
+    check_cancelled()
+    return False

@@ -1,0 +1,410 @@
+"""Every claim of a certificate, from the data alone: what `separatrix.certificates.checker` is given, and kernels.
+
+The values of a kernel are not rational in general, so claims in its space are checked in floating point, with bounds on
+rounding errors; the outcome says so.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from separatrix.cancellation import Clock, OutOfTimeError
+from separatrix.certificates import checker
+from separatrix.certificates.certificate import Certificate, Verification
+from separatrix.certificates.certify import lower_bound, plain_margin, separates_exactly, slack_bound, upper_bound
+from separatrix.certificates.exact import LARGEST_SYSTEM, vanishing_weights, weights_near
+from separatrix.certificates.gordan import gordan
+from separatrix.certificates.kernel_alternative import refute
+from separatrix.data.base import RowSource
+from separatrix.data.elsewhere import home_of
+from separatrix.data.memory import as_rows
+from separatrix.data.validate import check_labels, check_numbers, check_structure
+from separatrix.errors import DataError
+from separatrix.passes.device_patterns import passed
+from separatrix.passes.kernel_patterns import KernelPatterns
+from separatrix.passes.kesler_patterns import KeslerPatterns
+from separatrix.passes.plain_patterns import Patterns
+from separatrix.space import Vector, signs
+
+IN_FLOATS = "Claims in a kernel's space are checked in floating point, with bounds on rounding errors, not exactly"
+OTHER_WEIGHTS = (
+    "the weights given are not those of the fit, which are sample_weight times class_weight: verify(X, y) knows its own"
+)
+SEARCH = 20.0  # seconds in which exact multipliers are looked for
+TOO_SMALL, TOO_LARGE = 1e-100, 1e100  # between them error bounds of floating point hold: no square is lost
+VECTORS = ("direction", "alpha", "sample_weight", "slack_vector")
+FLOAT_MAX = sys.float_info.max
+ELSEWHERE = "Claims about rows that live elsewhere are checked in floating point, with bounds on rounding errors"
+
+
+def verify(claim: Certificate, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Verification:
+    """The outcome of `Certificate.verify`."""
+    wrong = malformed(claim)
+    if wrong:
+        return Verification((), (f"refused: {wrong}",), ())
+    home = home_of(X, y, sample_weight)
+    if home is not None:
+        return _verify_elsewhere(claim, home)
+    if y is None:
+        raise DataError("The labels are missing: call verify(X, y).")
+    X, y, weight, kept = _data(claim, X, y, sample_weight)
+    given = None if sample_weight is None else _weights(sample_weight, len(y))
+    if claim.kernel is not None:
+        found = _verify_kernel(claim, X[kept], y[kept], weight, kept)
+        left = len(y) - len(kept)
+        note = (f"{left} of {len(y)} rows have weight 0 or other labels and take no part",) if left else ()
+        found = replace(found, notes=found.notes + note)
+    else:
+        found = _outcome(checker.check(_plain_rows(X), y, {**claim.as_plain(), **_exact(claim, X, y, kept)}, given))
+    if found or given is None or not _differ(claim, given):
+        return found
+    return replace(found, notes=(*found.notes, OTHER_WEIGHTS))
+
+
+def _differ(claim: Certificate, weight: Vector) -> bool:
+    """Are these other weights than those of the fit? Of most claims it only matters which are 0."""
+    own = np.ones(len(weight)) if claim.sample_weight is None else np.asarray(claim.sample_weight)
+    if claim.space.weighted:
+        return not np.array_equal(own, weight)
+    return not np.array_equal(own > 0, weight > 0)
+
+
+def _outcome(found: dict[str, list[str]]) -> Verification:
+    return Verification(**{name: tuple(said) for name, said in found.items()})
+
+
+def verify_apart(claim: Certificate, X: Any, y: ArrayLike) -> Verification:
+    """The same by a process of its own that runs checker.py on two files and has nothing else of this library.
+
+    Labels are written as their numbers in order, so that they may be of any type.
+    """
+    X, y, _, _ = _data(claim, X, y, None)
+    classes, codes = np.unique(y, return_inverse=True)
+    named = None if claim.class_pair is None else tuple(np.searchsorted(classes, list(claim.class_pair)).tolist())
+    rows = _plain_rows(X)
+    arrays = {"X": rows} if rows is X else {"data": rows[0], "indices": rows[1], "indptr": rows[2], "shape": X.shape}
+    with TemporaryDirectory() as folder:
+        data, text = Path(folder, "data.npz"), Path(folder, "certificate.json")
+        np.savez(data, y=codes, **arrays)
+        text.write_text(replace(claim, class_pair=named).to_json(X, codes), encoding="utf-8")
+        command = [sys.executable, "-I", checker.__file__, str(data), str(text)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 1) or not done.stdout:
+        raise DataError(f"The checker ended with an error: {done.stderr[-500:]}")
+    return _outcome(json.loads(done.stdout)[0])
+
+
+def exact_weights(claim: Certificate, X: Any, y: ArrayLike) -> dict[str, list[str]]:
+    """The field ``alpha_exact`` of the plain form, where the claim needs one and it is found."""
+    X, y, _, kept = _data(claim, X, y, None)
+    return _exact(claim, X, y, kept)
+
+
+def _data(
+    claim: Certificate, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
+) -> tuple[Any, np.ndarray, Vector | None, np.ndarray]:
+    """X as a matrix of numbers, y, the weights, and the numbers of the rows that take part."""
+    check_structure(X)
+    check_numbers(X)
+    y = check_labels(y)
+    try:
+        if hasattr(X, "tocsr"):  # repeated places are added up, which small integers would not hold
+            X = (X.astype(np.float64) if X.dtype.kind in "iub" else X).tocsr()
+        else:
+            X = np.asarray(X)
+            wide = X.dtype.kind == "f" and X.dtype.itemsize > 8
+            X = X.astype(np.float64) if X.dtype.kind == "O" or wide else X
+    except (TypeError, ValueError) as error:
+        raise DataError(f"X is no matrix of numbers: {error}.") from error
+    if X.dtype.kind not in "fiub":
+        raise DataError(f"X holds {X.dtype.name}, not real numbers.")
+    if X.ndim != 2 or X.shape[0] != len(y):
+        raise DataError(f"X has shape {X.shape} and y has {len(y)} labels: they do not belong together.")
+    weight = _weights(claim.sample_weight if sample_weight is None else sample_weight, len(y))
+    vectors = claim.n_classes if claim.n_classes > 2 else 1
+    if claim.direction is not None and claim.kernel is None and np.size(claim.direction) != vectors * (X.shape[1] + 1):
+        about = np.size(claim.direction) // vectors - 1
+        raise DataError(f"The certificate is about {about} features, X has {X.shape[1]}.")
+    takes_part = np.ones(len(y), dtype=bool) if weight is None else weight > 0
+    if claim.class_pair is not None:
+        takes_part &= (y == claim.class_pair[0]) | (y == claim.class_pair[1])
+    kept = np.flatnonzero(takes_part)
+    if claim.n_classes == 2:
+        signs(y[kept])  # an error, where there are not two classes
+    elif len(classes := np.unique(y[kept])) != claim.n_classes:
+        raise DataError(f"The certificate is about {claim.n_classes} classes, y has {len(classes)}.")
+    return X, y, None if weight is None else weight[kept], kept
+
+
+def _weights(given: Any, n: int) -> Vector | None:
+    if given is None:
+        return None
+    if isinstance(given, np.ma.MaskedArray) or np.asarray(given).dtype.kind not in "fiub":
+        raise DataError("The weights have to be real numbers, and none of them masked.")
+    weight = np.asarray(given, dtype=np.float64)
+    if weight.shape != (n,):
+        raise DataError(f"There are {n} rows and {weight.size} weights: this is not the data of the certificate.")
+    if not np.all((weight >= 0) & (weight < np.inf)):
+        raise DataError("The weights have to be finite and not negative.")
+    return weight
+
+
+def _is_number(value: Any) -> bool:
+    real = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    return real and abs(value) <= FLOAT_MAX
+
+
+def malformed(claim: Certificate) -> str:
+    """Why this is no claim, "" if it is one: numbers that are finite, vectors of them, and a space that there is."""
+    space = claim.space
+    numbers: dict[str, Any] = {"lower": claim.lower, "radius": claim.radius, **space._asdict()}
+    numbers |= {"upper": None if claim.upper == np.inf else claim.upper}
+    if claim.kernel is not None:
+        numbers |= {name: getattr(claim.kernel, name, "none") for name in ("gamma", "degree", "coef0")}
+    switches = {name: numbers.pop(name) for name in ("free", "weighted", "fixed_length")}
+    switches["separable"] = claim.separable
+    for name, value in numbers.items():
+        if not _is_number(value) and (value is not None or name in space._fields):
+            return f"{name} is no finite number"
+    for name, switch in switches.items():
+        if not isinstance(switch, (bool, np.bool_)) and (name != "separable" or switch is not None):
+            return f"{name} is neither true nor false"
+    for name, kinds in (*((v, "fiu") for v in VECTORS), ("alpha_index", "iu")):
+        vector = getattr(claim, name)
+        if vector is None:
+            continue
+        plain = isinstance(vector, (np.ndarray, list, tuple)) and not isinstance(vector, np.ma.MaskedArray)
+        array = np.asarray(vector) if plain else np.zeros(())
+        if array.ndim != 1 or array.dtype.kind not in kinds or array.dtype.itemsize > 8 or not np.isfinite(array).all():
+            return f"{name} is no vector of finite numbers"
+    if min(space.rho, space.delta, space.hinge) < 0 or (space.hinge and space.delta):
+        return "rho, delta or hinge is negative, or slack is both plain and squared"
+    if type(claim.n_classes) is not int or claim.n_classes < 2:
+        return "the number of classes is none"
+    if (space.free or claim.kernel is not None) and claim.n_classes > 2:
+        return "a free bias and kernels are of two classes"
+    if claim.class_pair is not None and not (
+        isinstance(claim.class_pair, (tuple, list)) and len(claim.class_pair) == 2
+    ):
+        return "between does not name two classes"
+    if claim.kernel is not None and not (callable(claim.kernel.name) or isinstance(claim.kernel.name, str)):
+        return "the kernel has no name"
+    if claim.kernel is not None and claim.kernel.name == "rbf" and claim.kernel.gamma < 0:
+        return "gamma is negative"
+    return ""
+
+
+def _plain_rows(X: Any) -> Any:
+    if not hasattr(X, "indptr"):
+        return X
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X.data, X.indices, X.indptr, X.shape[1]
+
+
+def _exact(claim: Certificate, X: Any, y: np.ndarray, kept: np.ndarray) -> dict[str, list[str]]:
+    """Integers in the ratio of the exact multipliers that combine the listed patterns to 0.
+
+    Nothing of it is trusted: the checker multiplies and adds them up.
+    """
+    if claim.separable is not False or claim.alpha_index is None:
+        return {}
+    rows = X[kept].astype(np.float64)
+    patterns: Patterns
+    if claim.n_classes > 2:
+        codes = np.unique(y[kept], return_inverse=True)[1]
+        patterns = KeslerPatterns(rows, codes, claim.n_classes, claim.space._replace(free=False))
+    else:
+        patterns = Patterns(rows, signs(y[kept]), claim.space)
+    numbers, index = patterns.numbering(kept), np.asarray(claim.alpha_index)
+    if index.ndim != 1 or not np.all(np.isin(index, numbers)):
+        return {}
+    places, clock = np.searchsorted(numbers, index), Clock(SEARCH)
+    alpha = np.asarray(claim.alpha, dtype=np.float64)  # where there is none, NaN
+    try:
+        weight = _exact_weights(patterns, places, alpha, clock)
+    except OutOfTimeError:
+        return {}
+    return {} if weight is None else {"alpha_exact": [hex(w) for w in weight]}
+
+
+def _exact_weights(patterns: Any, places: np.ndarray, alpha: Vector, clock: Clock) -> list[int] | None:
+    """Integers >= 0 with which these patterns combine to 0; ``alpha``: what a claim lists. None if none were found."""
+    V = patterns.narrow_rows(places)[0]
+    weight = vanishing_weights(V, clock)
+    if weight is not None or alpha.shape != places.shape or not np.all(alpha > 0):
+        return weight
+    with np.errstate(all="ignore"):  # rows that depend on each other
+        few = gordan(patterns, places, alpha, clock)
+        if few is None:
+            return weights_near(V, alpha, clock)
+    known = dict(zip(few.rows.tolist(), few.exact, strict=True))
+    return [known.get(k, 0) for k in places.tolist()]
+
+
+def _verify_kernel(claim: Certificate, X: Any, y: np.ndarray, weight: Vector | None, kept: np.ndarray) -> Verification:
+    """The claims of a kernel's certificate, of the rows that take part."""
+    assert claim.kernel is not None
+    if claim.direction is not None and len(claim.direction) != len(kept) + 1:
+        raise DataError(f"The certificate is about {len(claim.direction) - 1} rows, here {len(kept)} take part.")
+    if claim.direction is not None and claim.direction[-1] != 0 and not claim.space.free:
+        return Verification((), ("refused: the direction has a bias, which its space has not",), ())
+    values = X.data if hasattr(X, "indptr") else X
+    if not np.all(np.isfinite(values)):
+        return Verification((), ("refused: X is not finite",), ())
+    if not float(np.abs(values).max(initial=0)) < TOO_LARGE:
+        return Verification((), (), (f"every claim (X holds numbers above {TOO_LARGE:g})",), (IN_FLOATS,))
+    if claim.kernel.name == "precomputed" and X.shape[1] <= kept.max():
+        raise DataError(f"A precomputed kernel has a column for every row; X has {X.shape[1]}, and row {kept.max()}.")
+    price = weight if claim.space.weighted else None
+    patterns = KernelPatterns(as_rows(X), signs(y), claim.space, claim.kernel, price, kept)
+    return _in_floats(claim, patterns, kept, IN_FLOATS)
+
+
+def _verify_elsewhere(claim: Certificate, home: RowSource) -> Verification:
+    """The claims about rows that live elsewhere, by passes over them."""
+    if claim.kernel is not None or claim.class_pair is not None or len(home.classes) != claim.n_classes:
+        raise DataError(
+            f"The certificate is about {claim.n_classes} classes, the rows have {len(home.classes)} classes."
+        )
+    if claim.sample_weight is not None:
+        raise DataError("Rows that live elsewhere hold their weights: a certificate with its own is about other rows.")
+    vectors = claim.n_classes if claim.n_classes > 2 else 1
+    for vector in (claim.direction, claim.slack_vector):
+        if vector is not None and np.size(vector) != vectors * (home.width + 1):
+            about = np.size(vector) // vectors - 1
+            raise DataError(f"The certificate is about {about} features, the rows have {home.width}.")
+    patterns = passed(home, 1 if claim.n_classes == 2 else None, claim.space)
+    sound = claim.space.hinge == 0
+    if sound and claim.space.delta:
+        ranges = _weight_ranges(home)
+        sound = all(claim.space.weighted and TOO_SMALL < low and high < TOO_LARGE for low, high in ranges)
+    return _in_floats(claim, patterns, None, ELSEWHERE, sound)
+
+
+def _weight_ranges(home: RowSource) -> Iterator[tuple[float, float]]:
+    """Of each block, if rows have weights."""
+    if home.take(np.zeros(1, dtype=np.int64)).weight is None:
+        return
+    for block in home.blocks():
+        weight: Any = block.weight
+        xp = getattr(block, "xp", np)
+        yield float(xp.min(weight)), float(xp.max(weight))
+
+
+def _in_floats(
+    claim: Certificate, patterns: Any, kept: np.ndarray | None, note: str, bounds: bool = True
+) -> Verification:
+    """The claims, with bounds on rounding errors. ``kept``: the numbers of the rows that take part, None for all.
+    Not ``bounds``: lower and upper are not known to be checked in this space."""
+    with np.errstate(all="ignore"):
+        try:
+            return _settled(claim, patterns, kept, note, bounds)
+        except ArithmeticError as error:
+            return Verification((), (), (f"every claim ({error}: its numbers are too far apart)",), (note,))
+
+
+def _settled(claim: Certificate, patterns: Any, kept: np.ndarray | None, note: str, bounds: bool) -> Verification:
+    found: dict[bool | None, list[str]] = {True: [], False: [], None: []}
+    sizes = [patterns.radius, *(x for x in (claim.space.rho, claim.space.delta, claim.space.hinge) if x)]
+    if not all(TOO_SMALL < x < TOO_LARGE for x in sizes):
+        beyond = f"every claim (data or space are not between {TOO_SMALL:g} and {TOO_LARGE:g})"
+        return Verification((), (), (beyond,), (note,))
+
+    def settle(name: str, holds: bool | None, why: str) -> None:
+        found[None if holds is None else bool(holds)].append(f"{name} ({why})")
+
+    a = None if claim.direction is None else np.asarray(claim.direction, dtype=np.float64)
+    if not bounds and (claim.lower is not None or claim.upper != np.inf):
+        settle("lower and upper", None, "not checked for plain slack, or weights that are no price, of rows elsewhere")
+    elif claim.lower is not None and a is None:
+        settle("lower", None, f"{claim.lower:.6g} comes without a direction")
+    elif claim.lower is not None and a is not None:
+        reached = lower_bound(patterns, a, slack=1.0)
+        reached = (
+            reached if reached <= patterns.radius * (1.0 + 1e-9) or claim.space.hinge or claim.space.delta else -np.inf
+        )
+        settle("lower", claim.lower <= reached, f"{claim.lower:.6g}, the direction reaches {reached:.6g}")
+    if bounds and claim.upper not in (None, np.inf):
+        settle("upper", *_upper_in_floats(claim, patterns, kept))
+    if claim.separable is not None:
+        margin = -np.inf if a is None else plain_margin(patterns, a, slack=1.0)
+        holds = margin > 0 if claim.separable and a is not None else (False if margin > 0 else None)
+        why = f"{claim.separable}, the direction has margin {margin:.6g}"
+        if claim.separable and not holds and a is not None and patterns.explicit:
+            holds, why = separates_exactly(patterns, a), "in rational arithmetic"
+        if claim.separable is False and holds is None and patterns.explicit and claim.alpha_index is not None:
+            holds = _vanishes(claim, patterns, kept)
+            why = "False, the listed patterns combine to exactly 0" if holds else "no combination of 0 was found"
+        if claim.separable is False and holds is None and claim.kernel is not None and claim.alpha_index is not None:
+            holds = _vanishes_in_kernel(np.asarray(claim.alpha_index), patterns, kept)
+            why = "False, exactly" if holds else "no combination of 0 was found"
+        settle("separable", holds, why)
+    R = patterns.radius
+    if claim.radius is not None:
+        settle("radius", abs(claim.radius - R) <= 1e-12 * R, f"R = {R:.6g}, claimed {claim.radius:.6g}")
+    return Verification(tuple(found[True]), tuple(found[False]), tuple(found[None]), (note,))
+
+
+def _vanishes(claim: Certificate, patterns: Any, kept: np.ndarray | None) -> bool | None:
+    """Do the listed patterns combine to 0, exactly? None where they are too many to tell."""
+    index, alpha = np.asarray(claim.alpha_index), np.asarray(claim.alpha, dtype=np.float64)
+    if len(index) > LARGEST_SYSTEM:
+        return None
+    if not _take_part(index, patterns, kept):
+        return False
+    try:
+        if _exact_weights(patterns, _places(index, kept), alpha, Clock(SEARCH)) is not None:
+            return True
+    except OutOfTimeError:
+        return None
+    return False if len(index) <= patterns.d + 2 else None
+
+
+def _vanishes_in_kernel(index: np.ndarray, patterns: KernelPatterns, kept: np.ndarray | None) -> bool | None:
+    """Do some of these patterns combine to 0, exactly? None where that is not known."""
+    if not _take_part(index, patterns, kept):
+        return False
+    places = _places(index, kept)
+    part = KernelPatterns(
+        as_rows(patterns.matrix[places]), patterns.labels[places], patterns.space, patterns.kernel, columns=index
+    )
+    return True if refute(part, np.arange(len(places))) is not None else None
+
+
+def _take_part(index: np.ndarray, patterns: Any, kept: np.ndarray | None) -> bool:
+    """Are these numbers of distinct patterns that take part?"""
+    if index.dtype.kind not in "iu" or len(np.unique(index)) != len(index):
+        return False
+    return bool(np.all((index >= 0) & (index < patterns.n) if kept is None else np.isin(index, kept)))
+
+
+def _places(index: np.ndarray, kept: np.ndarray | None) -> np.ndarray:
+    """The numbers of patterns among those that take part."""
+    return index if kept is None else np.searchsorted(kept, index)
+
+
+def _upper_in_floats(claim: Certificate, patterns: Any, kept: np.ndarray | None) -> tuple[bool | None, str]:
+    if claim.slack_vector is not None and not patterns.here:
+        found = slack_bound(patterns, np.asarray(claim.slack_vector, dtype=np.float64), slack=1.0)
+        return found <= claim.upper, f"{claim.upper:.6g}, the slacks of a vector give {found:.6g}"
+    if claim.alpha is None or claim.alpha_index is None:
+        return None, f"{claim.upper:.6g} comes without multipliers"
+    index, alpha = np.asarray(claim.alpha_index), np.asarray(claim.alpha, dtype=np.float64)
+    if len(index) != len(alpha) or not _take_part(index, patterns, kept):
+        return False, "the multipliers do not belong to distinct rows that take part"
+    if not (np.all(alpha >= 0) and 0 < alpha.sum() < np.inf):
+        return False, "the multipliers are not non-negative numbers with a positive sum"
+    if not patterns.definite:
+        return patterns.definite, "the kernel is not known to be positive semi-definite on these rows"
+    found = upper_bound(patterns, _places(index, kept), alpha, slack=1.0)
+    return found <= claim.upper, f"{claim.upper:.6g}, the multipliers give {found:.6g}"

@@ -1,0 +1,295 @@
+"""What the procedures over all patterns at once share: validate -> space -> solver -> certificate -> attributes."""
+
+from collections.abc import Sequence
+from dataclasses import field
+from functools import partial
+from itertools import pairwise
+from numbers import Integral
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from separatrix.cancellation import OutOfTimeError, StoppedError, stoppable
+from separatrix.certificates.certificate import Certificate
+from separatrix.certificates.certify import certify, lower_bound
+from separatrix.certificates.prove import prove
+from separatrix.errors import DataError
+from separatrix.fit.class_means import class_means, unmeasured
+from separatrix.fit.declare import estimator
+from separatrix.fit.separator import Data, LinearSeparator, why_stopped
+from separatrix.fit.sklearn_api import COUNT, INTERCEPT, fit_method, one_of
+from separatrix.fit.starts import starting_vectors
+from separatrix.fit.watch import Watch
+from separatrix.online.training import WINDOW
+from separatrix.passes.plain_patterns import Patterns
+from separatrix.space import Vector
+
+SMALL_FALL = 1e-3 * WINDOW  # of the criterion within a window, a thousandth per epoch: more would not change much
+
+
+class Solver(Protocol):
+    """One binary problem: ``step`` makes one epoch and returns how it ended, None while it goes on."""
+
+    patterns: Patterns
+    a: Vector
+    alpha: Vector | None
+    epochs: int
+    updates: int
+    values: list[float]
+
+    def step(self) -> str | None: ...
+
+    def running_upper(self) -> float: ...
+
+
+class Outcome(NamedTuple):
+    """What one problem came to: its solver, the vector that predicts, and how it ended."""
+
+    solver: Any
+    a: Vector
+    reason: str
+    stopped: bool = False  # by a callback, Ctrl-C or the time, which want an answer now
+    measured: bool = True  # False: a vector between the means of the classes, when there was no time for any other
+
+
+@estimator
+class BatchClassifier(LinearSeparator):
+    """Base of the procedures that look at all patterns before they correct, or that solve directly."""
+
+    fit_intercept: bool = field(default=True, kw_only=True)
+    intercept_scaling: float = field(default=1.0, kw_only=True)
+    multi_class: str = field(default="ovr", kw_only=True)
+    n_jobs: int | None = field(default=None, kw_only=True)
+    random_state: Any = field(default=None, kw_only=True)
+
+    _parameter_constraints = {
+        **INTERCEPT,
+        "multi_class": [one_of("ovr", "ovo")],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+    }
+
+    # What a subclass says of its algorithm.
+
+    def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
+        raise NotImplementedError
+
+    def _epoch_limit(self) -> float:
+        return np.inf
+
+    def _has_multipliers(self) -> bool:
+        """Whether the solver's alpha is the whole proof; otherwise a certificate is looked for."""
+        return False
+
+    def _ended(self, reason: str, certificate: Certificate) -> str:
+        """How a problem ended, in the light of its certificate."""
+        return "converged" if reason == "stationary" and certificate.separable is not None else reason
+
+    def _advice(self) -> str:
+        return "Raise max_iter or scale your features; separability(X, y) decides whether a hyperplane exists."
+
+    # The steps of a fit.
+
+    def _doubt(self, n: int) -> tuple[str, str]:
+        """More epochs help where the criterion was still falling, and nothing was found yet."""
+        quiet = self.stop_reason_ == "callback" or (self.stop_reason_ == "max_iter" and self._settled_)
+        return self.stop_reason_, "" if quiet else self._advice()
+
+    def _fit_data(self, data: Data, watch: Watch, coef_init: Any = None, intercept_init: Any = None) -> None:
+        patterns = self._problems(data)
+        starts = starting_vectors(self._space(), data, "ovr", coef_init, intercept_init)
+        self.classes_, self.multi_class_ = data.classes, "ovr"
+        solvers = self._solvers(patterns, data, starts)
+        reasons = [""] * len(solvers)
+
+        def task(k: int) -> None:
+            reasons[k] = self._run(k, solvers, watch)
+
+        watch.run_each(task, len(solvers), self.n_jobs)
+        if not data.here:
+            for p in patterns:
+                self._check_scale(p, None)
+        outcomes = [
+            Outcome(s, s.a, r or watch.stop.reason, bool(watch.stop.reason))
+            for s, r in zip(solvers, reasons, strict=True)
+        ]
+        late = [k for k, o in enumerate(outcomes) if o.reason == "max_time" and not np.any(o.a)]
+        if late:
+            means = class_means(self, data)
+            for k in late:
+                a = means.against_the_rest(k if data.planes > 1 else 1)
+                outcomes[k] = outcomes[k]._replace(a=a, measured=False)
+        with stoppable(lambda: self._look(len(solvers) - 1, solvers, watch)):
+            self._finish(outcomes, data)
+
+    def _look(self, k: int, solvers: list[Solver], watch: Watch) -> str:
+        return watch.look(k, lambda: _measures(solvers[k]), lambda: self._planes([s.a for s in solvers]))
+
+    def _run(self, k: int, solvers: list[Solver], watch: Watch) -> str:
+        limit, solver, look = self._epoch_limit(), solvers[k], partial(self._look, k, solvers, watch)
+        while solver.epochs < limit:
+            try:
+                with np.errstate(over="ignore", invalid="ignore", divide="ignore"), stoppable(look):
+                    ended = solver.step()
+            except OutOfTimeError:
+                return "max_time"
+            except StoppedError:
+                return watch.stop.reason
+            if not np.all(np.isfinite(solver.a)):
+                raise DataError(
+                    f"The vector of {type(self).__name__} overflows float64 after {solver.updates} updates. Use a "
+                    "smaller rate, and scale your features and sample weights."
+                )
+            stopped = look()
+            if ended or stopped:
+                return ended or stopped
+        return "max_iter"
+
+    def _finish(self, outcomes: list[Outcome], data: Data) -> None:
+        """Set the attributes. After an interruption bounds are measured, and not looked for."""
+        self._set(self._planes([o.a for o in outcomes]))
+        proved, late = self._has_multipliers(), None
+        proved = proved and data.here  # elsewhere no multipliers are listed
+        thorough = [
+            not o.stopped and o.reason != "max_time" and (o.reason == "stationary" or not proved) for o in outcomes
+        ]
+        certificates: list[Certificate] = []
+        try:
+            for o, more in zip(outcomes, thorough, strict=True):
+                certificates.append(self._certificate(o, data, more))
+        except (KeyboardInterrupt, StoppedError) as stop:  # while bounds were looked for
+            late = stop if isinstance(stop, KeyboardInterrupt) else None
+            reason = "interrupted" if late else "max_time" if isinstance(stop, OutOfTimeError) else "callback"
+            known = len(certificates)
+            outcomes = outcomes[:known] + [o._replace(reason=reason) for o in outcomes[known:]]
+            certificates += [self._certificate(o, data, False) for o in outcomes[known:]]
+        self._set_margins(certificates)
+        self._set_smallest_margins(
+            [self._margins_of(o.solver.patterns, o.a) if o.measured else (np.nan, np.nan) for o in outcomes]
+        )
+        self.n_updates_ = int(sum(o.solver.updates for o in outcomes))
+        self.n_visits_ = int(sum(o.solver.epochs * o.solver.patterns.n for o in outcomes))
+        self.n_epochs_ = self.n_iter_ = int(max(o.solver.epochs for o in outcomes))
+        values = [np.array(o.solver.values) for o in outcomes]
+        self.criterion_values_: Any = values[0] if len(values) == 1 else values
+        self._settled_ = all(
+            o.reason != "max_iter" or self._has_settled(o.solver, c)
+            for o, c in zip(outcomes, certificates, strict=True)
+        )
+        self._set_ends([self._ended(o.reason, c) for o, c in zip(outcomes, self.certificates_, strict=True)])
+        if late is not None:
+            raise late
+
+    def _has_settled(self, solver: Any, certificate: Certificate) -> bool:
+        """Would more epochs change little? So it is if the criterion no longer fell, or a vector that separates was
+        made better for some epochs."""
+        return settled(solver.values) or (certificate.separable is True and solver.epochs > WINDOW)
+
+    def _set_ends(self, reasons: list[str]) -> None:
+        self.converged_: bool = all(r == "converged" for r in reasons)
+        self.stop_reason_: str = why_stopped(reasons)
+
+    def _gather(self, members: list[Any]) -> None:
+        self.n_updates_ = int(sum(m.n_updates_ for m in members))
+        self.n_visits_ = int(sum(m.n_visits_ for m in members))
+        self.n_epochs_ = self.n_iter_ = int(max(m.n_epochs_ for m in members))
+        self.criterion_values_ = [m.criterion_values_ for m in members]
+        self._settled_ = all(m._settled_ for m in members)
+        self._set_ends([m.stop_reason_ for m in members])
+
+    def _certificate(self, outcome: Outcome, data: Data, thorough: bool) -> Certificate:
+        solver, make = outcome.solver, prove if thorough else certify
+        if not outcome.measured:
+            return unmeasured(solver.patterns, outcome.a, data.given_weight)
+        return make(solver.patterns, outcome.a, solver.alpha, kept=data.kept, sample_weight=data.given_weight)
+
+
+@estimator
+class IterativeClassifier(BatchClassifier):
+    """Base of those that iterate."""
+
+    max_iter: int = field(default=1000, kw_only=True)
+
+    _parameter_constraints = {**BatchClassifier._parameter_constraints, "max_iter": [COUNT]}
+
+    def _epoch_limit(self) -> float:
+        return int(self.max_iter)
+
+    @fit_method
+    def fit(self, X, y=None, sample_weight=None, coef_init=None, intercept_init=None):
+        """Fit the separator.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a home of rows
+            A home (``separatrix.data``) holds the labels too, and rows that need not fit into memory.
+        y : array-like of shape (n,)
+            Labels of any type, of two or more classes.
+        sample_weight : array-like of shape (n,), default=None
+            A weight c is the same as c copies of the row; rows of weight 0 are left out. Certificates concern the
+            unweighted margins.
+        coef_init, intercept_init : array-like, default=None
+            Where to start.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        return self._fit(X, y, sample_weight, coef_init=coef_init, intercept_init=intercept_init)
+
+
+@estimator
+class DirectClassifier(BatchClassifier):
+    """Base of those that solve at once."""
+
+    @fit_method
+    def fit(self, X, y=None, sample_weight=None):
+        """Fit the separator.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a home of rows
+            A home (``separatrix.data``) holds the labels too, and rows that need not fit into memory.
+        y : array-like of shape (n,)
+            Labels of any type, of two or more classes.
+        sample_weight : array-like of shape (n,), default=None
+            A weight c is the same as c copies of the row; rows of weight 0 are left out. Certificates concern the
+            unweighted margins.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        return self._fit(X, y, sample_weight)
+
+
+def _measures(solver: Solver) -> dict[str, Any]:
+    return {
+        "visits": solver.epochs * solver.patterns.n,
+        "epochs": solver.epochs,
+        "updates": solver.updates,
+        "upper": solver.running_upper(),
+        "lower": lambda: lower_bound(solver.patterns, solver.a),
+        "criterion": solver.values[-1] if solver.values else None,
+    }
+
+
+def settled(values: Sequence[float]) -> bool:
+    """Did the criterion ever fall by less than `SMALL_FALL` within a window of epochs?"""
+    ends = values[::WINDOW]
+    return any(after >= (1.0 - SMALL_FALL) * before for before, after in pairwise(ends))
+
+
+def row_values(value: Any, name: str, data: Data, *, positive: bool = True) -> Vector:
+    """A number per row that takes part: one for all, or one for each row of the user's data."""
+    values = np.asarray(value, dtype=np.float64)
+    if values.ndim and values.shape != (data.size,):
+        raise DataError(f"{name} has shape {values.shape}; expected a number or one per row, ({data.size},).")
+    values = np.broadcast_to(values, (data.size,))[data.kept].copy()
+    wrong = np.flatnonzero(~np.isfinite(values) | (positive & (values <= 0)))
+    if len(wrong):
+        wanted = "positive and finite" if positive else "finite"
+        raise DataError(f"{name} of row {data.kept[wrong[0]]} is {values[wrong[0]]:g}; it must be {wanted}.")
+    return values

@@ -1,0 +1,40 @@
+"""Fits that survive: the passes of a fit over rows that live elsewhere, kept in the file that ``checkpoint`` names."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separatrix.errors import NotSeparableError
+from separatrix.passes.journal import JournaledRows
+
+if TYPE_CHECKING:
+    from separatrix.fit.separator import Data
+    from separatrix.fit.watch import Watch
+
+CHECKPOINT = {"checkpoint": [str, Path, None]}
+FREE = ("checkpoint", "n_jobs", "max_time")  # parameters that change no bit of what passes tell
+
+
+@contextmanager
+def checkpointed(owner: Any, data: "Data", watch: "Watch", start: dict[str, Any]) -> Iterator["Data"]:
+    """The data of a fit whose estimator has a checkpoint, with their passes kept there."""
+    if data.here:
+        raise ValueError("checkpoint= is for rows that live elsewhere: open them by separatrix.data.")
+    with JournaledRows(data.rows, owner.checkpoint, guard(owner, start)) as rows:
+        try:
+            yield data._replace(rows=rows)
+        except NotSeparableError:
+            rows.finish()
+            raise
+        if not watch.stop.reason:
+            rows.finish()
+
+
+def guard(owner: Any, start: dict[str, Any]) -> str:
+    """What a run depends on beside its rows."""
+    params = {k: v for k, v in owner.get_params().items() if k not in FREE}
+    given = {k: None if v is None else np.asarray(v).tolist() for k, v in start.items()}
+    return f"{type(owner).__name__} {params} {given}"

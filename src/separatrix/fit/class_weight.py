@@ -1,0 +1,48 @@
+"""Class weights: factors on the weights of all rows of a class."""
+
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import compute_class_weight
+
+from separatrix.errors import UnavailableError
+from separatrix.fit.declare import estimator
+from separatrix.fit.sklearn_api import one_of
+from separatrix.passes.preparation import weighted
+
+if TYPE_CHECKING:
+    from separatrix.fit.separator import Data
+
+CLASS_WEIGHT = {"class_weight": [dict, one_of("balanced"), None]}
+
+
+@estimator
+class ClassWeightMixin:
+    """The parameter ``class_weight`` of a separator; it stands before the base that checks the data."""
+
+    class_weight: Any = field(default=None, kw_only=True)
+
+    def _check_training_data(self, *given: Any, **options: Any) -> "Data":
+        """The data with weights times the factors of their classes; with ``classes`` they are a block of more."""
+        if isinstance(self.class_weight, str) and options.get("classes") is not None:
+            raise UnavailableError(
+                f"class_weight={self.class_weight!r} counts the rows of all blocks, and partial_fit sees one. Give the "
+                "factors as a dict, for example by sklearn.utils.compute_class_weight."
+            )
+        data: Data = super()._check_training_data(*given, **options)  # type: ignore[misc]
+        if self.class_weight is None:
+            return data
+        if not data.here:
+            return data._replace(rows=weighted(data.rows, self.class_weight))
+        factors = compute_class_weight(self.class_weight, classes=data.classes, y=data.classes[data.codes])
+        if not np.all((factors > 0) & np.isfinite(factors)):
+            raise ValueError(f"class_weight={self.class_weight!r} must give every class a positive, finite factor.")
+        weight = data.weight * factors[data.codes]
+        given_weight = np.zeros(data.size)
+        given_weight[data.kept] = weight
+        return data._replace(weight=weight, given_weight=given_weight)
+
+    def _member_params(self, data: "Data") -> dict[str, Any]:
+        # it is in the weights of the data
+        return {**super()._member_params(data), "class_weight": None}  # type: ignore[misc]

@@ -1,0 +1,230 @@
+"""What the maximum margins with and without a kernel share: class weight, a fit by solvers, bounds, the gap."""
+
+from dataclasses import dataclass, field, replace
+from functools import partial
+from math import isfinite
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from separatrix.cancellation import out_of_time
+from separatrix.certificates.certificate import Certificate
+from separatrix.certificates.certify import certify, measured_multiple
+from separatrix.fit.class_means import ClassMeans, class_means, unmeasured
+from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
+from separatrix.fit.declare import estimator
+from separatrix.fit.separator import Data, LinearSeparator, why_stopped
+from separatrix.fit.sklearn_api import INTERCEPT, NOT_NEGATIVE, POSITIVE, POSITIVE_OR_INF, fit_method, one_of
+from separatrix.fit.starts import starting_vectors
+from separatrix.fit.watch import Watch, threads_for
+from separatrix.passes.plain_patterns import Patterns
+from separatrix.space import Space, Vector
+
+VALUES_AFTERWARDS = 10_000_000  # of patterns that are measured when no time is left: some hundredths of a second
+REACHED = 1e-9  # rounding outwards may cost the last digits of a gap that was reached
+
+
+@dataclass
+class Solution:
+    """One problem, solved: its vector, the patterns with multipliers and these, and by what it was solved. ``exact``: a
+    vector that separates by less than floats can tell, where needed. ``certificate``: None until it is made."""
+
+    problem: Any
+    a: Vector
+    index: np.ndarray
+    alpha: Vector
+    how: str
+    exact: Vector | None = None
+    certificate: Certificate | None = None
+    margins: tuple[float, float] = (np.nan, np.nan)  # directional and geometric
+
+
+@estimator
+class MarginClassifier(ClassWeightMixin, LinearSeparator):
+    """Base of `MaxMargin` and `KernelMaxMargin`.
+
+    Subclasses make problems (``patterns``, ``a``, ``alpha``, ``lower``, ``upper``, ``gap``, ``watch``) and solve them.
+    """
+
+    C: float = 1.0
+    loss: str = field(default="squared_hinge", kw_only=True)
+    fit_intercept: Any = field(default=True, kw_only=True)
+    intercept_scaling: float = field(default=1.0, kw_only=True)
+    tol: float = field(default=1e-4, kw_only=True)
+    max_time: float | None = field(default=None, kw_only=True)
+    multi_class: str = field(default="ovr", kw_only=True)
+    n_jobs: int | None = field(default=None, kw_only=True)
+    random_state: Any = field(default=None, kw_only=True)
+
+    _parameter_constraints = {
+        "C": [POSITIVE_OR_INF],
+        "loss": [one_of("squared_hinge", "hinge")],
+        "fit_intercept": ["boolean", one_of("unpenalized")],
+        "intercept_scaling": INTERCEPT["intercept_scaling"],
+        "tol": [NOT_NEGATIVE],
+        "max_time": [POSITIVE, None],
+        **CLASS_WEIGHT,
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+    }
+
+    def _problem(self, patterns: Any, data: Data, threads: int) -> Any:
+        raise NotImplementedError
+
+    def _solve(self, problem: Any, data: Data, start: Vector | None = None) -> Solution:
+        raise NotImplementedError
+
+    def _solution(self, problem: Any, how: str) -> Solution:
+        """The best vector that a problem has seen, and its multipliers; of a hard margin scaled to a margin of 1."""
+        raise NotImplementedError
+
+    def _fitted(self, patterns: list[Any], vectors: list[Vector], data: Data) -> dict[str, Any]:
+        """The attributes that predict."""
+        planes = self._planes(vectors, patterns[0].features)
+        if data.here:  # empty columns have been left out, where they were many
+            planes["coef_"] = patterns[0].home.in_all_columns(planes["coef_"])
+        return planes
+
+    def _measures(self, problem: Any) -> dict[str, Any]:
+        """How far a solver is, for callbacks."""
+        upper = problem.upper if problem.patterns.definite else np.inf
+        return {"upper": upper, "lower": lambda: problem.lower, "gap": problem.gap}
+
+    def _space(self) -> Space:
+        """The space in which the soft margin at C is a hard one; with plain slack one that knows its price."""
+        soft = isfinite(self.C)
+        hinge = float(self.C) if soft and self.loss == "hinge" else 0.0
+        delta = (2.0 * float(self.C)) ** -0.5 if soft and not hinge else 0.0
+        if isinstance(self.fit_intercept, str):  # free
+            return Space(1.0, delta, True, weighted=soft, hinge=hinge, fixed_length=soft)
+        rho = float(self.intercept_scaling) if self.fit_intercept else 0.0
+        return Space(rho, delta, weighted=soft, hinge=hinge, fixed_length=soft)
+
+    @fit_method
+    def fit(self, X, y=None, sample_weight=None, coef_init=None, intercept_init=None):
+        """Fit the maximum margin.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a home of rows
+            A home (``separatrix.data``) holds the labels too, and rows that need not fit into memory.
+        y : array-like of shape (n,), Dask array or series, or the name of a column of a Dask data frame
+            Labels of any type, of two or more classes.
+        sample_weight : array-like of shape (n,), default=None
+            Factors c_k on the price of slack; rows of weight 0 are left out.
+        coef_init, intercept_init : array-like, default=None
+            A vector near which the solution is expected, from which a solver may start; without a kernel.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        return self._fit(X, y, sample_weight, coef_init=coef_init, intercept_init=intercept_init)
+
+    def _doubt(self, n: int) -> tuple[str, str]:
+        undecided = np.isinf(self.C) and any(c.separable is None for c in self.certificates_)
+        return (
+            f"a gap of {max(np.inf if c.gap is None else c.gap for c in self.certificates_):.1e} > tol={self.tol:g}"
+            + (", and whether a hyperplane separates is undecided" if undecided else ""),
+            self._advice(n),
+        )
+
+    def _fit_data(self, data: Data, watch: Watch, coef_init: Any = None, intercept_init: Any = None) -> None:
+        self.classes_, self.multi_class_ = data.classes, self._mode(data.classes)
+        patterns = self._problems(data, data.weight if self._space().weighted else None)
+        threads = 1 if watch.watched else threads_for(self.n_jobs, len(patterns))
+        problems = [self._problem(p, data, threads) for p in patterns]
+
+        def look(k: int, problem: Any) -> bool:
+            def attributes() -> dict[str, Any]:
+                return self._fitted(patterns, [p.a for p in problems], data)
+
+            return bool(watch.look(k, lambda: self._measures(problem), attributes))
+
+        for k, problem in enumerate(problems):
+            problem.watch = partial(look, k)
+        starts = starting_vectors(patterns[0].space, data, self.multi_class_, coef_init, intercept_init)
+        solved: dict[int, Solution] = {}
+
+        def task(k: int) -> None:
+            start = starts[k]
+            near = None if start is None else patterns[k].in_these_columns(start)
+            solved[k] = self._solve(problems[k], data, near)
+            if problems[k].can_be_measured() or not (out_of_time() or watch.stop.reason):
+                solved[k] = self._certified(solved[k], data)
+
+        watch.run_each(task, len(problems), self.n_jobs)
+        for problem in problems:
+            problem.watch = None  # which knows all problems: a circle would keep the rows in memory after the fit
+        solutions = [solved.get(k) or self._solution(p, watch.stop.reason) for k, p in enumerate(problems)]
+        self._finish(self._in_time(solutions, data), data)
+        if watch.stop.reason == "interrupted":
+            self.converged_ = False
+        if not self.converged_ and watch.stop.reason:
+            self.stop_reason_ = watch.stop.reason
+
+    def _in_time(self, solutions: list[Solution], data: Data) -> list[Solution]:
+        """After a stop: means of classes stand in for vectors, and when the time is up only little is measured."""
+        means: ClassMeans | None = None
+        values = sum(s.problem.patterns.n * (s.problem.patterns.d + 1) for s in solutions if s.certificate is None)
+        for k, s in enumerate(solutions):
+            problem, patterns = s.problem, s.problem.patterns
+            if s.certificate is not None or (problem.lower > -np.inf and not out_of_time()):
+                continue
+            if data.here and not problem.lower > -np.inf:
+                means = means or class_means(self, data)
+                machine = patterns.n_classes > 2
+                s.a = means.of_machine() if machine else means.against_the_rest(k if data.planes > 1 else 1)
+                if patterns.explicit and values <= VALUES_AFTERWARDS:
+                    problem.measure(s.a)
+                    solutions[k] = s = self._certified(self._solution(problem, s.how), data)
+            s.certificate = s.certificate or unmeasured(patterns, s.a, data.given_weight)
+        return solutions
+
+    def _between_means(self, means: ClassMeans, i: int, j: int, data: Data) -> dict[str, Any]:
+        """One-vs-one: the attributes of a pair that has not begun."""
+        return {**means.attributes_of_pair(i, j, self._fitted, data), "n_iter_": 0}
+
+    def _certified(self, solution: Solution, data: Data) -> Solution:
+        """With its certificate and its margins."""
+        patterns = solution.problem.patterns
+        # rows that live elsewhere were passed with the vector of the problem, of which this one may be a multiple
+        a = solution.a if data.here else solution.problem.a
+        measured = measured_multiple(patterns, a) if patterns.explicit and patterns.here else None
+        certificate = certify(
+            patterns,
+            a,
+            (solution.index, solution.alpha),
+            slack_vector=getattr(solution.problem, "slack_vector", None),
+            kept=data.kept,
+            sample_weight=data.given_weight,
+            measured=measured,
+        )
+        if solution.exact is not None and certificate.separable is None:
+            direction = patterns.in_all_columns(solution.exact)
+            certificate = replace(certificate, separable=True, direction=direction)
+        return replace(solution, certificate=certificate, margins=self._margins_of(patterns, a, measured))
+
+    def _finish(self, solutions: list[Solution], data: Data) -> None:
+        patterns: list[Patterns] = [s.problem.patterns for s in solutions]
+        self._set(self._fitted(patterns, [s.a for s in solutions], data))
+        self._set_support(solutions, data)
+        solutions = [s if s.certificate is not None else self._certified(s, data) for s in solutions]
+        self._set_margins([s.certificate for s in solutions if s.certificate is not None])
+        self._set_smallest_margins([s.margins for s in solutions])
+        self._set_gap()
+        limited = any(getattr(s.problem, "limited", False) for s in solutions)
+        why = "max_time" if out_of_time() else "max_passes" if limited else "stalled"
+        self.stop_reason_ = "converged" if self.converged_ else why
+
+    def _gather(self, members: list[Any]) -> None:
+        self._set_gap()
+        self.stop_reason_ = why_stopped([m.stop_reason_ for m in members])
+
+    def _set_gap(self) -> None:
+        gaps = [np.inf if (value := c.value) is None else value - c.bound for c in self.certificates_]
+        self.dual_gap_ = gaps[0] if len(gaps) == 1 else np.array(gaps)
+        enough = max(self.tol, REACHED)
+        self.converged_ = all((gap := c.gap) is not None and gap <= enough for c in self.certificates_)

@@ -1,0 +1,406 @@
+"""What the estimators that show one pattern after the other to a rule share: their parameters, and their fit."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import field, replace
+from numbers import Integral
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from separatrix.certificates.certificate import Certificate
+from separatrix.certificates.certify import certify, lower_bound
+from separatrix.certificates.theorems import Setting
+from separatrix.certificates.theory import Theory, theory_of, theory_of_budget, theory_of_one_pass, weighted_theory
+from separatrix.data.memory import rows_together
+from separatrix.errors import DataError
+from separatrix.fit.checkpointed import CHECKPOINT
+from separatrix.fit.declare import estimator
+from separatrix.fit.early_stopping import EarlyStopping, hold_out
+from separatrix.fit.one_vs_one import like, members_of
+from separatrix.fit.over_blocks_fit import fit_over_blocks
+from separatrix.fit.partial_fit import PartialFitMixin
+from separatrix.fit.recipe import Recipe, Record, relative_weights
+from separatrix.fit.separator import Data, fingerprint, why_stopped
+from separatrix.fit.sklearn_api import COUNT, INTERCEPT, NOT_NEGATIVE, ORDER, between, fit_method, one_of
+from separatrix.fit.starts import starting_planes
+from separatrix.fit.watch import Watch
+from separatrix.online.kesler_training import MachineTraining
+from separatrix.online.loops.averaging import Nothing
+from separatrix.online.loops.budget_ledger import ERROR
+from separatrix.online.loops.state import EPOCHS, UPDATES, VISITS
+from separatrix.online.training import UNLIMITED, Training, adds_single_patterns
+from separatrix.passes.kesler_patterns import KeslerPatterns
+from separatrix.passes.plain_patterns import Patterns
+from separatrix.rules.fuzzy import FuzzyRule
+from separatrix.space import Vector
+
+ADVICE = (
+    "If the data may not be separable, Perceptron(average=True), Pocket or MaxMargin give a useful answer all the "
+    "same, and separability(X, y) decides it; otherwise scale your features or raise max_iter."
+)
+
+
+@estimator
+class OnlineClassifier(PartialFitMixin):
+    """Base of the estimators that show one pattern after the other to a rule."""
+
+    fit_intercept: bool = field(default=True, kw_only=True)
+    intercept_scaling: float = field(default=1.0, kw_only=True)
+    max_iter: int = field(default=1000, kw_only=True)
+    max_updates: int | None = field(default=None, kw_only=True)
+    shuffle: bool | str = field(default=True, kw_only=True)
+    random_state: Any = field(default=0, kw_only=True)
+    warm_start: bool = field(default=False, kw_only=True)
+    early_stopping: bool = field(default=False, kw_only=True)
+    validation_fraction: float = field(default=0.1, kw_only=True)
+    n_iter_no_change: int | None = field(default=None, kw_only=True)
+    multi_class: str = field(default="ovr", kw_only=True)
+    joint_update: str = field(default="strongest", kw_only=True)
+    n_jobs: int | None = field(default=None, kw_only=True)
+    mix: bool | None = field(default=None, kw_only=True)
+    checkpoint: Any = field(default=None, kw_only=True)
+
+    _takes_homes = True
+
+    _parameter_constraints = {
+        **INTERCEPT,
+        **ORDER,
+        "shuffle": ["boolean", one_of("blocks")],
+        **CHECKPOINT,
+        "mix": ["boolean", None],
+        "max_iter": [COUNT],
+        "max_updates": [COUNT, None],
+        "warm_start": ["boolean"],
+        "early_stopping": ["boolean"],
+        "validation_fraction": [between(0, 1, "neither")],
+        "n_iter_no_change": [COUNT, None],
+        "multi_class": [one_of("ovr", "ovo", "joint")],
+        "joint_update": [one_of("strongest", "all")],
+        "n_jobs": [Integral, None],
+    }
+    _refuses: ClassVar[dict[str, str]] = {}  # why there is no "partial_fit" or "joint"
+
+    def _recipe(self, record: Record) -> Recipe:
+        """What a subclass says of its algorithm; ``record`` has the data that it saw first."""
+        raise NotImplementedError
+
+    @fit_method
+    def fit(self, X, y=None, sample_weight=None, coef_init=None, intercept_init=None):
+        """Fit the separator.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a home of rows
+            A home (``separatrix.data``) holds the labels too, and rows that need not fit into memory.
+        y : array-like of shape (n,)
+            Labels of any type, of two or more classes.
+        sample_weight : array-like of shape (n,), default=None
+            Rows of weight 0 are left out. Other weights multiply a row's corrections as the rule's docstring says,
+            which also says where a common factor of all weights makes no difference; certificates concern the
+            unweighted margins.
+        coef_init, intercept_init : array-like, default=None
+            Where to start.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        return self._fit(X, y, sample_weight, coef_init=coef_init, intercept_init=intercept_init)
+
+    def _doubt(self, n: int) -> tuple[str, str]:
+        """More epochs help where corrections were still becoming fewer; where they were not, or the answer is a mean or
+        the best of all vectors, a warning would tell nothing that ``converged_`` does not."""
+        short = any(r.reason == "max_updates" or (r.reason == "max_iter" and not r.settled) for r in self._records_)
+        return self.stop_reason_, ADVICE if short and not self._needs_no_end() else ""
+
+    def _needs_no_end(self) -> bool:
+        """Is the answer good whenever the fit ends?"""
+        return bool(getattr(self, "average", False))
+
+    def _fit_data(self, data: Data, watch: Watch, coef_init: Any = None, intercept_init: Any = None) -> None:
+        if not data.here:
+            fit_over_blocks(self, data, watch, coef_init, intercept_init)
+            return
+        former = self._resumable(data)
+        if former is None:
+            self._seed_ = self._draw_seed()
+        self.multi_class_ = self._mode(data.classes)
+        train, patterns, held, all_patterns = self._split(data)
+        mark = fingerprint(train) if self.warm_start else None
+        same = former is not None and mark == getattr(self, "_mark_", None) and former[0].space == self._space()
+        starts = self._starts(data, coef_init, intercept_init, going_on=former is not None and not same)
+        fresh = former is None or not same or starts[0] is not None
+        records = [self._record(p) for p in patterns] if former is None or fresh else former
+        recipe = self._recipe(records[0])
+        trainings = self._trainings(patterns, train.weight, recipe, records, starts)
+        self.classes_ = data.classes
+
+        def attributes() -> dict[str, Any]:
+            return self._fitted(trainings, recipe, train)
+
+        def task(k: int) -> None:
+            training, record = trainings[k], records[k]
+            patience = self.n_iter_no_change or (5 if self.early_stopping else None)
+            stopping = EarlyStopping(patience, held[k] if held else None, record.patience) if patience else None
+            pause = pausing(k, recipe, watch, stopping, attributes) if stopping or watch.needed else None
+            visits = int(self.max_iter) * training.rows
+            record.reason = training.train(visits, self._update_limit(recipe), pause, stopping is not None)
+            record.settled = training.settled
+
+        watch.run_each(task, len(patterns), self.n_jobs)
+        for record in records:
+            record.reason = record.reason or watch.stop.reason
+        vectors = [self._vector(t, recipe) for t in trainings]
+        self._records_, self._mark_ = records, mark
+        self._set(attributes())
+        trained = np.searchsorted(data.kept, train.kept) if held else None
+        self._certify_fit(data, all_patterns, trained, trainings, vectors, recipe, fresh)
+        self._set_counts(all(r.reason in ("converged", recipe.complete_after) for r in records))
+        if not self.warm_start:  # the multipliers are in the certificate; a second copy serves resuming alone
+            for record in records:
+                record.state = record.state._replace(alpha=np.zeros(0))
+
+    def _certify_fit(
+        self,
+        data: Data,
+        patterns: list[Patterns],
+        trained: np.ndarray | None,
+        trainings: list[Any],
+        vectors: list[Vector],
+        recipe: Recipe,
+        fresh: bool,
+    ) -> None:
+        """Certificates and margins. They speak of all rows, also where only the ``trained`` ones were shown."""
+        alphas = [t.alpha for t in trainings]
+        if trained is not None:
+            n = len(data.codes)
+            vectors = [self._on_all_rows(a, trained, n) for a in vectors]
+            alphas = [None if alpha is None else _spread(alpha, trained, n) for alpha in alphas]
+        how: dict[str, Any] = {"predicts": recipe.predicts, "kept": data.kept, "sample_weight": data.given_weight}
+        certificates = [certify(p, a, alpha, **how) for p, a, alpha in zip(patterns, vectors, alphas, strict=True)]
+        for k, (training, record) in enumerate(zip(trainings, self._records_, strict=True)):
+            if alphas[k] is None:  # they were too many to keep: their sum still bounds the margin
+                certificates[k] = replace(certificates[k], upper=self._accumulated_upper(record, recipe))
+            if fresh:
+                certificates[k] = replace(certificates[k], theory=theory_at_work(training, record, certificates[k]))
+        self._set_margins(certificates)
+        self._measure_margins(patterns, vectors)
+
+    # The steps of a fit.
+
+    def _draw_seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        if self.multi_class == "joint" and "joint" in self._refuses:
+            self._refuse_machine(self._refuses["joint"])
+
+    def _refuse_machine(self, why: str) -> NoReturn:
+        raise ValueError(f'{type(self).__name__} {why}: it trains no linear machine. Use multi_class="ovr" or "ovo".')
+
+    def _split(self, data: Data) -> tuple[Data, list[Patterns], list[Patterns] | None, list[Patterns]]:
+        """The data to train with, and the problems on these, on the held-out part if there is one, and on all rows."""
+        self.validation_rows_ = np.zeros(0, np.int64)
+        problems = self._problems(data)
+        if not self.early_stopping:
+            return data, problems, None, problems
+        train, valid = hold_out(data.codes, self.validation_fraction, self._seed_)
+        self.validation_rows_ = data.kept[valid]
+        part = data.take(train)
+        return part, *self._parts(part, data.take(valid), problems), problems
+
+    def _parts(self, train: Data, valid: Data, problems: list[Patterns]) -> tuple[list[Patterns], list[Patterns]]:
+        """The problems of two parts of the rows; ``problems``: those of all."""
+        return self._problems(train), self._problems(valid)
+
+    def _record(self, patterns: Patterns) -> Record:
+        return Record(patterns.n, patterns.features, patterns.radius2, 0.0, patterns.space, patterns.radius)
+
+    def _members(self, data: Data) -> list[Any]:
+        params = self._member_params(data)
+        if self._resumable(data) is None:
+            return members_of(self, data, random_state=self._draw_seed(), **params)
+        for member in self._pairs_:
+            member.set_params(**like(self, random_state=member.random_state, **params))
+        return self._pairs_
+
+    def _resumable(self, data: Data) -> list[Record] | None:
+        """What the last fit left, if this one is to go on from it."""
+        if not self.warm_start or not hasattr(self, "_records_"):
+            return None
+        before, now = self._records_[0].d, data.width
+        if before != now:
+            self._cannot_go_on(f"{before} features, these data have {now}")
+        if not np.array_equal(self.classes_, data.classes):
+            self._cannot_go_on(f"the classes {self.classes_!r}, these data have {data.classes!r}")
+        if self.multi_class_ != self._mode(data.classes):
+            self._cannot_go_on(f"multi_class={self.multi_class_!r}, this one has {self.multi_class!r}")
+        return self._records_
+
+    def _cannot_go_on(self, what: str) -> NoReturn:
+        raise ValueError(f"warm_start cannot go on: the last fit had {what}. Use warm_start=False or a new estimator.")
+
+    def _starts(self, data: Data, coef_init: Any, intercept_init: Any, going_on: bool) -> Sequence[Vector | None]:
+        """The vector each problem starts from, None for the rule's own start. ``going_on``: from the last fit's."""
+        machine = self.multi_class_ == "joint"
+        if coef_init is not None or intercept_init is not None:
+            given = starting_planes(data.planes, data.width, coef_init, intercept_init)
+        elif going_on:
+            given = [self._last_plane(k) for k in range(data.planes)]
+        else:
+            return [None] * (1 if machine else data.planes)
+        vectors = [self._space().join(w, b) for w, b in given]
+        return [np.concatenate(vectors)] if machine else vectors
+
+    def _last_plane(self, k: int) -> tuple[Vector, float]:
+        """Coefficients and intercept from which a fit on other data starts."""
+        return self.coef_[k], float(self.intercept_[k])
+
+    def _trainings(
+        self,
+        patterns: list[Patterns],
+        weight: Vector,
+        recipe: Recipe,
+        records: list[Record],
+        starts: Sequence[Vector | None] = (),
+        *,
+        block: bool = False,
+    ) -> list[Any]:
+        """The problems, ready to be trained: from a start, from where they stood, or on a new ``block`` of data."""
+        options = {"seed": self._seed_ if self.shuffle else None, "radius2": records[0].radius2}
+        if self.shuffle == "blocks":
+            options["together"] = rows_together(patterns[0].home)
+        if recipe.relative and not block:
+            weight = relative_weights(weight)
+        trainings = self._new_trainings(patterns, recipe.rule, weight, keep_alpha=not block, **options)
+        for training, record, start in zip(trainings, records, starts or [None] * len(records), strict=True):
+            if record.state is None:
+                training.start(start)
+            else:
+                training.from_zero = record.from_zero
+                (training.resume_on_new_block if block else training.resume)(record.state)
+            training.table = recipe.rates
+            if recipe.memory is not None and isinstance(training.state.memory, Nothing):
+                training.state = training.state._replace(memory=recipe.memory(training))
+            if recipe.weight is not None:
+                training.weight = recipe.weight(training, record.own)
+            record.state, record.from_zero, record.reason = training.state, training.from_zero, ""
+        return trainings
+
+    def _new_trainings(self, patterns: list[Patterns], rule: Any, weight: Vector, **options: Any) -> list[Any]:
+        kind: Any = Training
+        if isinstance(patterns[0], KeslerPatterns):
+            if not adds_single_patterns(rule):
+                self._refuse_machine("does not correct by multiples of single patterns")
+            kind, options["rivals"] = MachineTraining, self.joint_update
+        return [kind(p, rule, weight, **options) for p in patterns]
+
+    def _update_limit(self, recipe: Recipe) -> int:
+        return min(recipe.limit, UNLIMITED if self.max_updates is None else int(self.max_updates))
+
+    def _vector(self, training: Training, recipe: Recipe) -> Vector:
+        """The vector that predicts; numbers too large for it are an error, never a silent NaN."""
+        vector = recipe.predicting(training)
+        if not np.all(np.isfinite(vector)):
+            raise DataError(
+                f"The vector of {type(self).__name__} overflows float64 after {int(training.state.counts[UPDATES])} "
+                "updates. Scale your features and sample weights, or use a smaller rate."
+            )
+        return vector
+
+    def _on_all_rows(self, vector: Vector, trained: np.ndarray, n: int) -> Vector:
+        """A vector that was trained on some rows, for certificates about all n."""
+        return vector
+
+    def _fitted(self, trainings: list[Any], recipe: Recipe, data: Data) -> dict[str, Any]:
+        """The attributes that predict, as they are now."""
+        return self._planes([recipe.predicting(t) for t in trainings])
+
+    def _set_counts(self, converged: bool) -> None:
+        counts = np.array([r.state.counts for r in self._records_])
+        self.n_updates_ = int(counts[:, UPDATES].sum())
+        self.n_visits_ = int(counts[:, VISITS].sum())
+        self.n_epochs_ = self.n_iter_ = int(counts[:, EPOCHS].max())
+        self.converged_ = converged
+        self.stop_reason_ = "converged" if converged else why_stopped([r.reason for r in self._records_])
+
+    def _gather(self, members: list[Any]) -> None:
+        self._records_ = [record for member in members for record in member._records_]
+        self.validation_rows_ = np.unique(np.concatenate([m.validation_rows_ for m in members]))
+        self._set_counts(all(m.converged_ for m in members))
+
+
+@estimator
+class AdditiveClassifier(OnlineClassifier):
+    """Base of the rules that only add multiples of patterns: they can run in the extended space."""
+
+    delta: float = field(default=0.0, kw_only=True)
+
+    _parameter_constraints = {**OnlineClassifier._parameter_constraints, "delta": [NOT_NEGATIVE]}
+
+
+def pausing(
+    k: int, recipe: Recipe, watch: Watch, stopping: EarlyStopping | None, attributes: Callable[[], dict[str, Any]]
+) -> Callable[[Training], str | None]:
+    """What to do between two pieces of problem k: tell callbacks, and see whether it is to end."""
+
+    def pause(training: Training) -> str | None:
+        counts = training.state.counts
+        reason = watch.look(
+            k,
+            lambda: {
+                "visits": int(counts[VISITS]),
+                "epochs": int(counts[EPOCHS]),
+                "updates": int(counts[UPDATES]),
+                "upper": training.running_upper(),
+                "lower": lambda: lower_bound(training.patterns, recipe.predicting(training)),
+            },
+            attributes,
+        )
+        if not reason and stopping is not None and stopping.due(counts, recipe.predicting(training)):
+            return "early_stopping"
+        return reason or None
+
+    return pause
+
+
+def theory_at_work(training: Training, record: Record, certificate: Certificate) -> Theory | None:
+    """What theory says of a run: from the rule's own start, on patterns of weight 1."""
+    if getattr(training, "rivals", "") == "all":  # one visit shows several patterns in turn
+        return None
+    rule, updates = training.rule, int(training.state.counts[UPDATES])
+    if not (training.from_zero and training.state.counts[VISITS]):
+        return None
+    if getattr(training, "budgeted", False):  # what was added is taken out again
+        return _theory_within_budget(training, certificate, updates)
+    if isinstance(rule, FuzzyRule):
+        return weighted_theory(
+            rule, training.patterns, training.weight, training.vector, certificate.upper, training.alpha, updates
+        )
+    if not np.all(training.weight == 1.0):
+        return None
+    if training.state.counts[VISITS] <= training.rows and not (certificate.lower or 0.0) > 0:
+        once = theory_of_one_pass(rule, training.patterns, training.patterns.unit(training.vector), updates)
+        if once is not None:
+            return once
+    setting = Setting(training.patterns.radius, record.peak, record.d + (record.space.rho > 0))
+    return theory_of(rule, setting, certificate.lower, certificate.upper, certificate.direction, updates)
+
+
+def _theory_within_budget(training: Any, certificate: Certificate, updates: int) -> Theory | None:
+    if not np.all(training.weight == 1.0) or training.policy == "random":
+        return None
+    error, radius = float(training.state.memory.sums[ERROR]), training.patterns.radius
+    return theory_of_budget(
+        training.policy, training.budget or 0, error, radius, certificate.lower, certificate.upper, updates
+    )
+
+
+def _spread(alpha: Vector, rows: np.ndarray, n: int) -> Vector:
+    """Multipliers of the patterns of some rows as multipliers of all."""
+    full = np.zeros((n, len(alpha) // len(rows)))
+    full[rows] = alpha.reshape(len(rows), -1)
+    return full.ravel()

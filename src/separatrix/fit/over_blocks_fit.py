@@ -1,0 +1,230 @@
+"""The fit of an online estimator to rows that live elsewhere: in their order, or mixed on a cluster."""
+
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separatrix.errors import UnavailableError
+from separatrix.fit.recipe import Recipe, Record
+from separatrix.online.loops.averaging import Nothing
+from separatrix.online.loops.state import EPOCHS, UPDATES, VISITS
+from separatrix.online.over_blocks import BlockRule, Course, leaves, mixed_block, mixed_state, put_back
+from separatrix.online.training import Training, adds_single_patterns
+from separatrix.passes import journal
+from separatrix.passes.summaries import Mixture, Standing
+from separatrix.rules.base import attribute
+
+if TYPE_CHECKING:
+    from separatrix.fit.separator import Data
+    from separatrix.fit.watch import Watch
+
+IN_ORDER = "in-order"  # the key of a run in a checkpoint
+
+
+def check(owner: Any) -> None:
+    """Refuse what needs all rows at once, or a number of every row."""
+    name = type(owner).__name__
+    if "partial_fit" in owner._refuses:
+        raise UnavailableError(f"{name} {owner._refuses['partial_fit']}: it needs rows in the memory of this process.")
+    if owner._space().delta > 0:
+        raise UnavailableError(f"{name}(delta > 0) keeps a multiplier of every row, which rows elsewhere forbid.")
+    for option in ("early_stopping", "warm_start", "n_iter_no_change"):
+        if getattr(owner, option):
+            raise UnavailableError(f"{name}({option}=...) needs rows in the memory of this process.")
+
+
+def fit_over_blocks(owner: Any, data: "Data", watch: "Watch", coef_init: Any, intercept_init: Any) -> None:
+    check(owner)
+    owner._seed_, owner.classes_, owner.multi_class_ = owner._draw_seed(), data.classes, owner._mode(data.classes)
+    problems: list[Any] = owner._problems(data)
+    for p in problems[1:]:
+        p.shape = problems[0].shape  # sizes do not depend on labels
+    owner._check_scale(problems[0], None)
+    records = [owner._record(p) for p in problems]
+    recipe = owner._recipe(records[0])
+    starts = owner._starts(data, coef_init, intercept_init, going_on=False)
+    how = BlockRule(
+        recipe.rule,
+        owner._seed_ if owner.shuffle else None,
+        records[0].radius2,
+        getattr(owner, "joint_update", "strongest"),
+    )
+    fit = _Mixing if _mixes(owner, data, recipe) else _InOrder
+    trainings = fit(owner, data, watch, problems, records, recipe, how, starts).run()
+    owner._records_, owner._mark_, owner.validation_rows_ = records, None, np.zeros(0, np.int64)
+    vectors = [owner._vector(t, recipe) for t in trainings]
+    owner._set(owner._fitted(trainings, recipe, data))
+    owner._certify_fit(data, problems, None, trainings, vectors, recipe, False)
+    owner._set_counts(all(r.reason in ("converged", recipe.complete_after) for r in records))
+
+
+def _mixes(owner: Any, data: "Data", recipe: Recipe) -> bool:
+    """Asked for, or by default on a cluster, where order would bring every block here."""
+    can = (
+        adds_single_patterns(recipe.rule)
+        and recipe.memory is None
+        and recipe.weight is None
+        and recipe.rates is None
+        and not attribute(recipe.rule, "starts_on_first")
+    )
+    if owner.mix and not can:
+        raise UnavailableError(
+            f"mix=True takes the mean of vectors that a rule reaches on its own: {type(owner).__name__} with these "
+            "parameters keeps more than a vector. Use mix=False."
+        )
+    return bool(can and (owner.mix or (owner.mix is None and data.rows.prefers_mixing)))
+
+
+class _InOrder:
+    """Block after block by the compiled loop with its resumable state."""
+
+    def __init__(self, owner: Any, data: "Data", watch: "Watch", problems: Any, records: Any, recipe: Recipe,
+                 how: BlockRule, starts: Any):  # fmt: skip
+        self.owner, self.data, self.watch, self.problems = owner, data, watch, problems
+        self.records: list[Record] = records
+        self.recipe, self.how, self.starts = recipe, how, starts
+        self.limit = owner._update_limit(recipe)
+        self.trainings: list[Training] = []
+        self.journal = getattr(data.rows, "journal", None)
+
+    def run(self) -> list[Training]:
+        course, home = Course(len(self.problems)), self.data.rows
+        epochs, last_note = int(self.owner.max_iter), time.monotonic()
+        done = self._resumed(course)
+        self._end(course, epochs)  # a checkpoint may be of the moment after the last block
+        while course.running and done is not None:
+            for number, block in enumerate(home.blocks_from(done), done):
+                if block.n == 0:
+                    continue
+                last = block.first + block.n == home.n
+                self._show(block.here(), last, course)
+                done = 0 if last else number + 1
+                if self.journal is not None and time.monotonic() - last_note >= journal.EVERY:
+                    self.journal.note(IN_ORDER, done, self._standing(course))
+                    last_note = time.monotonic()
+                stopped = self._look()
+                if stopped or not course.running:
+                    break
+            self._end(course, epochs, stopped)
+        for record, reason in zip(self.records, course.reasons, strict=True):
+            record.reason = reason
+        if self.journal is not None and not self.watch.stop.reason and done is not None:
+            self.journal.add(IN_ORDER, self._standing(course))
+        return self.trainings
+
+    def _end(self, course: Course, epochs: int, stopped: str = "") -> None:
+        """Give the reason to all problems that have none, where there is one."""
+        passed = max((int(r.state.counts[EPOCHS]) for r in self.records if r.state is not None), default=0)
+        if stopped or passed >= epochs:
+            course.reasons = [r or stopped or "max_iter" for r in course.reasons]
+
+    def _show(self, block: Any, last: bool, course: Course) -> None:
+        self.trainings = []
+        for k, (p, record) in enumerate(zip(self.problems, self.records, strict=True)):
+            training = self._on(p.seen.patterns(block, p.n_classes), block.weight, record, k)
+            course.show(k, training, last, self.limit)
+            self.trainings.append(training)
+
+    def _on(self, patterns: Any, weight: Any, record: Record, k: int) -> Training:
+        """The training of a problem on a block, from where it stands."""
+        if self.recipe.relative and weight is not None:
+            sizes = self.problems[k].shape
+            weight = weight * (sizes.n / sizes.weight)
+        training = self.how.training(patterns, weight)
+        if record.state is None:
+            training.start(self.starts[k])
+        else:
+            training.from_zero = record.from_zero
+            training.resume_on_new_block(record.state)
+        training.table = self.recipe.rates
+        if self.recipe.memory is not None and isinstance(training.state.memory, Nothing):
+            training.state = training.state._replace(memory=self.recipe.memory(training))
+        if self.recipe.weight is not None:
+            training.weight = self.recipe.weight(training, record.own)
+        record.state, record.from_zero = training.state, training.from_zero
+        return training
+
+    def _look(self) -> str:
+        """Tell callbacks, once for each problem."""
+        stopped = ""
+        for k, training in enumerate(self.trainings):
+            counts = training.state.counts
+            stopped = self.watch.look(
+                k,
+                lambda: {
+                    "visits": int(counts[VISITS]),  # noqa: B023 -- called at once
+                    "epochs": int(counts[EPOCHS]),  # noqa: B023
+                    "updates": int(counts[UPDATES]),  # noqa: B023
+                    "upper": training.running_upper(),  # noqa: B023
+                },
+                lambda: self.owner._fitted(self.trainings, self.recipe, self.data),
+            )
+        return stopped
+
+    # Checkpoints
+
+    def _standing(self, course: Course) -> Standing:
+        arrays = [array for record in self.records for array in leaves(record.state)]
+        return Standing(course.fresh, course.reasons, arrays)
+
+    def _resumed(self, course: Course) -> int | None:
+        """Blocks of the epoch that are done; None where the run had ended."""
+        done, kept, ended = 0, None, None
+        if self.journal is not None:
+            done, kept = self.journal.on_its_way(IN_ORDER)
+            ended = self.journal.passes.get(IN_ORDER)
+            kept = kept if ended is None else ended
+        if kept is None:
+            return 0
+        if self.recipe.weight is not None:
+            raise UnavailableError(f"{type(self.owner).__name__} cannot go on from a checkpoint. Remove it.")
+        # a row tells the shapes of the arrays that are filled again
+        self._show(self.data.rows.take(np.zeros(1, np.int64)), True, Course(len(self.problems)))
+        arrays = iter(kept.arrays)
+        for record in self.records:
+            put_back(record.state, arrays)
+        course.fresh[:], course.reasons[:] = kept.fresh, kept.reasons
+        return done if ended is None else None
+
+
+class _Mixing(_InOrder):
+    """One epoch over every block at the same time, then the mean."""
+
+    def run(self) -> list[Training]:
+        owner, count = self.owner, len(self.problems)
+        d = self.problems[0].d + 1
+        vectors = np.array([np.zeros(d) if start is None else start for start in self.starts])
+        totals, updates, visits = np.zeros(count), np.zeros(count, np.int64), 0
+        reason, epoch = "max_iter", 0
+        while epoch < int(owner.max_iter):
+            how = self.how if self.how.seed is None else self.how._replace(seed=(self.how.seed + epoch) % 2**31)
+            work = partial(mixed_block, how, [p.seen for p in self.problems], self.problems[0].n_classes, vectors)
+            found: Mixture = self.data.rows.run(partial(work, updates))
+            epoch += 1
+            visits += found.rows
+            vectors, totals, updates = found.vectors / found.blocks, totals + found.totals / found.blocks, (
+                updates + found.updates
+            )  # fmt: skip
+            self._set(vectors, totals, updates, visits, epoch)
+            stopped = self._look()
+            if stopped or not found.fresh.any():
+                reason = stopped or "converged"
+                break
+            if np.all(updates >= self.limit):
+                reason = "max_updates"
+                break
+        for record in self.records:
+            record.reason = reason
+        return self.trainings
+
+    def _set(self, vectors: Any, totals: Any, updates: Any, visits: int, epochs: int) -> None:
+        few = self.data.rows.take(np.zeros(1, np.int64))
+        self.trainings = []
+        for k, (p, record) in enumerate(zip(self.problems, self.records, strict=True)):
+            training = self.how.training(p.seen.patterns(few, p.n_classes), few.weight)
+            training.from_zero = self.starts[k] is None
+            training.state = mixed_state(vectors[k].copy(), float(totals[k]), (int(updates[k]), visits, epochs))
+            record.state, record.from_zero = training.state, training.from_zero
+            self.trainings.append(training)

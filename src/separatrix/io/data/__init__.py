@@ -1,1 +1,0 @@
-"""Tables and arrays from files."""

@@ -1,0 +1,92 @@
+"""Where a fit stands: the state that all loops share, and the end of an epoch."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+
+from separatrix.online.loops.order import draw
+
+RUNNING, CONVERGED, EXHAUSTED = 0, 1, 2
+FACTOR, NORM2, TOTAL, SPREAD, DOUBT = 0, 1, 2, 3, 4  # places in State.real
+POSITION, FRESH, UPDATES, VISITS, EPOCHS, RUN, PLACE = 0, 1, 2, 3, 4, 5, 6  # places in State.counts
+
+
+# Called instead of inlined, a helper gets the arrays of its arguments over the stack, word by word.
+inlined = register_jitable(forceinline=True)
+
+
+class Frame(NamedTuple):
+    """The space as a kernel needs it: patterns are ``scale * l * (x, rho)``, extended by sqrt(delta2)."""
+
+    rho: float
+    delta2: float
+    scale: float
+    radius2: float
+
+
+class State(NamedTuple):
+    v: np.ndarray  # d + 1; a = c v
+    alpha: np.ndarray  # n multiples of patterns in units of v, or empty: not kept
+    memory: Any  # see averaging.py
+    real: np.ndarray  # c, |a^ext|^2; sum alpha and, if extended, |alpha|^2 in units of v; doubt about |a^ext|^2
+    counts: np.ndarray  # position in the epoch, its updates so far, updates, visits, epochs, visits since an update,
+    # and the rival at which a row that was left half-way goes on (kesler_loop.py)
+
+
+@register_jitable
+def end_epoch(count, order, status):
+    """Start the next epoch; this one tells that the fit has converged if it passed without an update that counts."""
+    if count[FRESH] == 0:
+        status = CONVERGED
+    count[POSITION] = 0
+    count[FRESH] = 0
+    count[EPOCHS] += 1
+    draw(order, count[EPOCHS])
+    return status
+
+
+@inlined
+def next_row(count, order, status):
+    """Leave the row at hand."""
+    count[POSITION] += 1
+    return status if count[POSITION] < order.sequence.shape[0] else end_epoch(count, order, status)
+
+
+@inlined
+def end_visit(count, order, status):
+    """Count a visit, and leave its row."""
+    count[VISITS] += 1
+    return next_row(count, order, status)
+
+
+@inlined
+def add_multiple(state, i, g):
+    """Enter an update by g times pattern i into the books."""
+    if state.alpha.shape[0] > 0:
+        state.alpha[i] += g
+    state.real[TOTAL] += g
+    state.counts[UPDATES] += 1
+    state.counts[FRESH] += 1
+
+
+@inlined
+def squared_length(v):
+    s = 0.0
+    for j in range(v.shape[0]):
+        s += v[j] * v[j]
+    return s
+
+
+@inlined
+def copy(source, target):
+    """``target[:] = source``; written so, numba would compile for two seconds what to say if the lengths differed."""
+    for j in range(target.shape[0]):
+        target[j] = source[j]
+
+
+@inlined
+def rescale(v, c):
+    """v <- c v, without binding the name v anew: that would cost reference counting in every visit of a loop."""
+    for j in range(v.shape[0]):
+        v[j] *= c

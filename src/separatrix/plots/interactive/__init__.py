@@ -1,0 +1,1 @@
+"""Figures with Bokeh, for notebooks, the report and the studio."""

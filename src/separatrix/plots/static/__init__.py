@@ -1,0 +1,1 @@
+"""Displays with matplotlib, on scikit-learn's conventions."""

@@ -1,1 +1,0 @@
-"""A resumable run of a compiled loop."""
