@@ -2,6 +2,7 @@
 
 import ast
 import errno
+import hashlib
 import importlib
 import os
 import pickle
@@ -87,6 +88,11 @@ def test_a_cache_that_is_written_at_once_damaged_or_on_a_full_disk(tmp_path):
     assert not [file for file in (tmp_path / "b").rglob("*") if file.is_file()]
 
 
+def sealed(content):
+    """With the checksum of a file that is whole."""
+    return hashlib.sha256(content).digest() + content
+
+
 DAMAGE = {
     "nothing": lambda content: b"",
     "cut": lambda content: content[: len(content) // 2],
@@ -95,6 +101,7 @@ DAMAGE = {
     "pickle": lambda content: pickle.dumps(("another", "version")),
     "bit": lambda content: content[:-1000] + bytes([content[-1000] ^ 1]) + content[-999:],
     "head": lambda content: b"x" + content[1:],
+    "moved": lambda content: sealed(b"cseparatrix.before_it_moved\nCSR\n."),
 }
 
 

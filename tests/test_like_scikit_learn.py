@@ -8,7 +8,6 @@ import scipy.sparse as sp
 from cases import EVERYONE
 from sklearn.callback import ScoringMonitor
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.model_selection import StratifiedKFold
 
@@ -16,7 +15,6 @@ from separatrix import (
     LMS,
     ROMMA,
     BatchPerceptron,
-    GradientDescent,
     HoKashyap,
     KernelMaxMargin,
     KernelPerceptron,
@@ -131,33 +129,13 @@ def test_support_vectors_at_every_price(C, mode, layout, tmp_path):
         np.testing.assert_array_equal(again.predict(far), model.predict(far))
 
 
-def test_former_names_are_checked_as_those_of_today_are():
+def test_tolerances_are_checked_under_their_own_names():
     X, y = IRIS
     for cls in (Relaxation, PassiveAggressive, ROMMA):
-        for name in ("tol", "margin_tol"):
-            with pytest.raises(ValueError, match=f"'{name}'"):
-                cls(**{name: 5.0}).fit(X, y == 0)
-
-
-@pytest.mark.parametrize(
-    ("model", "former"),
-    [
-        (Relaxation(margin_tol=0.2, shuffle=False), Relaxation(tol=0.2, shuffle=False)),
-        (LMS(step_tol=0.1), LMS(tol=0.1)),
-        (GradientDescent(step_tol=0.1), GradientDescent(tol=0.1)),
-        (HoKashyap(bound_tol=0.0, max_iter=20), HoKashyap(tol=0.0, max_iter=20)),
-    ],
-    ids=lambda model: type(model).__name__,
-)
-def test_former_names_of_tolerances(model, former):
-    """`tol` is a certified gap or has another name; the old one still works, and warns."""
-    X, y = IRIS
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(X, y == 0)
-        with pytest.warns(FutureWarning, match="tol of .* is called (margin|step|bound)_tol"):
-            former.fit(X, y == 0)
-    np.testing.assert_array_equal(former.coef_, model.coef_)
+        with pytest.raises(ValueError, match="'margin_tol'"):
+            cls(margin_tol=5.0).fit(X, y == 0)
+        with pytest.raises(TypeError, match="'tol'"):  # a certified gap, which these rules have not
+            cls(tol=0.1)
 
 
 @pytest.mark.slow

@@ -130,7 +130,10 @@ def _entries() -> type:
                 return None
             if hashlib.sha256(content[CHECKSUM:]).digest() != content[:CHECKSUM]:
                 return None
-            stamp, whole_key, form = pickle.loads(content[CHECKSUM:])
+            try:
+                stamp, whole_key, form = pickle.loads(content[CHECKSUM:])
+            except Exception:  # it was written by a version whose classes were in other modules
+                return None
             return form if (stamp, whole_key) == (self.stamp, key) else None
 
         def save(self, key: Any, form: Any) -> None:

@@ -132,7 +132,7 @@ class MaxMargin(MarginClassifier):
     >>> model = MaxMargin(C=float("inf")).fit(X, y == 0)
     >>> print(model.certificate_)
     separable: margin 0.749117, at least 100.00% of the best; no margin above 0.749117 exists (rho = 1)
-    >>> model = MaxMargin(C=1.0, loss="hinge", fit_intercept="unpenalized").fit(X, y == 1)  # what SVC(kernel="linear") solves
+    >>> model = MaxMargin(C=1.0, loss="hinge", fit_intercept="unpenalized").fit(X, y == 1)  # that of SVC
     >>> print(f"{model.certificate_.value:.4f}", model.n_support_)
     88.5380 [48 46]
     """
@@ -234,16 +234,16 @@ class MaxMargin(MarginClassifier):
             return problem.a if separates_exactly(patterns, problem.a) else None
         if answer.separable is not False or answer.infeasibility_proof is None:
             return None
-        rows = answer.infeasibility_proof.rows
+        proof = answer.infeasibility_proof
         certificate = refutation(
-            patterns, rows, answer.infeasibility_proof.weight, answer.infeasibility_proof.norm, exact=True, kept=data.kept,
+            patterns, proof.rows, proof.weight, proof.norm, exact=True, kept=data.kept,
             sample_weight=data.given_weight,
         )  # fmt: skip
         what = "linear machine" if patterns.n_classes > 2 else "hyperplane"
         where = "" if patterns.space.rho else " through the origin"
         raise NotSeparableError(
-            f"No {what}{where} separates the classes: a combination of {len(rows)} patterns with non-negative weights "
-            "is 0 exactly (see the error's certificate). Use a finite C for a soft margin.",
+            f"No {what}{where} separates the classes: a combination of {len(proof.rows)} patterns with non-negative "
+            "weights is 0 exactly (see the error's certificate). Use a finite C for a soft margin.",
             certificate,
         )
 

@@ -93,7 +93,8 @@ class PartialFitMixin(LinearSeparator):
         if before != self._space():
             raise ValueError(
                 f"partial_fit cannot go on in another space: {before.describe()} before, now "
-                f"{self._space().describe()}. Use a new estimator for other values of intercept_scaling, delta or fit_intercept."
+                f"{self._space().describe()}. Use a new estimator for other values of intercept_scaling, delta or "
+                "fit_intercept."
             )
         if self.multi_class_ != self._mode(data.classes):
             raise ValueError(
