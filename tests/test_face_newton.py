@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 from sklearn.exceptions import ConvergenceWarning
 
-from separatrix import MaxMargin, NotSeparableError
+from separatrix import MaxMargin, NotSeparableError, separability
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.solvers import choice as solvers
 from separatrix.solvers import face_factor, face_newton, nearest_point
@@ -299,3 +299,11 @@ def test_nearly_hard_margins_of_sector(C, loss):
 def test_mushrooms_by_faces_of_low_rank(C):
     X, y = svmlight("mushrooms", "mushrooms")
     assert MaxMargin(C, tol=1e-9, solver="dual-coordinates").fit(X, y).converged_
+
+
+def test_steps_end_although_they_come_nearer_and_nearer():
+    """Rounding errors leave no vector that separates these rows; exact integers then decide."""
+    X = 1e9 + np.array([[0.0, -1.0, -3.0], [0.0, 0.0, 0.0], [-2.0, -1.0, 0.0]])
+    answer = separability(sp.csr_matrix(X), [0, 1, 0])
+    assert answer.separable is True
+    assert answer.exact

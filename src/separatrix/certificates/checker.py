@@ -18,8 +18,7 @@ its negative in block j. |a| leaves the last entry out if the bias is free. A ce
     alpha_index, alpha   multipliers >= 0 of distinct patterns. upper: no unit vector has a larger margin, for it has
                     at most |sum alpha_k y_k| / sum alpha_k. Or slack_vector a: they are weight_k max(0, 1 - a.y_k)
     alpha_exact     integers as text ("0x1f"), else alpha. separable false: they combine the patterns to 0 (Gordan)
-    weak            a vector with a.y_k >= 0 for all k and > 0 for some. radius: max |y_k| within 1e-12, or within 3/4
-                    of the distance of subnormal floats, 2^-1074, where that is more: none may be nearer
+    weak            a vector with a.y_k >= 0 for all k, > 0 for some. radius: max |y_k| within 1e-12 of itself or 3/2^1076
 Floats with proved error bounds come first; what they leave in doubt is done again by the same lines in fractions.
 """
 
@@ -341,9 +340,8 @@ class _Patterns:
 
     def radius(self) -> bool:
         r = self.number("radius", 0.0)
-        slip = max(r * TOLERANCE, Fraction(3, 2**1076))
-        least, most = max(r - slip, Fraction(0)) ** 2, (r + slip) ** 2
-        return self.decide(lambda s: -s <= most) and not self.decide(lambda s: -s < least)
+        slip = max(r * TOLERANCE, Fraction(3, 2**1076))  # no float may be nearer than 2^-1075; it may be rounded twice
+        return self.decide(lambda s: -s <= (r + slip) ** 2) and not self.decide(lambda s: -s < max(r - slip, 0) ** 2)
 
 
 def check(X: Any, y: Any, claim: Any, sample_weight: Any = None, all_rows: bool = False) -> dict[str, list[str]]:

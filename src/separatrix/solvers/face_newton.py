@@ -25,11 +25,7 @@ from separatrix.space import Vector
 
 BETWEEN = 8  # sweeps after the steps on a face
 STEPS = 6  # on faces, before sweeps
-FACTORS, FLOP, ENTRY = (
-    4.0,
-    0.035,
-    5.0,
-)  # that a solution takes; in visits of a value, a multiplication of them, an entry
+FACTORS, FLOP, ENTRY = 4.0, 0.035, 5.0  # a solution's factors; in visits of a value: a multiplication, an entry
 LARGEST = 5000  # rows of a face whose matrix is factored
 CG_STEPS, CG_RESIDUAL = 200, 1e-3  # of larger ones
 RIDGE, LARGEST_RIDGE = 1e-13, 1e-2  # of |y|^2
@@ -37,6 +33,7 @@ SHARES = (1.0, 0.25, 0.0625)  # of a step that are tried
 SHORT = 1e-3  # a step within the bounds that asks for a larger ridge
 ROUNDING = 1e-14  # of the objective
 NOTHING = 1e-12  # of R: a bound on the hard margin that is as good as 0
+FUTILE = 60  # rounds without a vector that separates: it may come nearer to one for ever, on rows that have none
 
 
 def follow(problem: Problem, sweeps: Sweeps) -> None:
@@ -47,6 +44,8 @@ def follow(problem: Problem, sweeps: Sweeps) -> None:
         steps.enter(sweeps.alpha)
         gap = problem.gap
         if problem.done() or (problem.hard and problem.upper <= NOTHING * problem.patterns.radius):
+            return
+        if gap == 1.0 and rounds >= FUTILE:
             return
         fall = math.log(before / gap) if rounds and 0 < gap < before else 0.0
         to_go = count * math.log(gap / max(problem.tol, 1e-16)) / fall if fall > 0 else np.inf
