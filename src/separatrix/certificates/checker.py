@@ -18,7 +18,7 @@ its negative in block j. |a| leaves the last entry out if the bias is free. A ce
     alpha_index, alpha   multipliers >= 0 of distinct patterns. upper: no unit vector has a larger margin, for it has
                     at most |sum alpha_k y_k| / sum alpha_k. Or slack_vector a: they are weight_k max(0, 1 - a.y_k)
     alpha_exact     integers as text ("0x1f"), else alpha. separable false: they combine the patterns to 0 (Gordan)
-    weak            a vector with a.y_k >= 0 for all k, > 0 for some. radius: max |y_k| within 1e-12 of itself or 3/2^1076
+    weak            a vector with a.y_k >= 0 for all k, > 0 for some. radius: max |y_k| but for 1e-12 of it or 3/2^1076
 Floats with proved error bounds come first; what they leave in doubt is done again by the same lines in fractions.
 """
 
