@@ -61,7 +61,7 @@ def test_rows_that_live_elsewhere(cls):
     y, order = Y[2], {"shuffle": False} if cls is Perceptron else {}
     model = cls(class_weight="balanced", max_iter=5, **order)
     here = vectors(model.fit(X, y))
-    blocks = package.rows.blocks([(X[:25], y[:25]), (X[25:], y[25:])])
+    blocks = package.data.from_blocks([(X[:25], y[:25]), (X[25:], y[25:])])
     np.testing.assert_allclose(vectors(model.fit(blocks)), here, rtol=1e-12)
 
 
@@ -71,7 +71,7 @@ def test_class_weights_multiply_sample_weights_of_blocks(cls):
     options = {"shuffle": False, "max_iter": 5} if cls is Perceptron else {}
     model = cls(class_weight=FACTORS, **options)
     expected = vectors(model.fit(X, y, sample_weight=own))
-    blocks = package.rows.blocks([(X[:25], y[:25], own[:25]), (X[25:], y[25:], own[25:])])
+    blocks = package.data.from_blocks([(X[:25], y[:25], own[:25]), (X[25:], y[25:], own[25:])])
     np.testing.assert_allclose(vectors(model.fit(blocks)), expected, rtol=1e-4 if cls is MaxMargin else 1e-12)
     unweighted = vectors(model.set_params(class_weight=None).fit(X, y, sample_weight=own))
     assert np.max(np.abs(unweighted - expected)) > 1e-3 * np.max(np.abs(expected))

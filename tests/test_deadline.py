@@ -190,7 +190,7 @@ def test_the_proof_before_the_search_has_the_same_deadline(monkeypatch, clock):
 def test_a_search_for_rows_has_one_deadline(monkeypatch, clock):
     from separatrix.certificates import removal
 
-    calls = counted(monkeypatch, clock, removal, "separability")
+    calls = counted(monkeypatch, clock, removal, "decide")
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 3)), rng.integers(0, 2, 200)
     answer = rows_to_remove(X, y, max_time=3.5)

@@ -259,7 +259,7 @@ def test_what_converged_means():
 
 def test_repr_shows_what_differs():
     assert repr(Perceptron()) == "Perceptron()"
-    assert repr(Perceptron(0.5, intercept_scaling=2.0)) == "Perceptron(margin=0.5, intercept_scaling=2.0)"
+    assert repr(Perceptron(0.5, intercept_scaling=2.0)) == "Perceptron(intercept_scaling=2.0, margin=0.5)"
     assert repr(Pocket("run")) == "Pocket(variant='run')"
 
 

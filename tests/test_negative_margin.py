@@ -130,5 +130,5 @@ def test_rows_of_zeros_only():
 
 @pytest.mark.parametrize("rho", [np.nan, -1.0, 0.0, np.inf])
 def test_rho_is_positive_and_finite(rho):
-    with pytest.raises(ValueError, match=r"rho=.* must be positive and finite"):
+    with pytest.raises(ValueError, match=r"intercept_scaling=.* must be positive and finite"):
         negative_margin([[0.0], [1.0], [0.5]], [0, 0, 1], intercept_scaling=rho)

@@ -130,7 +130,7 @@ def test_three_classes():
     row = separability([[0.0], [0.1], [1.0], [1.1], [2.0], [2.1]], ["a", "a", "b", "b", "c", "c"])
     assert row.separable is True
     assert row.one_vs_rest["b"].separable is False
-    assert "one linear machine: yes" in str(row)
+    assert "Jointly separable (one hyperplane per class): yes" in str(row)
 
 
 def test_one_class_is_an_error():

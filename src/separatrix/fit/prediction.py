@@ -64,12 +64,12 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
     if not TYPE_CHECKING:  # a type checker would believe that every attribute exists
 
         def __getattr__(self, name):
-            if name in ("predict_proba", "predict_log_proba"):
+            if name in ("predict_proba", "predict_log_proba") and not hasattr(type(self), name):
                 raise UnavailableError(
                     f"{type(self).__name__} has no {name}. Wrap it in sklearn.calibration.CalibratedClassifierCV, "
                     "or use LeastSquares."
                 )
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+            return object.__getattribute__(self, name)  # raises the error of a method that is not available, again
 
     @blockwise
     def decision_function(self, X):
