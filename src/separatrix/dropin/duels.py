@@ -28,6 +28,7 @@ FIRST_STEPS, STEPS_OF_ROW = 2000, 15  # with at most so many steps, in all and f
 WORK = 5_000_000  # or as many as look at so many rows
 ZERO_GAP = 1e-9  # a gap that is as good as 0
 ROWS_CHECKED = 1000  # rows up to which looking whether a kernel is definite takes less time than the fit
+LEAST_GAIN = 1e-12  # share of the objective that longer multipliers have to gain; they are left alone for less
 
 
 class Duel(NamedTuple):
@@ -93,7 +94,8 @@ class DualMargin(QuietMargin):
         margins = f + patterns.labels * a[-1]
         error, half = CERTAIN * patterns.margin_error(a), 0.5 * patterns.space.length(a) ** 2
         smallest, slacks = float(margins.min()) - error, np.maximum(1.0 + error - margins, 0.0)
-        if smallest > 0 and (not C or half < (half + C * patterns.paid_slack(slacks)) * smallest**2):
+        now = (half + C * patterns.paid_slack(slacks)) * (1.0 - LEAST_GAIN)
+        if smallest > 0 and (not C or half < now * smallest**2):
             return a / smallest, 1.0 / smallest, margins / smallest
         return a, 1.0, margins
 
