@@ -174,7 +174,7 @@ def optimal_intercepts(f, y, c):
     return best[0], best[-1]
 
 
-@pytest.mark.parametrize("block", [*range(2), *(pytest.param(k, marks=pytest.mark.slow) for k in range(2, 100))])
+@pytest.mark.parametrize("block", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 100))])
 def test_predictions_differ_by_ties_alone(block):
     for seed in range(FITS_OF_A_BLOCK * block, FITS_OF_A_BLOCK * (block + 1)):
         *_, reasons = compare(seed)
