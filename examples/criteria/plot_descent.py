@@ -21,7 +21,7 @@ warnings.simplefilter("ignore", ConvergenceWarning)  # paths are cut off after e
 X = np.array([[1.6, 0.5], [2.0, 1.4], [0.7, 0.9], [-1.8, -0.2], [-1.1, -1.2], [0.3, -0.4]])
 y = np.array([1, 1, 1, 0, 0, 0])
 Y = (2 * y - 1)[:, None] * X
-shared = {"margin": 1.0, "fit_intercept": False, "tol": 1e-6}
+shared = {"margin": 1.0, "fit_intercept": False, "step_tol": 1e-6}
 
 grid = np.linspace(-0.6, 3, 200)
 xs, ys = np.meshgrid(grid, grid)
