@@ -123,7 +123,7 @@ CASES = [
     Slow(LeastSquares(), noise, (12000, 1800)),  # its equations alone take longer than `AFTER`
     Slow(HoKashyap(max_iter=10**9), narrow, (20000, 100)),
     Slow(endless(NearestPoint), narrow, (4000, 40)),
-    Slow(Separability(), hidden, (1000, 100)),
+    Slow(Separability(), hidden, (1500, 150)),
     Slow(Separability(), noise, (3000, 330)),
 ]
 each = pytest.mark.parametrize("case", CASES, ids=str)
@@ -190,8 +190,9 @@ def test_ctrl_c(case):
     X, y = warmed_up(case)
 
     def late():
-        with Interrupt(case.after) as interrupt, pytest.raises(KeyboardInterrupt):
+        with Interrupt(case.after) as interrupt, suppress(KeyboardInterrupt):
             case.model.fit(X, y)
+            return INF  # the interrupt met a destructor, where Python drops it
         return interrupt.since
 
     assert best_of_three(late) <= SOON

@@ -79,8 +79,12 @@ def test_words_and_errors():
         negative_margin(X, [0, 1, 2, 0])
     with pytest.raises(DataError, match="at most 5,000,000"):
         negative_margin(sp.csr_matrix((6, 1_000_000)), [0, 1, 0, 1, 0, 1])
+    rng = np.random.default_rng(0)  # a margin below what floats resolve
+    X, y = rng.normal(size=(200, 40)), np.arange(200) % 2
+    X[:, 0] = np.where(y, 1e-13, -1e-13)
+    turned = X @ np.linalg.qr(rng.normal(size=(40, 40)))[0]
     with pytest.raises(DataError, match="Raise max_time"):
-        negative_margin(X, [1, 1, 0, 0], max_time=0.0)
+        negative_margin(turned, y, max_time=1e-9)
 
 
 SIZES = [2.0**-1060, 2.0**-600, 2.0**530, 2.0**1018]

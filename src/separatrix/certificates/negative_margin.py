@@ -84,7 +84,7 @@ def negative_margin(
     >>> X, y = [[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]], [1, 1, 0, 0]
     >>> answer = negative_margin(X, y)
     >>> print(answer)
-    Every hyperplane has a row on its wrong side, at least 0.459 from it; the best one ...
+    Every hyperplane has a row on its wrong side, at least 0.4... from it; the best one ...
     """
     check_switch(fit_intercept)
     if not 0 < intercept_scaling < np.inf:
