@@ -340,8 +340,10 @@ class _Patterns:
 
     def radius(self) -> bool:
         r = self.number("radius", 0.0)
-        slip = max(r * TOLERANCE, Fraction(3, 2**1076))  # no float may be nearer than 2^-1075; it may be rounded twice
-        return self.decide(lambda s: -s <= (r + slip) ** 2) and not self.decide(lambda s: -s < max(r - slip, 0) ** 2)
+        # no float may be nearer than 2^-1075; it may be rounded twice
+        slip: Fraction = max(r * TOLERANCE, Fraction(3, 2**1076))
+        inner = max(r - slip, Fraction(0))
+        return self.decide(lambda s: -s <= (r + slip) ** 2) and not self.decide(lambda s: -s < inner**2)
 
 
 def check(X: Any, y: Any, claim: Any, sample_weight: Any = None, all_rows: bool = False) -> dict[str, list[str]]:
