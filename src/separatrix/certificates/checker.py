@@ -340,10 +340,8 @@ class _Patterns:
 
     def radius(self) -> bool:
         r = self.number("radius", 0.0)
-        # no float may be nearer than 2^-1075; it may be rounded twice
-        slip: Fraction = max(r * TOLERANCE, Fraction(3, 2**1076))
-        inner = max(r - slip, Fraction(0))
-        return self.decide(lambda s: -s <= (r + slip) ** 2) and not self.decide(lambda s: -s < inner**2)
+        slip: Any = max(r * TOLERANCE, Fraction(3, 2**1076))  # no float is nearer than 2^-1075; rounded twice
+        return self.decide(lambda s: -s <= (r + slip) ** 2) and not self.decide(lambda s: -s < max(r - slip, 0) ** 2)
 
 
 def check(X: Any, y: Any, claim: Any, sample_weight: Any = None, all_rows: bool = False) -> dict[str, list[str]]:
