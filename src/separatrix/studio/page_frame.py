@@ -53,7 +53,7 @@ pre { padding: .5rem; overflow: auto; max-height: 16rem; }
 .meter > div { height: 100%; background: var(--blue); }
 .waiting { color: var(--faint); }
 .error { border-left: 4px solid var(--orange); padding-left: .6rem; }
-table { border-collapse: collapse; width: 100%; } td, th { text-align: right; padding: .15rem .5rem .15rem 0;
+table { border-collapse: collapse; width: 100%; } td, th { text-align: right; padding: .15rem .4rem .15rem 0;
   border-bottom: 1px solid var(--line); font-variant-numeric: tabular-nums; font-weight: normal; }
 th { color: var(--faint); } td:first-child, th:first-child { text-align: left; }
 h2 { font-size: 1rem; margin: .8rem 0 .2rem; } .swatch { display: inline-block; width: 1.6rem; border-top-width: 3px;
