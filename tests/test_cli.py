@@ -120,7 +120,7 @@ def test_wrong_command_lines_get_a_sentence(arguments):
         (["fit", "--algorithm", "Perceptron", "--set", "margin=-1"], "margin"),
         (["fit", "--report", "report.doc"], "ends with .html, .md or .json"),
         (["fit", "--plot", "boundary.bmp"], "ends with .png"),
-        (["fit", "--export", "r.pmml"], "exported as ONNX"),
+        (["fit", "--export", "r.pmml"], r"ends with .onnx, .c or .json"),
         (["fit", "--algorithm", "Perceptron", "--set", "n_iter=5"], "Did you mean max_iter?"),
         (["show", "nothing.sx"], "There is no file nothing.sx"),
     ],

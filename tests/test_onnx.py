@@ -10,26 +10,27 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
-from separatrix import MaxMargin, ModelError, PiecewiseLinearMachine, VotedPerceptron, load
+from separatrix import MaxMargin, ModelError, PiecewiseLinearMachine, VotedPerceptron, export, load
 from separatrix.app.cli import app
-from separatrix.persistence.onnx_export import export_onnx, to_onnx
+from separatrix.persistence.onnx_graph import to_onnx
+from separatrix.persistence.portable import portable
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 def session(model):
-    return onnxruntime.InferenceSession(to_onnx(model).SerializeToString())
+    return onnxruntime.InferenceSession(to_onnx(portable(model)).SerializeToString())
 
 
 @pytest.mark.parametrize("cls", EVERYONE, ids=lambda c: c.__name__)
 @pytest.mark.parametrize("labels", ["text", "truth", "three"])
-def test_every_linear_separator(cls, labels):
+def test_every_classifier(cls, labels):
     X, y = margin_6d()
     y = {"text": y, "truth": y == "yes", "three": np.arange(len(y)) % 3}[labels]
     model = cls(**({"max_iter": 3} if "max_iter" in cls().get_params() else {})).fit(X, y)
-    if cls in (VotedPerceptron, PiecewiseLinearMachine) or not hasattr(model, "coef_"):
+    if cls in (VotedPerceptron, PiecewiseLinearMachine):
         with pytest.raises(ModelError, match="cannot be exported"):
-            to_onnx(model)
+            portable(model)
         return
     far = np.vstack([X, 100.0 * X, np.zeros((1, X.shape[1]))])
     label, decision = session(model).run(None, {"numbers": far})
@@ -78,9 +79,9 @@ def test_preparation_is_part_of_it(tmp_path):
 def test_what_cannot_be_exported_says_so(tmp_path):
     X, y = margin_6d()
     with pytest.raises(ModelError, match="The step PCA cannot be exported"):
-        export_onnx(make_pipeline(PCA(2), MaxMargin()).fit(X, y), tmp_path / "m.onnx")
+        export(make_pipeline(PCA(2), MaxMargin()).fit(X, y), tmp_path / "m.onnx")
     assert list(tmp_path.iterdir()) == []
     scaled = make_pipeline(StandardScaler(), MaxMargin()).fit(X, y)
-    export_onnx(scaled, tmp_path / "m.onnx")
+    export(scaled, tmp_path / "m.onnx")
     label, _ = onnxruntime.InferenceSession(str(tmp_path / "m.onnx")).run(None, {"numbers": X})
     np.testing.assert_array_equal(label, scaled.predict(X))

@@ -19,8 +19,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.tree import DecisionTreeClassifier
 
-from separatrix import MaxMargin, ModelError, load, save
-from separatrix.persistence.onnx_export import export_onnx
+from separatrix import MaxMargin, ModelError, export, load, save
 
 
 @pytest.mark.parametrize(
@@ -77,7 +76,7 @@ def test_one_against_one_is_exported(tmp_path):
     frame, path = clouds(120, d=4, classes=4, seed=2), tmp_path / "m.onnx"
     X, y = frame.drop("label").to_numpy(), frame["label"].to_numpy().astype(str)
     model = MaxMargin(multi_class="ovo").fit(X, y)
-    export_onnx(model, path)
+    export(model, path)
     label, decision = onnxruntime.InferenceSession(path).run(None, {"numbers": X})
     assert label.tolist() == model.predict(X).tolist()
     np.testing.assert_allclose(decision, model.decision_function(X), rtol=1e-9)

@@ -1,6 +1,8 @@
 """separatrix: linear separators with proofs."""
 
+import sys
 from importlib import import_module
+from importlib.machinery import PathFinder
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +41,7 @@ _HOMES = {
     "separatrix.estimators.nearest_point_methods": ["NearestPoint"],
     "separatrix.estimators.ho_kashyap_classifier": ["HoKashyap"],
     "separatrix.estimators.least_squares_classifier": ["LeastSquares"],
+    "separatrix.persistence.export": ["export"],
     "separatrix.persistence.files": ["load", "save"],
     "separatrix.geometry": ["Hyperplane"],
     "separatrix.certificates.negative_margin": ["NegativeMargin", "negative_margin"],
@@ -79,6 +82,32 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     return sorted([*__all__, "__version__", "__doc__"])
 
+
+class _RegisterConverters:
+    """Register our classifiers with skl2onnx as soon as a program imports both."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> Any:
+        spec = PathFinder.find_spec(name, path) if name == "skl2onnx" else None
+        if spec is None or spec.loader is None:
+            return None
+        execute = spec.loader.exec_module
+
+        def execute_and_register(module: Any) -> None:
+            execute(module)
+            _register()
+
+        spec.loader.exec_module = execute_and_register  # type: ignore[method-assign]
+        return spec
+
+
+def _register() -> None:
+    import_module("separatrix.persistence.skl2onnx_converters").register()
+
+
+sys.meta_path.insert(0, _RegisterConverters)
+if "skl2onnx" in sys.modules:
+    _register()
 
 if TYPE_CHECKING:
     from separatrix.certificates.certificate import Certificate as Certificate
@@ -134,5 +163,6 @@ if TYPE_CHECKING:
     from separatrix.estimators.perceptrons import VotedPerceptron as VotedPerceptron
     from separatrix.estimators.piecewise import PiecewiseLinearMachine as PiecewiseLinearMachine
     from separatrix.geometry import Hyperplane as Hyperplane
+    from separatrix.persistence.export import export as export
     from separatrix.persistence.files import load as load
     from separatrix.persistence.files import save as save

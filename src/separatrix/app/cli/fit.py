@@ -58,7 +58,9 @@ def fit(
         list[str] | None,
         typer.Option(metavar="FILE", help="Draw the boundary: .png, .svg, .pdf or .html, by its ending; repeatable."),
     ] = None,
-    export: Annotated[str | None, typer.Option(metavar="FILE", help="Export the model, as model.onnx.")] = None,
+    export: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Export the model: .onnx, .c or .json, by its ending.")
+    ] = None,
     drop: options.Drop = None,
     format: options.Format = None,
     header: options.Header = None,
@@ -92,7 +94,7 @@ def fit(
     written = check_outputs([save, export, *(report or []), *(plot or [])], [data, test])
     writers = _writers(report or [], plot or [])
     if export:
-        from separatrix.persistence.onnx_export import check_export
+        from separatrix.persistence.export import check_export
 
         check_export(export)
     named = {"class_weight": class_weight and class_weight.value, "multi_class": multi_class and multi_class.value}
@@ -140,9 +142,9 @@ def fit(
 
             save_model(found.model, save, provenance(found))
         if export:
-            from separatrix.persistence.onnx_export import export_onnx
+            from separatrix.persistence.export import export as export_model
 
-            export_onnx(found.model, export)
+            export_model(found.model, export)
         with Progress(quiet=json) as tell:
             if tell and writers:
                 tell("Reports and plots")
