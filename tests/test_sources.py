@@ -42,36 +42,6 @@ def test_theorem_24_is_false(corrects):
     assert best == pytest.approx(-0.312, abs=1e-3)  # so that a narrower band would do
 
 
-def printed_algorithm_4(X, y, width, epochs):
-    """Updates on every error, until an epoch has none beyond the band."""
-    w, updates = np.zeros(X.shape[1]), 0
-    for _ in range(epochs):
-        beyond = False
-        for x, l in zip(X, np.where(y == 1, 1.0, -1.0), strict=True):
-            m = l * (w @ x)
-            if m <= 0:
-                beyond |= bool(m <= -width * np.linalg.norm(w))
-                w, updates = w + l * x, updates + 1
-        if not beyond:
-            return w, updates
-    return w, updates
-
-
-def test_both_readings_of_algorithm_4():
-    rng = np.random.default_rng(3)
-    differ = 0
-    for _ in range(30):
-        X = rng.normal(size=(20, 2))
-        y = (X[:, 0] + 0.3 * rng.normal(size=20) > 0).astype(int)
-        options = {"fit_intercept": False, "shuffle": False, "max_iter": 300}
-        printed = MarginFuzzyPerceptron(0.8, corrects="errors", **options).fit(X, y)
-        ours = MarginFuzzyPerceptron(0.8, **options).fit(X, y)
-        if printed.converged_:
-            assert printed.n_updates_ == printed_algorithm_4(X, y, 0.8, 300)[1]
-        differ += printed.n_updates_ != ours.n_updates_
-    assert differ > 10
-
-
 def test_the_greedy_perceptron_keeps_the_order_of_its_increments():
     X, y = make_blobs(80, centers=2, cluster_std=1.5, random_state=9758)
     counts = [

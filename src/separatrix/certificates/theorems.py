@@ -14,7 +14,7 @@ from separatrix.rules.dynamic_margin import DynamicMarginRule
 from separatrix.rules.fixed_margin import FixedMarginRule, FixedMarginSearchRule
 from separatrix.rules.fuzzy import FuzzyRule
 from separatrix.rules.greedy import GreedyRule
-from separatrix.rules.margin_fuzzy import MarginFuzzyPrintedRule, MarginFuzzyRule
+from separatrix.rules.margin_fuzzy import MarginFuzzyRule
 from separatrix.rules.margin_perceptron import IncrementalMarginRule, MarginPerceptronRule
 from separatrix.rules.margitron import MargitronRule
 from separatrix.rules.micra import MicraRule
@@ -74,7 +74,7 @@ def _(rule: PerceptronRule, setting: Setting) -> Theorem | None:
 
 
 @theorem_of.register
-def _(rule: MarginFuzzyRule | MarginFuzzyPrintedRule, setting: Setting) -> Theorem:
+def _(rule: MarginFuzzyRule, setting: Setting) -> Theorem:
     return Theorem("Novikoff", "(R/gamma)^2", lambda gamma: bounds.novikoff(setting.radius, gamma))
 
 

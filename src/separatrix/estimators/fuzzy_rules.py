@@ -6,15 +6,17 @@ from typing import Any
 import numpy as np
 
 from separatrix.errors import DataError
-from separatrix.estimators.perceptrons import with_pocket
+from separatrix.estimators.perceptrons import best_of_pocket, with_pocket
 from separatrix.fit.averages import AVERAGE, with_mean
 from separatrix.fit.declare import estimator
 from separatrix.fit.online import AdditiveClassifier
 from separatrix.fit.recipe import Recipe, Record
 from separatrix.fit.sklearn_api import NOT_NEGATIVE, POSITIVE, between, one_of
+from separatrix.online.loops.state import FACTOR
 from separatrix.online.training import Training
 from separatrix.rules.fuzzy import FuzzyRule, fuzzy_weights, membership
-from separatrix.rules.margin_fuzzy import MarginFuzzyPrintedRule, MarginFuzzyRule
+from separatrix.rules.margin_fuzzy import MarginFuzzyRule
+from separatrix.rules.perceptron import PerceptronRule
 from separatrix.space import Vector
 
 
@@ -155,8 +157,9 @@ class MarginFuzzyPerceptron(AdditiveClassifier):
     eta : float, default=1.0
         The increment.
     corrects : {"beyond", "errors"}, default="beyond"
-        Which patterns are corrected: those beyond the band, or, as algorithm 4 is printed, all errors; both end when no
-        pattern is beyond the band. They are not the same: leaving errors within the band alone ends more often.
+        Which patterns are corrected: those beyond the band, or, as algorithm 4 is printed, all errors. With "errors"
+        all patterns are tested after each epoch, and the fit ends if none is beyond the band. The two are not the same:
+        leaving errors within the band alone ends more often.
     {shared}
     {delta}
 
@@ -194,5 +197,24 @@ class MarginFuzzyPerceptron(AdditiveClassifier):
     }
 
     def _recipe(self, record: Record) -> Recipe:
-        rule = MarginFuzzyRule if self.corrects == "beyond" else MarginFuzzyPrintedRule
-        return with_pocket(rule(float(self.width), float(self.eta)), ratchet=False)
+        width, eta = float(self.width), float(self.eta)
+        if self.corrects == "beyond":
+            return with_pocket(MarginFuzzyRule(width, eta), ratchet=False)
+
+        def ended(training: Training) -> bool:
+            return _no_error_beyond(width, training)
+
+        def predicting(training: Training) -> Vector:
+            return training.vector if ended(training) else best_of_pocket(training)
+
+        return with_pocket(PerceptronRule(eta=eta), ratchet=False)._replace(ended=ended, predicting=predicting)
+
+
+def _no_error_beyond(width: float, training: Training) -> bool:
+    """The test in line 3 of algorithm 4: is every row above -width |w|, w the vector without its bias?"""
+    patterns, a = training.patterns, training.vector
+    margins, length2 = patterns.margins(a), float(np.sum(a.reshape(-1, patterns.features + 1)[:, :-1] ** 2))
+    if patterns.space.delta > 0:
+        spread = patterns.space.delta * training.state.real[FACTOR] * training.state.alpha
+        margins, length2 = margins + patterns.space.delta * spread, length2 + float(spread @ spread)
+    return bool(np.all(margins > -width * np.sqrt(length2)))

@@ -28,7 +28,7 @@ from separatrix.fit.watch import Watch
 from separatrix.online.kesler_training import MachineTraining
 from separatrix.online.loops.averaging import Nothing
 from separatrix.online.loops.budget_ledger import ERROR
-from separatrix.online.loops.state import EPOCHS, UPDATES, VISITS
+from separatrix.online.loops.state import EPOCHS, POSITION, UPDATES, VISITS
 from separatrix.online.training import UNLIMITED, Training, adds_single_patterns
 from separatrix.passes.kesler_patterns import KeslerPatterns
 from separatrix.passes.plain_patterns import Patterns
@@ -144,9 +144,10 @@ class OnlineClassifier(PartialFitMixin):
             training, record = trainings[k], records[k]
             patience = self.n_iter_no_change or (5 if self.early_stopping else None)
             stopping = EarlyStopping(patience, held[k] if held else None, record.patience) if patience else None
-            pause = pausing(k, recipe, watch, stopping, attributes) if stopping or watch.needed else None
+            by_epoch = bool(stopping or recipe.ended)
+            pause = pausing(k, recipe, watch, stopping, attributes) if by_epoch or watch.needed else None
             visits = int(self.max_iter) * training.rows
-            record.reason = training.train(visits, self._update_limit(recipe), pause, stopping is not None)
+            record.reason = training.train(visits, self._update_limit(recipe), pause, by_epoch)
             record.settled = training.settled
 
         watch.run_each(task, len(patterns), self.n_jobs)
@@ -362,6 +363,8 @@ def pausing(
         )
         if not reason and stopping is not None and stopping.due(counts, recipe.predicting(training)):
             return "early_stopping"
+        if not reason and recipe.ended is not None and counts[POSITION] == 0 and recipe.ended(training):
+            return "converged"
         return reason or None
 
     return pause

@@ -44,6 +44,8 @@ def fit_over_blocks(owner: Any, data: "Data", watch: "Watch", coef_init: Any, in
     owner._check_scale(problems[0], None)
     records = [owner._record(p) for p in problems]
     recipe = owner._recipe(records[0])
+    if recipe.ended is not None:
+        raise UnavailableError(f"{type(owner).__name__} tests all rows after each epoch: it needs rows in memory.")
     starts = owner._starts(data, coef_init, intercept_init, going_on=False)
     how = BlockRule(
         recipe.rule,

@@ -21,6 +21,7 @@ class Recipe(NamedTuple):
     limit: int = UNLIMITED  # of updates, where the algorithm has one of its own
     predicting: Callable[[Training], Vector] = attrgetter("vector")  # the vector that predicts, as it is now
     predicts: bool = True  # it is coef_; otherwise it only witnesses separability
+    ended: Callable[[Training], bool] | None = None  # a test after every epoch, besides that of an epoch without update
     complete_after: str = "converged"  # the way to end that is as good as convergence
 
 

@@ -19,20 +19,3 @@ class MarginFuzzyRule(NamedTuple):
 
     def gain(self, m, s):
         return self.eta
-
-
-class MarginFuzzyPrintedRule(NamedTuple):
-    """Algorithm 4 as it is printed: ``a.y <= 0``: ``a += eta y``. It ends when no correction of an epoch was one of an
-    error beyond the band, ``a.y <= -width |w|``."""
-
-    width: float
-    eta: float
-
-    def violates(self, m, s):
-        return m <= 0.0
-
-    def gain(self, m, s):
-        return self.eta
-
-    def negligible(self, m, s):
-        return m > -self.width * math.sqrt(s.flat2)
