@@ -9,13 +9,14 @@ from typing import Any
 
 from sklearn.base import _fit_context
 from sklearn.callback import CallbackSupportMixin
+from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_feature_names as check_feature_names
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
 from separatrix.space import default_errstate
 
-__all__ = ["CallbackSupportMixin", "check_feature_names", "check_sample_weight"]
+__all__ = ["CallbackSupportMixin", "LinearClassifierMixin", "check_feature_names", "check_sample_weight"]
 
 
 def between(low: float | None, high: float | None, closed: str) -> Interval:

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -21,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from separatrix.errors import ModelError
 from separatrix.fit.kernel_separator import KernelMixin
 from separatrix.fit.prediction import LinearPredictor
+from separatrix.fit.sklearn_api import LinearClassifierMixin
 from separatrix.passes.binary_problems import pairs
 from separatrix.passes.kernel_functions import Kernel
 from separatrix.persistence.files import classifier_of
