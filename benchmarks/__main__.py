@@ -1,4 +1,5 @@
 """The whole race: python -m benchmarks [race | map | study | limits] [--smoke] [--goal NAME ...] [--out DIR] [--docs]
+Beside scikit-learn: python -m benchmarks defaults [--quick] [--seconds S] [--only WORDS] [--folder DIR] [--out DIR]
 Two versions compared: python -m benchmarks gate COMMIT [--quick] [--only WORDS] [--out FOLDER]
 
 Run it on an idle machine with SEPARATRIX_DATA set; `pip install '.[bench]'` brings the peers. Results go to FOLDER as
@@ -8,6 +9,8 @@ map.json and map.txt. ``study`` asks which classifier predicts best (`benchmarks
 how late max_time and Ctrl-C are answered (`benchmarks.limits`). ``--docs`` writes the page of docs/ as well, with the
 remarks below: benchmarks.md with remarks.md, study.md with study_remarks.md.
 ``gate`` compares the working tree with a commit (`benchmarks.gate`): gate.json and gate.txt.
+``defaults`` compares every estimator, with its defaults, with scikit-learn's (`benchmarks.defaults`): defaults.json,
+defaults.md and defaults.png.
 """
 
 from benchmarks.measure import one_thread
@@ -17,10 +20,12 @@ one_thread()
 import argparse
 import importlib
 import json
+import re
 import sys
 import time
 from pathlib import Path
 
+from benchmarks.defaults_report import BEGIN, END, placed
 from benchmarks.race import Row, as_json, from_json, machine, table
 
 HERE = Path(__file__).parent
@@ -55,6 +60,7 @@ OTHERS = {  # besides the race: the module and its function
     "study": ("study", "study"),
     "gate": ("gate", "gate"),
     "limits": ("limits", "measure"),
+    "defaults": ("defaults", "run"),
 }
 
 
@@ -66,12 +72,15 @@ def main() -> None:
         choices=("race", *OTHERS),
         default="race",
         help="the race, the map of regimes, the study of accuracy, the comparison with another version, "
-        "or how late limits are answered",
+        "how late limits are answered, or every estimator with its defaults",
     )
     parser.add_argument("baseline", nargs="?", help="the commit to compare with, for the gate")
-    parser.add_argument("--quick", action="store_true", help="a part of the gate that takes about three minutes")
-    parser.add_argument("--seconds", type=float, default=3.0, help="limit of a peer's run, for the map")
-    parser.add_argument("--only", metavar="WORDS", help="only what has these words in its name (map, gate, limits)")
+    parser.add_argument("--quick", action="store_true", help="a part of the gate or of the defaults")
+    parser.add_argument("--seconds", type=float, help="limit of a peer's run (map), or of a cell (defaults)")
+    parser.add_argument("--folder", type=Path, help="more data files, for the defaults")
+    parser.add_argument(
+        "--only", metavar="WORDS", help="only what has these words in its name (map, gate, limits, defaults)"
+    )
     parser.add_argument("--smoke", action="store_true", help="tiny cases of everything, in less than a minute")
     parser.add_argument("--goal", action="append", choices=GOALS, help="only this one; may be given several times")
     parser.add_argument("--out", type=Path, default=Path("benchmark-results"), help="folder for results.json and .md")
@@ -97,7 +106,9 @@ def main() -> None:
         text = (options.out / "results.md").read_text() + "\n" + (HERE / "remarks.md").read_text()
         if (options.out / "map.txt").exists():
             text += "\n## The map\n\n```text\n" + (options.out / "map.txt").read_text() + "```\n"
-        (HERE.parent / "docs" / "benchmarks.md").write_text(text)
+        page = HERE.parent / "docs" / "benchmarks.md"
+        first = re.search(rf"{BEGIN}\n(.*?)\n{END}", page.read_text(), re.DOTALL)
+        page.write_text(placed(text, first[1]) if first else text)
     missed = [row.case for rows in results.values() for row in rows if row.met is False]
     print(f"\n{len(missed)} goals not met" + "".join(f"\n- {case}" for case in missed))
 

@@ -1,9 +1,12 @@
-"""One thread, and a child process with a time limit."""
+"""One thread, a child process with a time limit, and the peak memory of a call."""
 
+import ctypes
+import gc
 import multiprocessing
 import os
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS")
@@ -42,3 +45,18 @@ def limited(
     if isinstance(result, Exception):
         raise result
     return spent, result
+
+
+def peak_memory(run: Callable[[], Any]) -> int:
+    """Bytes by which the memory of this process grows at most while ``run()`` works, as Linux counts them."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)  # what was freed before counts as free
+    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+    before = _resident("VmRSS")
+    run()
+    return max(_resident("VmHWM") - before, 0)
+
+
+def _resident(name: str) -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))

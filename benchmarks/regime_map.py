@@ -29,6 +29,7 @@ from separatrix import NotSeparableError
 COLOURS = ((0.5, 196), (0.9, 208), (1.1, 226), (3.0, 154), (math.inf, 46))  # red to green, of a terminal's 256
 WORTH, LEAST, MOST = 1.0, 3, 15  # seconds of repetitions, and how many
 SLOW = 5.0  # seconds of a run that is not repeated
+SECONDS = 3.0  # limit of a peer's run
 NEAR, SOON = 1.5, 0.05  # peers within this factor of the best, or so many seconds, take turns with us
 
 Run = Callable[[], Any]
@@ -139,7 +140,7 @@ def draw(options: Any) -> None:
     everything = cells(options.smoke)
     again = options.only is not None
     wanted = [cell for cell in everything if (options.only in str(cell) if again else str(cell) not in known)]
-    for _, row in measure(wanted, options.seconds, seed):
+    for _, row in measure(wanted, options.seconds or SECONDS, seed):
         known[row.case] = row
         print(f"... {row.case}: {row.ratio:.2f}x", flush=True)
         rows = as_json(known.values())

@@ -114,3 +114,52 @@ def test_every_kind_of_cell_has_its_peers_and_its_judge(race):
         model, runs, judge = contest(cell, X, y)
         assert runs
         assert callable(judge(model.fit(X, y)))
+
+
+def test_defaults_are_measured_beside_scikit_learn(race):
+    from benchmarks import defaults
+
+    pairs = defaults.contests()
+    assert {"LeastSquares", "PiecewiseLinearMachine", "dropin.SVC", 'KernelMaxMargin(loss="hinge")'} <= pairs.keys()
+    X, y = blobs_2d()
+    cell = defaults.limited_cell(pairs["MaxMargin"], X, y, 2, 60.0, {})
+    assert "late" not in cell
+    assert "failed" not in cell
+    for side in ("ours", "theirs"):
+        assert cell[side]["runs"] == 2
+        assert cell[side]["accuracy"] == 1.0
+        assert {"fit", "predict", "memory"} <= cell[side].keys()
+    late = defaults.limited_cell(pairs["MaxMargin"], X, y, 2, 0.0, {})
+    assert late == {"late": 0.0}
+    failed = defaults.limited_cell(pairs["MaxMargin"], X, y[:-1], 2, 60.0, {})
+    assert "ValueError" in failed["failed"]
+
+
+def test_a_slower_or_less_accurate_default_is_behind(race):
+    from benchmarks import defaults_report as report
+
+    def cell(contest, ours, theirs, gained=0.0):
+        sides = {"ours": (ours, 0.9 + gained), "theirs": (theirs, 0.9)}
+        values = {side: {"fit": fit, "accuracy": accuracy, "runs": 5} for side, (fit, accuracy) in sides.items()}
+        return values | {"data": "d", "shape": [2, 1], "contest": contest, "counterpart": "S()"}
+
+    verdicts = {
+        (0.010, 0.0091): True,
+        (0.012, 0.009): False,
+        (0.004, 0.001): True,  # short: 3 ms later
+        (0.005, 0.001): False,
+    }
+    for (ours, theirs), met in verdicts.items():
+        assert report.in_target(cell("MaxMargin", ours, theirs)) is met
+        assert report.in_target(cell("HoKashyap", ours, theirs))
+    assert not report.in_target(cell("MaxMargin", 0.001, 0.001, -0.006))
+    assert report.in_target(cell("HoKashyap", 0.001, 0.001, -0.006))
+    assert not report.in_target(cell("HoKashyap", 0.011, 0.001))
+    late = cell("MaxMargin", 1.0, 2.0) | {"ours": {}, "late": 5.0}
+    cells = [cell("MaxMargin", 1.0, 4.0), cell("MaxMargin", 1.0, 1.0), late]
+    assert "2x, 1 without an answer | 0x (d)" in report.summary(cells)
+    assert "no answer in 5 s" in report.table(cells)
+    assert "**behind**" in report.table([cell("MaxMargin", 2.0, 1.0)])
+    once = report.placed("# Benchmarks\n\nold\n", "new")
+    assert once == report.placed(once, "new")
+    assert once.index("new") < once.index("old")
