@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from separatrix import LeastSquares, data
+from separatrix import HoKashyap, data
 from separatrix.cancellation import Clock, OutOfTimeError
 from separatrix.certificates import gordan
 from separatrix.certificates.enclosure import enclosed_weights
@@ -61,7 +61,7 @@ def test_a_fit_claims_what_verify_proves(intercept):
     rng = np.random.default_rng(5)
     X = rng.standard_normal((150, 12))
     y = rng.random(150) < 0.5
-    certificate = LeastSquares(fit_intercept=intercept).fit(X, y).certificate_
+    certificate = HoKashyap(fit_intercept=intercept).fit(X, y).certificate_
     assert certificate.separable is False
     assert len(certificate.alpha) == 13 + intercept
     verification = certificate.verify(X, y)
@@ -78,13 +78,13 @@ def test_no_fit_claims_more_than_verify_has_time_for(monkeypatch):
     monkeypatch.setattr(gordan, "ROWS_OF_A_FIT", 10)
     rng = np.random.default_rng(5)
     X = rng.standard_normal((150, 12))
-    assert LeastSquares().fit(X, rng.random(150) < 0.5).certificate_.separable is None
+    assert HoKashyap().fit(X, rng.random(150) < 0.5).certificate_.separable is None
 
 
 def test_a_proof_of_many_rows_is_verified_where_the_rows_live(tmp_path):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(1000, 50)), np.where(rng.random(1000) < 0.5, 1, -1)
-    claim = LeastSquares().fit(X, y).certificate_
+    claim = HoKashyap().fit(X, y).certificate_
     assert claim.separable is False
     assert len(claim.alpha_index) > 51
     np.save(tmp_path / "X.npy", X)

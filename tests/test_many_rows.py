@@ -14,7 +14,6 @@ from separatrix.passes.plain_patterns import Patterns
 from separatrix.solvers import choice as solvers
 from separatrix.solvers import sample_newton, sift
 from separatrix.solvers.loops.small_newton import small_newton
-from separatrix.solvers.normal_equations import NormalEquations
 from separatrix.space import Space
 
 INF = float("inf")
@@ -150,32 +149,38 @@ def test_values_that_are_not_finite_are_refused(value, make):
             model.fit(make(X), [0, 1] * 3)
 
 
+def _one_hot(rng, n):
+    """Three groups of one-hot columns, which depend on each other and on the intercept, beside numbers."""
+    groups = [np.eye(k)[rng.integers(0, k, n)] for k in (3, 5, 8)]
+    return np.column_stack([rng.normal(size=(n, 6)) * np.logspace(-3, 3, 6), *groups, np.zeros(n)])
+
+
 @pytest.mark.parametrize("layout", [np.asarray, sp.csr_matrix])
-def test_normal_equations_agree_with_lapack(layout):
+@pytest.mark.parametrize("make", [lambda rng, n: rng.normal(size=(n, 30)) * np.logspace(0, 5, 30) + 3.0, _one_hot])
+def test_least_squares_of_many_rows(layout, make):
+    """The shortest solution, also of columns that depend on each other, and its error."""
     rng = np.random.default_rng(2)
-    X = rng.normal(size=(8000, 30)) * np.logspace(0, 5, 30) + 3.0
-    labels, weight, target = (
-        np.where(rng.random(8000) < 0.5, 1.0, -1.0),
-        rng.uniform(0.1, 2, 8000),
-        rng.normal(size=8000),
-    )
-    patterns = Patterns(layout(X), labels, Space())
-    a = NormalEquations(patterns, weight).solve(patterns, target)
-    Y, root = labels[:, None] * np.column_stack([X, np.ones(8000)]), np.sqrt(weight)
-    expected = np.linalg.lstsq(root[:, None] * Y, root * target, rcond=None)[0]
-    assert a is not None
-    np.testing.assert_allclose(a, expected, rtol=1e-9, atol=1e-12 * np.abs(expected).max())
+    X, y, c, target = make(rng, 8000), rng.integers(0, 3, 8000), rng.uniform(0.1, 2, 8000), rng.normal(size=8000)
+    model = LeastSquares(target).fit(layout(X), y, sample_weight=c)
+    Y, root = np.column_stack([X, np.ones(8000)]), np.sqrt(c)
+    for k in range(3):
+        b = np.where(y == k, target, -target)
+        a = np.linalg.lstsq(root[:, None] * Y, root * b, rcond=1e-10)[0]
+        found = np.append(model.coef_[k], model.intercept_[k])
+        np.testing.assert_allclose(found, a, rtol=1e-7, atol=1e-11 * np.abs(a).max())
+        assert model.criterion_values_[k][0] == pytest.approx(c @ (Y @ a - b) ** 2, rel=1e-12)
+    assert np.all(model.coef_[:, ~X.any(axis=0)] == 0.0)
 
 
-def test_normal_equations_know_what_they_cannot_do():
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_matrix])
+def test_least_squares_of_columns_that_nearly_depend_on_each_other(layout):
+    """Their difference is lost in Y^t Y."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(20_000, 20))
     X[:, 1] = X[:, 0] + 1e-7 * rng.normal(size=20_000)
-    labels = np.where(rng.random(20_000) < 0.5, 1.0, -1.0)
-    patterns = Patterns(X, labels, Space())
-    assert NormalEquations(patterns, np.ones(20_000)).solve(patterns, np.ones(20_000)) is None
-    X[:, 2] = 0.0
-    assert LeastSquares().fit(X, labels).coef_[0, 2] == 0.0
+    y = np.where(X[:, 2] + rng.normal(size=20_000) > 0, 1.0, -1.0)
+    a = np.linalg.lstsq(np.column_stack([X, np.ones(20_000)]), y)[0]
+    np.testing.assert_allclose(LeastSquares().fit(layout(X), y).coef_[0], a[:-1], rtol=1e-5, atol=1e-8)
 
 
 @settings(max_examples=30, deadline=None)

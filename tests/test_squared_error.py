@@ -185,11 +185,10 @@ def test_least_squares_need_not_separate():
         X, y = categories(*pair)
         model = LeastSquares().fit(X, y)
         assert model.score(X, y) < 1
+        assert model.certificate_.separable is None  # the fit does not look for a proof
+        assert model.certificate_.verify(X, y)
         if separability(X, y):
-            assert model.certificate_.separable is None
-            assert 0 < MARGINS[pair] <= model.certificate_.upper <= 1.01 * MARGINS[pair]
-        else:
-            assert model.certificate_.separable is False
+            assert 0 < MARGINS[pair] <= model.certificate_.upper < model.certificate_.radius
 
 
 MARGINS = {pair: oracle.max_margin(oracle.patterns(*categories(*pair)))[0] for pair in PAIRS if pair != (1, 3)}
@@ -356,7 +355,7 @@ def test_many_columns():
     X, y = rng.normal(size=(24, 1010)), np.arange(24) % 2
     best = oracle.max_margin(oracle.patterns(X, y))[0]
     for data in (X, sp.csr_matrix(X)):
-        for model in (LeastSquares(), HoKashyap(), HoKashyap("descent")):
+        for model in (HoKashyap(), HoKashyap("descent")):
             certificate = model.fit(data, y).certificate_
             assert certificate.separable
             assert best * (1 - 1e-9) <= certificate.upper <= 1.01 * best

@@ -19,8 +19,6 @@ from separatrix.space import Vector
 
 TIGHT_GAP = 1e-2  # gap at which an upper bound is tight enough
 MOST_PASSES = 60
-NO_SLACK = 1e-6  # slacks below are rounding errors
-DEAR_EXCHANGES = 300  # rows and columns from which exchanges of rows cost more than one factorisation
 WIDE = 1000  # columns from which exact solves on a working set cost more than what is to be certified
 
 
@@ -31,19 +29,11 @@ def prove(
     *,
     kept: np.ndarray | None = None,
     sample_weight: Vector | None = None,
-    brief: bool = False,
 ) -> Certificate:
     """Lower bound by ``a``; upper bound by ``alpha`` or by a polish, whichever is smaller; separability either way.
 
-    ``kept``: the row numbers of the patterns in the user's data. ``brief``: for who has made no more than one
-    factorisation. Exchanges of rows cost more where there are hundreds of columns: there the slacks of ``a`` are the
-    bound, and nothing else is looked for.
+    ``kept``: the row numbers of the patterns in the user's data.
     """
-    many = patterns.n >= DEAR_EXCHANGES and DEAR_EXCHANGES <= patterns.d <= WIDE
-    if brief and many and patterns.here and not patterns.sparse:
-        slacks = np.maximum(1.0 - patterns.margins(a), 0.0)
-        alpha = slacks if slacks.max() > NO_SLACK else np.ones(patterns.n)
-        return certify(patterns, a, alpha, kept=kept, sample_weight=sample_weight)
     certificate = certify(patterns, a, alpha, kept=kept, sample_weight=sample_weight)
     if certificate.separable is None:
         witness = gordan_of_many(patterns, a)

@@ -9,7 +9,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from separatrix.certificates.certificate import Certificate
-from separatrix.certificates.prove import prove
+from separatrix.certificates.certify import certify, measured_multiple
 from separatrix.errors import DataError, UnavailableError
 from separatrix.fit.batch import DirectClassifier, Outcome, row_values
 from separatrix.fit.checkpointed import CHECKPOINT
@@ -22,11 +22,11 @@ from separatrix.passes.device_patterns import passed
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.solvers import least_squares
 from separatrix.solvers.moments import MomentSquares
-from separatrix.solvers.normal_equations import NormalEquations
-from separatrix.space import Vector
+from separatrix.space import Vector, norm
 
 TAIL = 0.01  # of a probability: so near to 0 and 1 a linear function is bent
 MOST_COLUMNS = 5000  # of a matrix of moments
+NO_SLACK = 1e-6  # slacks below are rounding errors
 
 
 def _offers_probabilities(owner: "LeastSquares") -> bool:
@@ -53,12 +53,12 @@ class LeastSquares(ClassWeightMixin, DirectClassifier):
     -lambda_ij, and the discriminants approximate ``-sum_j lambda_ij P(j|x)``, so that the class of least risk is chosen
     (eqs. 121, 122).
 
-    Dense or tall data are solved through a QR factorisation by blocks, large sparse ones by LSMR. Rows that live
-    elsewhere (`separatrix.data`) take one pass for all classes, and one or two for each that correct what the normal
-    equations lose. A sample weight c is the same as c copies.
+    All classes share one factorization: the normal equations with iterative refinement if their condition allows, else
+    QR by blocks; large sparse data are solved by LSMR. Out-of-core rows (`separatrix.data`) take one pass for all
+    classes, and one or two for each that correct what the normal equations lose. A sample weight c is the same as c
+    copies.
 
-    Where the fit does not separate, its certificate says so with a proof that nothing does, if one is found soon. Dense
-    data of 300 to 1,000 features and at least 300 rows are not searched; ask `separability`.
+    If the fit does not separate, ``certificate_.separable`` is None: `separability` decides whether a hyperplane does.
 
     Parameters
     ----------
@@ -146,8 +146,10 @@ class LeastSquares(ClassWeightMixin, DirectClassifier):
     def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
         if not data.here:
             return self._solvers_elsewhere(patterns, data)
-        equations = NormalEquations(patterns[0], data.weight)
-        return [least_squares.LeastSquares(p, data.weight, self._target(p, data), equations) for p in patterns]
+        labels = patterns[0].labels
+        targets = np.column_stack([labels * p.labels * self._target(p, data) for p in patterns])
+        shared = least_squares.SharedLeastSquares(patterns[0], data.weight, targets)
+        return [least_squares.LeastSquares(p, shared, k) for k, p in enumerate(patterns)]
 
     def _solvers_elsewhere(self, patterns: list[Any], data: Data) -> list[Any]:
         if not isinstance(self.target, str):
@@ -181,10 +183,17 @@ class LeastSquares(ClassWeightMixin, DirectClassifier):
         return np.where(positive, 1.0 / sizes[0], 1.0 / sizes[1]) * sum(sizes)
 
     def _certificate(self, outcome: Outcome, data: Data, thorough: bool) -> Certificate:
+        """Slacks as multipliers bound the best margin. Whether nothing separates is the question of `separability`,
+        which takes many times as long as the fit."""
         if not thorough:
             return super()._certificate(outcome, data, thorough)
-        patterns, given = outcome.solver.patterns, data.given_weight
-        return prove(patterns, outcome.a, kept=data.kept, sample_weight=given, brief=True)
+        a, patterns, how = outcome.a, outcome.solver.patterns, {"kept": data.kept, "sample_weight": data.given_weight}
+        if not data.here:
+            return certify(patterns, a, None, slack_vector=a, **how)
+        measured = measured_multiple(patterns, a)
+        slacks = np.maximum(1.0 - norm(a) * measured[1], 0.0)
+        alpha = slacks if slacks.max() > NO_SLACK else np.ones(patterns.n)
+        return certify(patterns, a, alpha, measured=measured, **how)
 
     def _finish(self, outcomes: list[Outcome], data: Data) -> None:
         if self.loss is not None:

@@ -6,6 +6,7 @@ the matrix Z^t Z, which costs less and squares the condition number.
 """
 
 import copy
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -38,23 +39,27 @@ def worth_a_triangle(patterns: Patterns) -> bool:
     return not patterns.sparse or patterns.n * float(width_of(patterns)) ** 2 <= QR_WORK
 
 
-def triangle(patterns: Patterns, weight: Vector, target: Vector | None = None) -> Matrix:
-    """R of the QR factorisation of sqrt(c) Y, or of sqrt(c) [Y, target]; at most as many rows as columns."""
+def chunks(n: int, columns: int) -> Iterator[np.ndarray]:
+    """Numbers of rows that are copied at a time."""
+    step = max(4 * columns, CHUNK // columns)
+    return (np.arange(first, min(first + step, n)) for first in range(0, n, step))
+
+
+def triangle(patterns: Patterns, weight: Vector, targets: Matrix | None = None) -> Matrix:
+    """R of the QR factorisation of sqrt(c) Y, or of sqrt(c) [Y, targets]; at most as many rows as columns."""
     width = width_of(patterns)
-    columns = width + (0 if target is None else 1)
+    columns = width + (0 if targets is None else targets.shape[1])
     root = np.sqrt(weight)
     R = np.zeros((0, columns))
-    step = max(4 * columns, CHUNK // columns)
 
     def joined(R: Matrix, rows: np.ndarray) -> Matrix:
         block = patterns.dense_rows(rows)[:, :width]
-        if target is not None:
-            block = np.column_stack([block, target[rows]])
+        if targets is not None:
+            block = np.column_stack([block, targets[rows]])
         block *= root[rows, None]
         return _upper(np.vstack([R, block]))[:columns]
 
-    for first in range(0, patterns.n, step):
-        rows = np.arange(first, min(first + step, patterns.n))
+    for rows in chunks(patterns.n, columns):
         R = run_in_thread(partial(joined, R, rows), len(rows) * float(columns) ** 2)
     return R
 
