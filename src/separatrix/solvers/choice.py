@@ -11,7 +11,6 @@ from separatrix.solvers import (
     augmented_lagrangian,
     coordinate_descent,
     crammer_singer,
-    nearly_hard,
     newton,
     sample_newton,
     sift,
@@ -40,8 +39,8 @@ VALUES_WITHOUT_THREADS = 5000  # BLAS makes none of so few: setting their number
 NEAR_C, NEARER_C, FEW_COLUMNS = 100.0, 1e3, 200  # C |y|^2 of a soft margin as a start: few columns, and more
 LONGEST_START = 1e150
 SHORTEST = 1e-280  # R^2 from which sweeps of a hard margin move: their curvatures have inverses
-FINE_ENOUGH = 1e-9  # gap that is left as it is where a solver does not reach the one that was asked for
 AS_MANY_THREADS: Any = nullcontext()  # as BLAS has
+FINE_ENOUGH = 1e-9  # gap that is left as it is where Newton's steps do not reach the one that was asked for
 EXTREME = 1e8  # C R^2 from which a soft margin may be beyond arithmetic
 
 
@@ -151,19 +150,14 @@ def solve(problem: Problem, name: str, start: Vector | None = None) -> None:
         solver.run(problem, solver.near(problem) if start is None else start)
         if problem.hard or problem.gap <= problem.tol:
             return
-        if _stalled(problem):
+        if name == "newton" and problem.gap > max(problem.tol, FINE_ENOUGH) and _coordinates(problem) is None:
+            if problem.limited:
+                return
             problem.go_on()
-            nearly_hard.solve(problem)
+            coordinate_descent.solve(problem, problem.a)  # where rows change sides one by one, faces lead on
         if problem.gap > problem.tol and problem.C * patterns.radius2 > EXTREME and not problem.limited:
             problem.go_on()
             _as_hard(problem)
-
-
-def _stalled(problem: Problem) -> bool:
-    """Did the solver of a soft margin give up, without having been stopped, far from what arithmetic can do?"""
-    squared = not isinstance(problem, HingeProblem) and problem.gap > max(problem.tol, FINE_ENOUGH)
-    plain = problem.patterns.here and problem.patterns.n_classes == 2
-    return squared and plain and not problem.limited and nearly_hard.is_affordable(problem)
 
 
 def _near(problem: Problem) -> Vector | None:

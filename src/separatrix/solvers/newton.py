@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from separatrix.passes import compiled as passes
 from separatrix.passes.patterns import EPS
-from separatrix.solvers import nearly_hard, truncated_newton
+from separatrix.solvers import truncated_newton
 from separatrix.solvers.dual_sweeps import Sweeps
 from separatrix.solvers.problem import Problem
 from separatrix.solvers.small_problem import PATH_FROM_C, is_small, minimiser, on_face, size
@@ -46,10 +46,6 @@ def follow(problem: Problem, start: Vector | None = None) -> None:
     if _without_a_matrix(problem):
         if truncated_newton.solve(problem):
             return
-        if problem.patterns.n <= nearly_hard.ADD and not is_small(problem) and nearly_hard.is_affordable(problem):
-            nearly_hard.solve(problem)
-            if problem.gap <= problem.tol or problem.stopped:
-                return
     if is_small(problem):
         start = minimiser(problem)
     C = problem.C / STRIDE
