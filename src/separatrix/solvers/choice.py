@@ -59,7 +59,7 @@ def choose(problem: Problem) -> tuple[str, str]:
     if isinstance(problem, HingeProblem) and machine:
         return "crammer-singer", "hinge loss of a linear machine: dual coordinate descent, a row at a time"
     if isinstance(problem, HingeProblem):
-        if patterns.here and not problem.free and patterns.n <= width and not is_small(problem):
+        if patterns.here and not problem.free and patterns.n <= width:
             return "dual-coordinates", "hinge loss of few rows: coordinate descent, then Newton steps on the face"
         return "augmented-lagrangian", "hinge loss: few passes with Newton steps on the rows at the margin"
     if not patterns.here:
