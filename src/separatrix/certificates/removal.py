@@ -177,6 +177,6 @@ def _wrong_sides(patterns: Patterns, vector: Vector | None) -> list[np.ndarray]:
     for price in PRICES if plain.radius2 else ():
         C = price / plain.radius2
         problem = Problem(plain.in_space(Space(plain.space.rho, (2.0 * C) ** -0.5)), C, tol=1e-3)
-        solvers.solve(problem, solvers.choose(problem)[0])
+        solvers.solve(problem)
         found.append(_not_surely_right(plain, problem.a))
     return found
