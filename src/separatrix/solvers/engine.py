@@ -24,7 +24,7 @@ import numpy as np
 from separatrix.passes import compiled as passes
 from separatrix.solvers.coordinate_descent import descend
 from separatrix.solvers.dual_sweeps import Sweeps
-from separatrix.solvers.newton_steps import NewtonSteps
+from separatrix.solvers.newton_steps import PRECISE, NewtonSteps
 from separatrix.solvers.problem import Problem
 from separatrix.solvers.small_problem import small_solution
 from separatrix.space import Vector
@@ -191,7 +191,7 @@ class Engine:
             self._from_scratch()
         else:
             self._clip()
-        if t != 1.0 or not np.array_equal(face, self.face) or problem.tol >= 1e-10:
+        if t != 1.0 or not self.steps.exact or not np.array_equal(face, self.face) or problem.tol >= PRECISE:
             return MOVED
         self._from_scratch()
         return FOUND

@@ -26,17 +26,19 @@ ENOUGH_PRODUCTS = 15.0  # that a matrix has to be worth, for conjugate gradients
 DENSE, DENSE_ROW = 0.05, 0.3  # time of a multiplication in BLAS, against one of sparse rows; in a product with a row
 WORK_BETWEEN_LOOKS = 4e9  # multiplications for a matrix of columns between two looks at the limits, about
 MATRIX_ERROR = 1e-8  # rounding errors in it, against the penalty
+PRECISE = 1e-10  # accuracy that is machine precision, which matrices reach sooner
 RIDGE, LARGEST_RIDGE = 1e-13, 1e-2  # of |y|^2, for rows that depend on each other
 
 
 class NewtonSteps:
-    """``direct``: whether a step has needed more products than a matrix costs."""
+    """``direct``: whether a matrix is formed if it can be, because a step has needed more products than it costs, or
+    because of the accuracy; ``exact``: whether the last step came from one."""
 
     def __init__(self, problem: Problem):
         self.problem, self.penalty = problem, problem.penalty
         self.columns = Columns(problem, self.penalty)
         self.rows: Rows | None = None
-        self.direct = False
+        self.direct, self.exact = problem.tol < PRECISE, False
 
     def step(self, face: NDArray[np.bool_], s: Vector, weight: Vector, gradient: Vector) -> Vector:
         """Return the step p; ``weight``: rows with the least are likely to leave the face."""
@@ -44,6 +46,7 @@ class NewtonSteps:
         if len(F) == 0:
             return -gradient * self.penalty
         by_rows, most = self._sides(len(F))
+        self.exact = False
         if most >= MOST_PRODUCTS or (not self.direct and most >= ENOUGH_PRODUCTS):
             step, reached = conjugate_gradients(self.problem, F, s[F], self.penalty, gradient, most)
             if reached or most >= MOST_PRODUCTS or self.problem.stopped:
@@ -53,10 +56,14 @@ class NewtonSteps:
             if self.rows is None:
                 self.rows = Rows(self.problem)
             step_by_rows = self.rows.step(F, s, weight, gradient)
-            if step_by_rows is not None or self.problem.stopped:
-                return -gradient * self.penalty if step_by_rows is None else step_by_rows
+            if step_by_rows is not None:
+                self.exact = True
+                return step_by_rows
+            if self.problem.stopped:
+                return -gradient * self.penalty
         if len(gradient) > LARGEST_MATRIX:
             return conjugate_gradients(self.problem, F, s[F], self.penalty, gradient)[0]
+        self.exact = True
         return self.columns.step(face, s, gradient)
 
     def _sides(self, count: int) -> tuple[bool, float]:
