@@ -330,6 +330,7 @@ def separability_dict(answer: Separability) -> dict[str, Any]:
         "exact": answer.exact,
         "explanation": answer.explanation,
         "margin": number(answer.margin),
+        "infinite_coefficients": answer.sentence() if answer.kind == "quasi-complete" else "",
         "infeasibility_proof": None
         if answer.infeasibility_proof is None
         else {"rows": answer.infeasibility_proof.rows.tolist(), "weights": answer.infeasibility_proof.weight.tolist()},

@@ -120,6 +120,21 @@ def prepare(table: Table, **asked: bool) -> tuple[Any, Any, list[Any]]:
     return raw, X.tocsr() if hasattr(X, "tocsr") else np.ascontiguousarray(X), steps
 
 
+def prepared_names(table: Table, steps: list[Any], width: int) -> list[str] | None:
+    """Return the names of the columns after the steps; None if they are unknown."""
+    from sklearn.pipeline import Pipeline
+
+    if not table.framed:
+        return None
+    names: Any = table.names
+    if steps:
+        try:
+            names = Pipeline(steps).get_feature_names_out(np.array(names, dtype=object))
+        except (AttributeError, ValueError):
+            return None
+    return [str(name) for name in names] if len(names) == width else None
+
+
 def checked(table: Table, *, encode: bool, impute: bool) -> Table:
     """The table, if its values can be used."""
     _check_text(
