@@ -322,25 +322,28 @@ class _Search:
         self.done = 0 if like is None else len(like.planes)
         self.weighted: Data = data
         self.given = None if data.given_weight is None else data.weight
+        self.folds: list[tuple[np.ndarray, np.ndarray]] = self._folds() if like is None else like.folds
+        self.tests: list[Any] = like.tests if like is not None else [self._rows(test) for _, test in self.folds]
         if like is not None:
-            self.weighted, self.Cs, self.folds, self.tests = like.weighted, like.Cs, like.folds, like.tests
-            return
-        if owner.class_weight is not None:
+            self.weighted = like.weighted
+        elif owner.class_weight is not None:
             self.weighted = weighted_by_class(data, owner.class_weight)
-        self.Cs: np.ndarray = self._values()
-        self.folds: list[tuple[np.ndarray, np.ndarray]] = self._folds()
-        self.tests: list[Any] = [MemoryRows(data.rows).take(test).whole for _, test in self.folds]
+        self.Cs: np.ndarray = self._values() if like is None else like.Cs
+
+    def _rows(self, index: np.ndarray) -> Any:
+        return MemoryRows(self.data.rows).take(index).whole
 
     def _values(self) -> np.ndarray:
         owner, data = self.owner, self.data
+        least = float(np.finfo(np.float64).tiny)  # of data that no C suits, as the fits will say
         if not isinstance(owner.Cs, (int, np.integer)):
             values = np.unique(np.asarray(owner.Cs, dtype=np.float64))
             if values.ndim != 1 or not len(values) or not np.all(values > 0):
                 raise ValueError(f"Cs={owner.Cs!r} must be a number of values, or values of C above 0.")
             return values
-        size = float(np.average(data.squares, weights=data.weight)) + 1.0
+        size = float(np.average(data.squares, weights=self.weighted.weight)) + 1.0
         powers = np.linspace(SMALLEST, LARGEST, int(owner.Cs)) if owner.Cs > 1 else np.zeros(1)
-        return np.unique([float(f"{10.0**p / size:.1e}") for p in powers])
+        return np.unique([max(float(f"{10.0**p / size:.1e}"), least) for p in powers])
 
     def _folds(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """Rows for training and for the test of each fold, as numbers among those that take part."""
