@@ -238,7 +238,7 @@ def test_digits_of_other_scripts_are_text(tmp_path):
 def test_a_pipe_without_a_writer_and_a_device_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("separatrix.app.tables.source.PATIENCE", 0.01)
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(DataError, match="is a pipe, and nothing was written to it for 0.01 s"):
+    with pytest.raises(DataError, match=r"is a pipe, and nothing was written to it for 0\.01 s"):
         read_table(tmp_path / "pipe", "y")
     with pytest.raises(DataError, match="/dev/zero is a device"):
         read_table("/dev/zero", "y")

@@ -30,7 +30,7 @@ def normalised(table: Table, text: Collection[str] = (), numbers: Collection[str
         return table
     import polars as pl
 
-    columns, spelled, dates, words, units = [], [], [], {}, {}
+    columns, spelled, dates, words, units = [], {}, [], {}, {}
     for column in table.X.get_columns():
         kind, found = column.dtype, Reading()
         if column.name in text:
@@ -63,21 +63,23 @@ def normalised(table: Table, text: Collection[str] = (), numbers: Collection[str
             dates.append(column.name)
             how += f", became days since {ORIGIN:%Y-%m-%d}"
         if how:
-            spelled.append(f"The column {column.name!r} holds {how}.")
+            spelled[column.name] = how
         if found.words:
             words[column.name] = found.words
         if found.unit:
             units[column.name] = found.unit
         columns.append(column)
-    told = spelled[:MOST_TOLD] + ([f"So do {len(spelled) - MOST_TOLD} more."] if len(spelled) > MOST_TOLD else [])
+    told = [f"The column {name!r} holds {how}." for name, how in list(spelled.items())[:MOST_TOLD]]
+    told += [f"So do {len(spelled) - MOST_TOLD} more."] if len(spelled) > MOST_TOLD else []
     told += [
-        f"Words between the numbers of the column {name!r} count as missing values: {_counted(found)}."
-        for name, found in list(words.items())[:MOST_TOLD]
+        f"Words between the numbers of the column {name!r} count as missing values: {_counted(times)}."
+        for name, times in list(words.items())[:MOST_TOLD]
     ]
-    if len(words) > MOST_TOLD:
-        told.append(f"So do words in {len(words) - MOST_TOLD} more columns.")
-    notes = (*table.notes, *told)
-    return replace(table, X=pl.DataFrame(columns), notes=notes, dates=tuple(dates), words=words, units=units)
+    told += [f"So do words in {len(words) - MOST_TOLD} more columns."] if len(words) > MOST_TOLD else []
+    for name, times in words.items():
+        spelled[name] = "; ".join(part for part in (spelled.get(name), f"missing values as {_counted(times)}") if part)
+    known: dict[str, Any] = {"dates": tuple(dates), "spelled": tuple(spelled.items()), "words": words, "units": units}
+    return replace(table, X=pl.DataFrame(columns), **known, notes=(*table.notes, *told))
 
 
 def _counted(words: dict[str, int]) -> str:
@@ -138,6 +140,21 @@ def prepare(table: Table, **asked: bool) -> tuple[Any, Any, list[Any]]:
     raw = table.X.to_numpy(order="c") if table.framed and not kinds(table)[1] else table.X
     X = Pipeline(steps).fit_transform(raw) if steps else raw
     return raw, X.tocsr() if hasattr(X, "tocsr") else np.ascontiguousarray(X), steps
+
+
+def prepared_names(table: Table, steps: list[Any], width: int) -> list[str] | None:
+    """Return the names of the columns after the steps; None if they are unknown."""
+    from sklearn.pipeline import Pipeline
+
+    if not table.framed:
+        return None
+    names: Any = table.names
+    if steps:
+        try:
+            names = Pipeline(steps).get_feature_names_out(np.array(names, dtype=object))
+        except (AttributeError, ValueError):
+            return None
+    return [str(name) for name in names] if len(names) == width else None
 
 
 def checked(table: Table, *, encode: bool, impute: bool) -> Table:
