@@ -66,8 +66,8 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
         def __getattr__(self, name):
             if name in ("predict_proba", "predict_log_proba") and not hasattr(type(self), name):
                 raise UnavailableError(
-                    f"{type(self).__name__} has no {name}. Wrap it in sklearn.calibration.CalibratedClassifierCV, "
-                    "or use LeastSquares."
+                    f"{type(self).__name__} has no {name}. Use MaxMarginCV, or wrap it in "
+                    "sklearn.calibration.CalibratedClassifierCV."
                 )
             return object.__getattribute__(self, name)  # raises the error of a method that is not available, again
 
