@@ -47,6 +47,7 @@ _HOMES = {
     "separatrix.certificates.negative_margin": ["NegativeMargin", "negative_margin"],
     "separatrix.certificates.removal": ["SeparabilityDistance", "rows_to_remove"],
     "separatrix.certificates.separability": ["Separability", "separability"],
+    "separatrix.certificates.separation": ["Separation"],
     "separatrix.certificates.theory": ["Theory"],
 }
 _MODULES = [
@@ -118,6 +119,7 @@ if TYPE_CHECKING:
     from separatrix.certificates.removal import rows_to_remove as rows_to_remove
     from separatrix.certificates.separability import Separability as Separability
     from separatrix.certificates.separability import separability as separability
+    from separatrix.certificates.separation import Separation as Separation
     from separatrix.certificates.theory import Theory as Theory
     from separatrix.errors import DataError as DataError
     from separatrix.errors import MissingExtraError as MissingExtraError
