@@ -171,7 +171,7 @@ class Separability:
         return f"Separability({self.kind}: {self})"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the answer in words, and the proof as a figure where Bokeh is installed."""
+        """For notebooks: the answer in words, and the proof as a figure."""
         return f"<p>{escape(str(self))}</p>{figures_of(self)}"
 
 

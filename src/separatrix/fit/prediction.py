@@ -58,7 +58,7 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
         if certificate is None:
             return told
         table, words = told._repr_html_inner, escape(str(certificate))
-        told._repr_html_inner = lambda: f"{table()}<p>{words}</p>{figures_of(self) or certificate._scale()}"
+        told._repr_html_inner = lambda: f"{table()}<p>{words}</p>{figures_of(self)}"
         return told
 
     if not TYPE_CHECKING:  # a type checker would believe that every attribute exists
