@@ -281,14 +281,14 @@ class Tiers:
     def _counted(self) -> tuple[Callable, int, "Rounds"]:
         """This thread's form of the function that counts rounds, how many take the time of compiling, and the count."""
         if not hasattr(self.of_thread, "counted"):
-            rounds, forms = Rounds(), {}
-            function = rounds.counting(self.function, forms)
-            size = sum(len(form.__code__.co_code) for form in forms)
+            rounds, counted = Rounds(), dict[FunctionType, FunctionType]()
+            function = rounds.counting(self.function, counted)
+            size = sum(len(each.__code__.co_code) for each in counted)
             self.of_thread.counted = function, ROUNDS_PER_BYTE * size, rounds
         return self.of_thread.counted
 
     def _interpret(self, form: Any, *arguments: Any) -> Any:
-        """Run it as Python. If that fails or takes too many rounds, compiled code begins again with arrays as they were.
+        """Run it as Python. If that fails or takes too many rounds, compiled code begins anew with arrays as they were.
 
         They are put back after an interrupt too, because callers never see a kernel half-way.
         """

@@ -1,9 +1,10 @@
 """Is there a hyperplane at all? With a proof either way."""
 
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from html import escape
 from typing import Any
 
@@ -19,6 +20,8 @@ from separatrix.certificates.exact import BROKEN
 from separatrix.certificates.gordan import Gordan, gordan, refuting_pair
 from separatrix.certificates.notebook import figures_of
 from separatrix.certificates.quasi_complete import one_sided_columns
+from separatrix.certificates.separated_data import AskedData, names_of
+from separatrix.certificates.separation import MOST_VALUES, Separation, SeparationSearch
 from separatrix.data.base import RowSource
 from separatrix.data.changed_rows import ScaledRows
 from separatrix.data.elsewhere import home_of
@@ -37,7 +40,7 @@ from separatrix.solvers.thread_limit import one_blas_thread
 from separatrix.space import Space, Vector, default_errstate
 
 MOST_NAMED = 3  # answers that are told by their names
-MOST_VALUES = 5_000_000  # of patterns that are written out to ask whether they are quasi-completely separable
+SECONDS_OF_A_SENTENCE = 2.0  # on infinite coefficients, within what is printed
 SEPARATING_GAP = 0.5  # gap at which a separating hyperplane is good enough
 SMALLEST_R2 = float(np.finfo(np.float64).tiny) / float(np.finfo(np.float64).eps)  # R^2 below which squares lose digits
 
@@ -71,19 +74,102 @@ class Separability:
     one_vs_rest: dict[Any, "Separability"] = field(default_factory=dict)
     one_vs_one: dict[tuple[Any, Any], "Separability"] = field(default_factory=dict)
     vector: list[Fraction] | None = None
+    asked: AskedData | None = field(default=None, repr=False)
+    _found: dict[str, Any] = field(default_factory=dict, repr=False, init=False)
 
     def __bool__(self) -> bool:
         return self.separable is True
 
     def __str__(self) -> str:
-        return self.explanation
+        return " ".join(filter(None, [self.explanation, self.sentence() if self.kind == "quasi-complete" else ""]))
+
+    @property
+    def separated_rows(self) -> np.ndarray | None:
+        """The largest set of rows strictly on their sides of one hyperplane that has no row on the wrong side.
+
+        None if undecided, as for rows out of core. Computed at the first use, within ``max_time`` of the call.
+
+        >>> answer = separability([[0.0], [0.0], [1.0], [1.0]], [0, 1, 1, 1])
+        >>> answer.separated_rows, answer.infinite
+        (array([2, 3]), array([1., 0.]))
+        """
+        search = self._search
+        return None if search is None else search.separated_rows
+
+    @property
+    def infinite(self) -> np.ndarray | None:
+        """Signs of the infinite coefficients of a logistic regression; the last one is that of the intercept.
+
+        +1.0 or -1.0 if the maximum-likelihood estimate diverges to +inf or -inf, 0.0 if it does not, and nan if
+        separating hyperplanes of both signs exist, as is usual under complete separation. Of more than two classes a
+        row per class, against the first class. None if undecided.
+        """
+        separation = self.separation
+        return None if separation is None else separation.infinite
+
+    @property
+    def separation(self) -> Separation | None:
+        """`separated_rows` and `infinite` with their proof, which ``verify(X, y)`` checks; None if undecided."""
+        return self._within(np.inf)
+
+    @property
+    def _search(self) -> SeparationSearch | None:
+        return self._begin(np.inf)
+
+    def _begin(self, max_time: float) -> SeparationSearch | None:
+        asked = self.asked
+        if asked is not None and self._found.get("search") is None:
+            self._found["search"] = asked.answered(lambda: asked.search(self._start(asked)), max_time)
+        return self._found.get("search")
+
+    def _within(self, max_time: float) -> Separation | None:
+        search = self._begin(max_time)
+        if search is not None and self.asked is not None and self._found.get("separation") is None:
+            self._found["separation"] = self.asked.answered(search.separation, max_time)
+        return self._found.get("separation")
+
+    def _start(self, asked: AskedData) -> list[Any] | None:
+        """Return a vector that has no row on the wrong side, if one is known."""
+        a: Any = None
+        if self.one_vs_rest:
+            if self.certificate is not None and self.certificate.separable and self.certificate.direction is not None:
+                machine = self.certificate.direction.reshape(len(asked.classes), -1)
+                machine = machine[1:] - machine[0]
+                a = (machine if asked.fit_intercept else machine[:, :-1]).ravel().tolist()
+        elif self.hyperplane is not None:
+            a = list(self.hyperplane.exact or [*self.hyperplane.w.tolist(), float(self.hyperplane.b)])
+            a = a if asked.fit_intercept else a[:-1]
+        return a
+
+    def named(self, names: Sequence[str] | None, target: str | None = None, values: bool = True) -> "Separability":
+        """Return this answer for columns with these names.
+
+        ``target`` is the name of the labels. ``values`` False: values of columns are not mentioned, as if scaled.
+        """
+        if self.asked is None:
+            return self
+        return replace(
+            self, asked=replace(self.asked, names=None if names is None else list(names), target=target, values=values)
+        )
+
+    def sentence(self, max_time: float = SECONDS_OF_A_SENTENCE) -> str:
+        """Return which coefficients are infinite and why, with names of columns and values.
+
+        The names are those of the data frame, or of `named`. It is empty if this takes more than ``max_time`` seconds.
+
+        >>> answer = separability([[0.0], [0.0], [1.0], [1.0]], [0, 1, 1, 1])
+        >>> answer.named(["NV"], "HG").sentence()
+        '2 of 4 rows are separated. NV = 1 occurs only with HG = 1, so its coefficient is +infinity.'
+        """
+        separation = self._within(max_time)
+        return self.asked.words(separation) if self.asked is not None and separation is not None else ""
 
     def __repr__(self) -> str:
-        return f"Separability({self.kind}: {self.explanation})"
+        return f"Separability({self.kind}: {self})"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the answer in words, and the proof as a figure where Bokeh is installed."""
-        return f"<p>{escape(self.explanation)}</p>{figures_of(self)}"
+        """For notebooks: the answer in words, and the proof as a figure."""
+        return f"<p>{escape(str(self))}</p>{figures_of(self)}"
 
 
 @default_errstate()
@@ -130,11 +216,16 @@ def separability(
     check_switch(fit_intercept)
     if not max_time > 0:
         raise ValueError(f"max_time={max_time!r} must be positive.")
+    names, target = names_of(X, y)
     with limited(max_time):
-        return _answer(X, y, _Question(1.0 if fit_intercept else 0.0, max_time, check_quasi), n_jobs)
+        question = _Question(1.0 if fit_intercept else 0.0, max_time, check_quasi)
+        keep = partial(AskedData, fit_intercept=bool(fit_intercept), max_time=max_time, names=names, target=target)
+        return _answer(X, y, question, n_jobs, keep)
 
 
-def _answer(X: Any, y: ArrayLike | None, ask: "_Question", n_jobs: int | None) -> Separability:
+def _answer(
+    X: Any, y: ArrayLike | None, ask: "_Question", n_jobs: int | None, keep: Callable[..., AskedData]
+) -> Separability:
 
     home = home_of(X, y)
     if home is not None:
@@ -144,16 +235,22 @@ def _answer(X: Any, y: ArrayLike | None, ask: "_Question", n_jobs: int | None) -
     if len(classes) < 2:
         raise _one_class(classes)
     rows = MemoryRows(X, n_jobs=effective_n_jobs(n_jobs)).without_empty_columns()
-    if len(classes) == 2:
-        return ask.binary(rows, binary_labels(codes, 2)[0])
     names = classes.tolist()
-    total = {c: ask.binary(rows, l) for c, l in zip(names, binary_labels(codes, len(names)), strict=True)}
+    asked = keep(X, codes, names)
+    if len(classes) == 2:
+        return replace(ask.binary(rows, binary_labels(codes, 2)[0]), asked=asked)
+    total = {}
+    for c, labels in zip(names, binary_labels(codes, len(names)), strict=True):
+        part = asked.part((labels > 0).astype(np.int64), [f"not {c}", c])
+        total[c] = replace(ask.binary(rows, labels), asked=part)
     pairwise = {}
     for i in range(len(names)):
         for j in range(i):
             two = np.flatnonzero((codes == i) | (codes == j))
-            pairwise[names[j], names[i]] = ask.binary(rows.take(two), np.where(codes[two] == i, 1.0, -1.0))
-    return _joint(ask.linear_machine(rows, codes, len(names)), total, pairwise)
+            answer = ask.binary(rows.take(two), np.where(codes[two] == i, 1.0, -1.0))
+            part = asked.part((codes[two] == i).astype(np.int64), [names[j], names[i]], two)
+            pairwise[names[j], names[i]] = replace(answer, asked=part)
+    return replace(_joint(ask.linear_machine(rows, codes, len(names)), total, pairwise), asked=asked)
 
 
 def check_switch(fit_intercept: Any) -> None:
@@ -313,7 +410,8 @@ class _Question:
             "does. Scale your features, and subtract what they have in common."
         )
         vector = _spread(patterns, exact.vector)
-        return Separability(True, "complete", True, best.certificate, explanation=text, vector=vector)
+        plane = Hyperplane.from_fractions(vector) if vector and patterns.n_classes == 2 else None
+        return Separability(True, "complete", True, best.certificate, plane, explanation=text, vector=vector)
 
     def _yes(
         self, patterns: Any, a: Vector, problem: Problem | None, distance: float, radius: float | None = None
@@ -359,6 +457,7 @@ class _Question:
         plane, vector = None, None
         if isinstance(weak, list):
             vector = _spread(patterns, weak)
+            plane = Hyperplane.from_fractions(vector) if vector and patterns.n_classes == 2 else None
         elif weak is not None and patterns.n_classes == 2:
             w, b = patterns.space.split(patterns.in_all_columns(weak))
             plane = Hyperplane(w, b) if np.any(w) else None
