@@ -99,7 +99,7 @@ def _check_names(rule: Any, formula: str) -> None:
         try:
             getattr(rule, formula)(m, scalars)
         except AttributeError as error:
-            known = rule._fields if error.obj is rule else Scalars._fields
+            known = getattr(error.obj, "_fields", ())
             near = get_close_matches(str(error.name), known, 1)
             hint = f"Did you mean {near[0]!r}?" if near else f"There are {', '.join(known)}."
             what = "the rule" if error.obj is rule else type(error.obj).__name__
