@@ -33,6 +33,7 @@ _HOMES = {
         "MarginPerceptron",
     ],
     "separatrix.estimators.max_margin": ["MaxMargin", "max_margin_path"],
+    "separatrix.estimators.max_margin_cv": ["MaxMarginCV"],
     "separatrix.estimators.multiplicative": ["BalancedWinnow", "PNormALMA", "PNormPerceptron"],
     "separatrix.estimators.online_least_squares": ["LMS", "RecursiveLeastSquares"],
     "separatrix.estimators.own_rule": ["PerceptronLike"],
@@ -152,6 +153,7 @@ if TYPE_CHECKING:
     from separatrix.estimators.margin_rules import MarginPerceptron as MarginPerceptron
     from separatrix.estimators.max_margin import MaxMargin as MaxMargin
     from separatrix.estimators.max_margin import max_margin_path as max_margin_path
+    from separatrix.estimators.max_margin_cv import MaxMarginCV as MaxMarginCV
     from separatrix.estimators.multiplicative import BalancedWinnow as BalancedWinnow
     from separatrix.estimators.multiplicative import PNormALMA as PNormALMA
     from separatrix.estimators.multiplicative import PNormPerceptron as PNormPerceptron

@@ -125,7 +125,7 @@ def fit(data: Any, options: Options = DEFAULTS, tell: Tell | None = None, **read
     if table.framed and raw is not table.X:  # it was fitted to arrays, which have no names
         found.model.steps[0][1].feature_names_in_ = np.array(table.names, dtype=object)
     if options.test is not None:
-        told = {"target": table.target, "index_base": table.base, "encoding": table.encoding}
+        told = {"target": table.target, "index_base": table.base, "encoding": table.encoding, **table.reading}
         held_out = read_for(ModelFile(found.model, {"data": told}), options.test, labels="optional")
         found.notes += heed(about_unseen(unseen(found.model, held_out), held_out), options.strict)
         found.notes += about_filled(missing_rows(held_out), held_out)
