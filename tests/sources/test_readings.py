@@ -48,7 +48,9 @@ def test_algorithm_9_with_rates(rules, seed, given, power, most):
             if k == most:
                 break
     rule = rules["DecreasingRelaxation"](b, 1.5, power)
-    model = as_printed(PerceptronLike, rule, max_iter=100, max_updates=most).fit(X, y, **begin(start if given else None))
+    model = as_printed(PerceptronLike, rule, max_iter=100, max_updates=most).fit(
+        X, y, **begin(start if given else None)
+    )
     assert model.n_updates_ == k
     close(a, vector(model))
     if power == 0.0:
