@@ -79,8 +79,15 @@ def setting(request):
 
 
 @pytest.mark.parametrize(
-    "given", [(1.0, 0.5, 0.01, 1.0), (2.0, 0.5, 0.05, 0.5), (3.0, 1.0, 0.02, 1.0), (10.0, 2.0, 0.05, 0.3), (0.5, 0.25, 0.02, 2.0)]
-)  # fmt: skip
+    "given",
+    [
+        (1.0, 0.5, 0.01, 1.0),
+        (2.0, 0.5, 0.05, 0.5),
+        (3.0, 1.0, 0.02, 1.0),
+        (10.0, 2.0, 0.05, 0.3),
+        (0.5, 0.25, 0.02, 2.0),
+    ],
+)
 def test_cramma(setting, given):
     beta, power, eta0, decay = given
     eta = eta0 * beta**-decay

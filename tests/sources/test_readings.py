@@ -120,15 +120,16 @@ def test_algorithms_1_and_2_as_printed(seed, criterion, method):
     close(a, vector(model), 1e-7)
 
 
-CYCLES = {  # drawn: rows, criterion, length of the cycle; the labels alternate
-    "quadratic": (4, [[-4, -1, 2], [0, -6, 3], [0, -5, 5], [0, -4, 6], [-2, 1, 1], [-1, -1, -1], [-1, 5, 6], [6, -3, 0], [-1, 6, 4]]),
-    "relaxation": (3, [[4, 6, 4], [-6, 0, -1], [4, -3, -6], [5, 4, 2], [-6, -6, -1], [-1, 2, -1], [5, -2, -5], [-4, 2, -4]]),
-}  # fmt: skip
+CYCLES = {  # drawn: length of the cycle, rows; the labels alternate
+    "quadratic": (4, "-4 -1 2, 0 -6 3, 0 -5 5, 0 -4 6, -2 1 1, -1 -1 -1, -1 5 6, 6 -3 0, -1 6 4"),
+    "relaxation": (3, "4 6 4, -6 0 -1, 4 -3 -6, 5 4 2, -6 -6 -1, -1 2 -1, 5 -2 -5, -4 2 -4"),
+}
 
 
 @pytest.mark.parametrize("criterion", CYCLES)
 def test_newton_without_halving_repeats_its_vectors(criterion):
-    length, X = CYCLES[criterion]
+    length, rows = CYCLES[criterion]
+    X = np.array([row.split() for row in rows.split(", ")], dtype=float)
     y = np.arange(len(X)) % 2
     whole = [GradientDescent(criterion, method="undamped-newton", max_iter=k).fit(X, y) for k in (40, 41, 40 + length)]
     assert not whole[0].converged_
