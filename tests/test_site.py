@@ -174,4 +174,4 @@ def test_english(site):
             plain = re.sub(r"'s?$", "", word).lower()
             if len(plain) > 2 and not known.known([plain]) and plain not in own and plain not in names:
                 unknown.setdefault(plain, page.path.relative_to(SITE).as_posix())
-    assert not unknown
+    assert not unknown, " ".join(sorted(unknown))

@@ -54,6 +54,9 @@ def fit(
         list[str] | None,
         typer.Option(metavar="FILE", help="Write a report: .html, .md or .json, by its ending; repeatable."),
     ] = None,
+    interactive: Annotated[
+        bool, typer.Option("--interactive", help="Interactive figures in .html reports; needs Bokeh.")
+    ] = False,
     plot: Annotated[
         list[str] | None,
         typer.Option(metavar="FILE", help="Draw the boundary: .png, .svg, .pdf or .html, by its ending; repeatable."),
@@ -92,7 +95,7 @@ def fit(
     from separatrix.persistence.output import check_outputs
 
     written = check_outputs([save, export, *(report or []), *(plot or [])], [data, test])
-    writers = _writers(report or [], plot or [])
+    writers = _writers(report or [], plot or [], interactive)
     if export:
         from separatrix.persistence.export import check_export
 
@@ -161,11 +164,11 @@ def fit(
         raise typer.Exit(INTERRUPTED)
 
 
-def _writers(reports: list[str], plots: list[str]) -> list[Any]:
+def _writers(reports: list[str], plots: list[str], interactive: bool) -> list[Any]:
     """What writes each file; endings are checked before the work."""
     from separatrix.app.report.report_files import report_writer
 
-    found = [(report_writer(path), path) for path in reports]
+    found = [(report_writer(path, interactive), path) for path in reports]
     if plots:
         from separatrix.app.report.figures import check_ending, write_boundary
 

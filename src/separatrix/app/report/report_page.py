@@ -15,23 +15,29 @@ from sklearn.base import clone
 
 import separatrix
 from separatrix import plots
+from separatrix.app.report import self_check
 from separatrix.app.report.page_style import SCRIPT, STYLE
 from separatrix.app.report.summary import class_sizes, largest_weights, notes, rows_of, title
 from separatrix.app.saved_models import prepared, weight_names
 from separatrix.app.workflows.fitting import Fit
 from separatrix.app.workflows.out_of_fold import Answers, decisions
 from separatrix.errors import DataError, MissingExtraError, SeparatrixError
-from separatrix.plots.interactive.canvas import FOLLOW_THEME, View, blocks, components, is_installed, scripts
+from separatrix.plots.interactive.canvas import FOLLOW_THEME, View, blocks, components, scripts
 
 MOST_LISTED = 100  # weights of each class in a table
 SECONDS_REPEATED = 5.0  # seconds of a fit that is repeated without each fold
 VALUES_REPEATED = 3_000_000  # numbers in the data up to which a second fit shows how the bounds close
 
 
-def report_page(fit: Fit) -> str:
-    """The page, with everything inside."""
-    scripted = is_installed()
-    head, figures, foot = _interactive(fit) if scripted else ("", _static(fit), "")
+def report_page(fit: Fit, interactive: bool = False) -> str:
+    """Write the page, with everything inside.
+
+    ``interactive``: with figures of Bokeh. Their scripts make functions from text, so the policy of such a page cannot
+    restrict which scripts run; it still forbids to load or to send anything.
+    """
+    head, figures, foot = _interactive(fit) if interactive else ("", _static(fit), "")
+    check, scripts = self_check.section(fit)
+    allowed = self_check.policy(() if interactive else (*scripts, SCRIPT), "" if interactive else STYLE)
     parts = [
         f"<h1>{escape(title(fit))}</h1>",
         _summary(fit),
@@ -43,15 +49,17 @@ def report_page(fit: Fit) -> str:
         _unfolds("Rows of each class", _classes(fit)),
         *_scores(fit),
         _unfolds("The largest weights", _all_weights(fit)),
-        _unfolds("Check it yourself", _how_to_check()),
+        "<h2>Check it yourself</h2>",
+        check,
         f"<footer>separatrix {separatrix.__version__}. Data: sha256 {escape(str(fit.table.digest))}.</footer>",
     ]
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{allowed}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title(fit))}</title><style>{STYLE}</style>{head}</head><body>\n"
         + "\n".join(parts)
-        + f"\n{foot}<script>{SCRIPT}</script></body></html>\n"
+        + f"\n{foot}{''.join(f'<script>{text}</script>' for text in (*scripts, SCRIPT))}</body></html>\n"
     )
 
 
@@ -265,7 +273,7 @@ def _weights(pairs: list[tuple[str, float]]) -> str:
     largest = max((abs(w) for _, w in pairs), default=1.0) or 1.0
     rows = []
     for feature, w in pairs:
-        bar = f'<span class="bar{"" if w > 0 else " minus"}" style="width:{100 * abs(w) / largest:.1f}%"></span>'
+        bar = f'<svg class="bar{"" if w > 0 else " minus"}" width="{100 * abs(w) / largest:.1f}%" height="11"></svg>'
         rows.append([_text(feature), _number(w, f"{w:+.4g}"), f'<td data-sort="{abs(w)!r}" class="room">{bar}</td>'])
     more = f"<p>The {MOST_LISTED} largest.</p>" if len(pairs) == MOST_LISTED else ""
     return more + _table(["feature", "weight", "size"], rows)
@@ -277,10 +285,3 @@ def _text(words: str) -> str:
 
 def _number(value: float, words: str) -> str:
     return f'<td class="number" data-sort="{value!r}">{escape(words)}</td>'
-
-
-def _how_to_check() -> str:
-    return (
-        "<p>Saved with <code>--save model.sx</code>, the certificate is proved again from the data alone by "
-        "<code>separatrix verify model.sx DATA</code>.</p>"
-    )

@@ -47,7 +47,9 @@ def read_delimited(source: Source, asked: Asked) -> Table:
     counting = [name for name in idle if frame[name].null_count() < len(frame)]
     notes = tuple(f"The {name} counts the rows and is left out." for name in counting)
     kind = "tsv" if layout.separator == "\t" else "csv"
-    return Table(source.name, kind, source.digest, frame.drop(idle), lines=lines, named=layout.header, notes=notes)
+    table = Table(source.name, kind, source.digest, frame.drop(idle), lines=lines, named=layout.header, notes=notes)
+    plain = origin is None and layout.separator != " "
+    return replace(table, layout=(layout.separator, layout.header, layout.decimal_comma) if plain else None)
 
 
 CSV = Format("csv", lambda source: bool(source.lines), read_delimited)

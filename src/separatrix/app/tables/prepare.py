@@ -27,7 +27,7 @@ def normalised(table: Table, text: Collection[str] = ()) -> Table:
         return table
     import polars as pl
 
-    columns, spelled, dates = [], [], []
+    columns, spelled, dates = [], {}, []
     for column in table.X.get_columns():
         kind, how = column.dtype, ""
         if column.name in text:
@@ -58,10 +58,12 @@ def normalised(table: Table, text: Collection[str] = ()) -> Table:
             dates.append(column.name)
             how += f", became days since {ORIGIN:%Y-%m-%d}"
         if how:
-            spelled.append(f"The column {column.name!r} holds {how}.")
+            spelled[column.name] = how
         columns.append(column)
-    told = spelled[:MOST_TOLD] + ([f"So do {len(spelled) - MOST_TOLD} more."] if len(spelled) > MOST_TOLD else [])
-    return replace(table, X=pl.DataFrame(columns), dates=tuple(dates), notes=(*table.notes, *told))
+    told = [f"The column {name!r} holds {how}." for name, how in list(spelled.items())[:MOST_TOLD]]
+    told += [f"So do {len(spelled) - MOST_TOLD} more."] if len(spelled) > MOST_TOLD else []
+    known: dict[str, Any] = {"dates": tuple(dates), "spelled": tuple(spelled.items())}
+    return replace(table, X=pl.DataFrame(columns), **known, notes=(*table.notes, *told))
 
 
 def without_empty(table: Table) -> Table:

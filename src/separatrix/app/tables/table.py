@@ -46,6 +46,8 @@ class Table:
     base: int = 1  # the number of the first feature, where they have numbers
     ids: Any = None  # a column that tells the rows apart and is no feature
     dates: tuple[str, ...] = ()  # columns that hold dates
+    spelled: tuple[tuple[str, str], ...] = ()  # columns whose texts became numbers, and what the texts are
+    layout: tuple[str, bool, bool] | None = None  # of CSV without preamble: separator, whether names, decimal commas
     encoding: str | None = None  # of the text that was read, where it is not UTF-8
     notes: tuple[str, ...] = ()  # what was done to the content on the way, for people
 
