@@ -95,6 +95,7 @@ def as_dict(fit: Fit) -> dict[str, Any]:
             "target": fit.table.target,
             "index_base": fit.table.base,
             **({} if fit.table.encoding is None else {"encoding": fit.table.encoding}),
+            **{name: value for name, value in fit.table.reading.items() if value},
             **({} if fit.table.ids is None else {"id": fit.table.ids.name}),
             "classes": class_sizes(fit),
             "bytes": fit.table.nbytes,
@@ -330,6 +331,7 @@ def separability_dict(answer: Separability) -> dict[str, Any]:
         "exact": answer.exact,
         "explanation": answer.explanation,
         "margin": number(answer.margin),
+        "infinite_coefficients": answer.sentence() if answer.kind == "quasi-complete" else "",
         "infeasibility_proof": None
         if answer.infeasibility_proof is None
         else {"rows": answer.infeasibility_proof.rows.tolist(), "weights": answer.infeasibility_proof.weight.tolist()},
