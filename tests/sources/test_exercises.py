@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from sklearn.datasets import make_blobs
-from sources.naive import as_printed, close, labels, patterns, vector
+from sources.naive import as_printed, begin, close, labels, patterns, vector
 
 from separatrix import (
     FuzzyPerceptron,
@@ -238,3 +238,22 @@ def test_a_step_of_the_proof_of_theorem_8_fails():
     after = (w + x) @ x / np.linalg.norm(w + x)
     assert after < (w @ x + 1.0) / (np.linalg.norm(w) + 1.0)
     assert after >= w @ x / np.linalg.norm(w)
+
+
+def test_problem_15_bounds_increments_from_any_start():
+    """The bound of the proof on the page about the problems of the chapter."""
+    rng = np.random.default_rng(15)
+    X, y = pair(1, 2)
+    Y = patterns(X, y)
+    solution, _ = perceptron(Y)
+    gamma, beta = np.min(Y @ solution), np.linalg.norm(Y, axis=1).max()
+    for b, low, high in ((0.0, 0.5, 2.0), (3.0, 0.2, 0.9)):
+        for _ in range(5):
+            start = 5.0 * rng.normal(size=3)
+            rates = rng.uniform(low, high, 10_000)
+            model = as_printed(Perceptron, b, lambda k, rates=rates: rates[(k - 1) % 10_000])
+            model.fit(X, y, **begin(start))
+            alpha = (2.0 * b + high * beta**2) / gamma
+            bound = np.sum((start - alpha * solution) ** 2) / (low * (2.0 * b + high * beta**2))
+            assert model.converged_
+            assert model.n_updates_ <= bound
