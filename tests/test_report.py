@@ -104,7 +104,7 @@ def test_without_interactive_the_pictures_are_static_and_bokeh_is_not_needed(rng
 
     monkeypatch.setattr(builtins, "__import__", missing)
     page = report_page(found)
-    assert page.count("data:image/png") == 3
+    assert page.count("data:image/png") == 6
     assert "Bokeh" not in page
     assert len(page.encode()) < LIMIT
 

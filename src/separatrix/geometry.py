@@ -1,6 +1,8 @@
 """Surfaces that discriminants draw: the hyperplane (DHS 5.2.1), and the quadrics (eq. 4 and problem 11)."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from separatrix.errors import DataError
 from separatrix.space import Space, Vector, signs
+from separatrix.space import norm as length
 
 Matrix = NDArray[Any]
 
@@ -21,10 +24,13 @@ class Hyperplane:
     array([ 4., -1.])
     >>> plane.project([[3.0, 4.0]])
     array([[0.6, 0.8]])
+
+    ``exact``: (w, b) as fractions, if no floats have all rows on their sides; ``w`` and ``b`` are rounded then.
     """
 
     w: Any
     b: float = 0.0
+    exact: tuple[Fraction, ...] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         w = np.array(self.w, dtype=np.float64).ravel()
@@ -32,9 +38,31 @@ class Hyperplane:
             raise ValueError("A hyperplane needs a finite normal vector w other than 0.")
         object.__setattr__(self, "w", w)
 
+    @classmethod
+    def from_fractions(cls, a: Sequence[Fraction]) -> "Hyperplane":
+        """Return the hyperplane of ``(w, b)`` given as fractions, which are kept; the floats are those of a multiple.
+
+        >>> from fractions import Fraction
+        >>> Hyperplane.from_fractions([Fraction(1, 3), Fraction(-2, 3)]).w
+        array([0.33333333])
+        """
+        largest = max(abs(x) for x in a)
+        scale = 1 if 2**-500 < largest < 2**500 else largest
+        *w, b = (float(x / scale) for x in a)
+        return cls(w, b, tuple(a))
+
     def signed_distance(self, X: Any) -> Vector:
         """(w.x + b) / |w|: positive on the side to which w points."""
         return (np.asarray(_rows(X) @ self.w, dtype=np.float64) + self.b) / np.linalg.norm(self.w)
+
+    def radius(self, X: Any, norm: float = 2) -> Vector:
+        """Return how far each row may move before it is on the hyperplane, in the norm 2, 1 or inf.
+
+        >>> Hyperplane([3.0, 4.0], -5.0).radius([[3.0, 4.0]], norm=float("inf"))
+        array([2.85714286])
+        """
+        scores = np.asarray(_rows(X) @ self.w, dtype=np.float64) + self.b
+        return np.abs(scores) / dual_lengths(self.w[None], norm)[0]
 
     def project(self, X: ArrayLike) -> NDArray[np.float64]:
         """The nearest point of the hyperplane to each row (DHS problem 3): ``x - g(x) w/|w|^2``."""
@@ -50,6 +78,15 @@ class Hyperplane:
         """min_k u.y_k with u the unit vector of (w, b/intercept_scaling) in the augmented space."""
         a = Space(intercept_scaling).join(self.w, self.b)
         return self.geometric_margin(X, y) * float(np.linalg.norm(self.w) / np.linalg.norm(a))
+
+
+def dual_lengths(W: NDArray[np.float64], norm: float) -> Vector:
+    """Return by how much each row w of W changes w.x at most, if x moves by 1 in this norm."""
+    if norm not in (1, 2, np.inf):
+        raise ValueError(f"norm={norm!r} must be 1, 2 or inf (numpy.inf).")
+    if norm == 1:
+        return np.abs(W).max(axis=1)
+    return np.abs(W).sum(axis=1) if norm == np.inf else np.array([length(w) for w in W])
 
 
 def _rows(X: Any) -> Any:

@@ -153,6 +153,32 @@ def clipped_sums(key: str) -> Any:
 
 
 @on_first_use
+def clip_multipliers(key: str) -> Any:
+    """Move ``alpha`` to clip(u, 0, cap), u = shift + s (1 - m), and ``face`` to 0 < u < cap. Return how many
+    multipliers changed, with their rows and changes first in ``rows`` and ``change``, and how many rows of the face.
+    """
+
+    def run(shift, cap, s, m, alpha, face, rows, change):
+        key  # noqa: B018
+        count = crossed = 0
+        for k in range(m.shape[0]):
+            u = shift[k] + s[k] * (1.0 - m[k])
+            t = min(max(u, 0.0), cap[k])
+            between = 0.0 < u < cap[k]
+            if between != face[k]:
+                face[k] = between
+                crossed += 1
+            if t != alpha[k]:
+                rows[count] = k
+                change[count] = t - alpha[k]
+                alpha[k] = t
+                count += 1
+        return count, crossed
+
+    return compiled(run)
+
+
+@on_first_use
 def curvature_product(key: str) -> Any:
     """``out += sum_k c[k] y (y.q)`` over the rows ``i = index``, y = (x_i, rho), each row read once."""
 

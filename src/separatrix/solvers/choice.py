@@ -22,6 +22,7 @@ SIDES = ("auto", "newton", "dual")
 LARGE_BLAS = 1000  # dense columns from which more threads pay; below, they only wait for each other on a busy machine
 ROWS_FOR_SAMPLE, ROWS_PER_COLUMN = 80_000, 1000  # and for each column, from which a sample is worth solving first
 VALUES_WITHOUT_THREADS = 5000  # BLAS makes none of so few: setting their number would take longer than the solution
+TALL = 2  # sparse rows per column, if columns are too many for a matrix, from which sweeps stall sooner than products
 LONGEST_START = 1e150
 SHORTEST = 1e-280  # R^2 from which sweeps of a hard margin move: their curvatures have inverses
 AS_MANY_THREADS: Any = nullcontext()  # as BLAS has
@@ -71,15 +72,17 @@ def _check(problem: Problem, side: str) -> None:
 
 
 def _suits_sweeps(problem: Problem) -> bool:
-    """Are there fewer rows than columns? Exact solutions of hard margins are quicker if rows are dense, and compiled
+    """Are there few rows for the columns? Exact solutions of hard margins are quicker if rows are dense, and compiled
     loops if a problem is small."""
     patterns, width = problem.patterns, problem.patterns.d + 1
     if not patterns.here or patterns.n_classes > 2 or problem.free:
         return False
-    few = patterns.n <= width
+    wide = patterns.sparse and width > LARGEST_MATRIX
+    hinge = isinstance(problem, HingeProblem)
+    few = patterns.n <= (TALL * width if wide and not hinge else width)
     if problem.hard:
-        return (few or width > LARGEST_MATRIX) and patterns.sparse and patterns.radius2 > SHORTEST
-    return few and (patterns.sparse or isinstance(problem, HingeProblem) or not is_small(problem))
+        return (few or wide) and patterns.sparse and patterns.radius2 > SHORTEST
+    return few and (patterns.sparse or hinge or not is_small(problem))
 
 
 def _worth_a_sample(problem: Problem) -> bool:

@@ -24,12 +24,12 @@ import numpy as np
 from separatrix.passes import compiled as passes
 from separatrix.solvers.coordinate_descent import descend
 from separatrix.solvers.dual_sweeps import Sweeps
-from separatrix.solvers.newton_steps import PRECISE, NewtonSteps
+from separatrix.solvers.newton_steps import LARGEST_MATRIX, PRECISE, NewtonSteps
 from separatrix.solvers.problem import Problem
 from separatrix.solvers.small_problem import small_solution
 from separatrix.space import Vector
 
-SWEEPS = 2  # of coordinate descent before the first stage
+SWEEPS = 2  # of coordinate descent before the first stage; 1 if there is a diagonal
 START_GAP = 1e-2  # to which sweeps with a penalized intercept go, as a start for an unpenalized one
 FIRST, LARGEST, DIAGONAL = (
     5e-4,
@@ -55,9 +55,9 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
         engine.begin(*found)
     elif patterns.n_classes > 2:
         engine.begin(np.zeros(patterns.d + 1), np.zeros(patterns.n))
-    elif patterns.n > patterns.d + 1:
+    elif patterns.n > patterns.d + 1 and (problem.diagonal[0] > 0.0 or patterns.d < LARGEST_MATRIX):
         sweeps = Sweeps(problem)
-        sweeps.sweep(SWEEPS)
+        sweeps.sweep(1 if problem.diagonal[0] > 0.0 else SWEEPS)
         engine.begin(sweeps.a, sweeps.alpha)
     else:
         near = problem.unbiased(max(problem.tol, START_GAP)) if problem.free else problem
@@ -77,6 +77,10 @@ class Engine:
         self.problem, patterns = problem, problem.patterns
         self.caps, self.diagonal, self.penalty = problem.caps, problem.diagonal, problem.penalty
         self.steps: NewtonSteps | None = None
+        n = patterns.n
+        self.alpha, self.v, self.face = np.zeros(n), np.zeros(patterns.d + 1), np.zeros(n, dtype=bool)
+        self.room = np.empty(n, np.int64), np.empty(n)
+        self.crossed = 0  # rows that the last step has moved to the face or from it
         self.scale = patterns.mean_square + (0.0 if problem.free else patterns.space.rho**2) or 1.0
 
     def begin(self, a: Vector, alpha: Vector | None = None) -> None:
@@ -102,19 +106,18 @@ class Engine:
     def _from_scratch(self) -> None:
         """The margins and the combination, whose sums of steps drift."""
         self.m = self.problem.margins(self.a)
-        self.alpha, self.v = np.zeros(self.problem.patterns.n), np.zeros(self.problem.patterns.d + 1)
+        self.alpha[:], self.v[:] = 0.0, 0.0
         self._clip()
 
     def _clip(self) -> None:
         """The multipliers of the gradient and their combination."""
         if self.problem.free:
             self._best_intercept()
-        u = self.shift + self.s * (1.0 - self.m)
-        alpha = np.minimum(np.maximum(u, 0.0), self.caps)  # numpy's own function for it takes longer
-        changed = (alpha != self.alpha).nonzero()[0]
-        self.v += self.problem.combine(changed, alpha[changed] - self.alpha[changed])
-        self.alpha = alpha
-        self.face = (u > 0.0) & (u < self.caps)
+        rows, change = self.room
+        count, self.crossed = passes.clip_multipliers()(
+            self.shift, self.caps, self.s, self.m, self.alpha, self.face, rows, change
+        )
+        self.v += self.problem.combine(rows[:count], change[:count])
 
     def _enter(self) -> None:
         problem = self.problem
@@ -167,7 +170,7 @@ class Engine:
                 if idle >= IDLE_STEPS:
                     return
                 problem.go_on()  # bounds need not move while rows change sides one by one
-                self.centre = self.alpha
+                self.centre = self.alpha.copy()
                 self._set_sigma(self.sigma * (FALL if inner <= QUICK_STEPS else SLOW_FALL))
                 self._clip()
                 inner = 0
@@ -186,12 +189,12 @@ class Engine:
                 return STUCK
             self.steps.direct = True
             return MOVED
-        face, self.a, self.m = self.face, following, self.m + t * change
+        self.a, self.m = following, self.m + t * change
         if from_scratch:
             self._from_scratch()
         else:
             self._clip()
-        if t != 1.0 or not self.steps.exact or not np.array_equal(face, self.face) or problem.tol >= PRECISE:
+        if t != 1.0 or not self.steps.exact or self.crossed or problem.tol >= PRECISE:
             return MOVED
         self._from_scratch()
         return FOUND

@@ -107,7 +107,7 @@ class Columns:
             entering, leaving = np.flatnonzero(face), leaving[:0]
         self._add(entering, 1.0)
         self._add(leaving, -1.0)
-        self.face = face
+        self.face = face.copy()
         H = self.matrix.copy()
         H[np.diag_indices_from(H)] += self.penalty / largest
         return newton_step(H, gradient / largest)

@@ -43,10 +43,7 @@ def fit(
     test: Annotated[
         str | None, typer.Option(metavar="FILE", help="Rows to try the model on, which it is not fitted on.")
     ] = None,
-    id: Annotated[
-        str | None,
-        typer.Option("--id", metavar="COLUMN", help="Identifiers: no feature, carried to predictions by the model."),
-    ] = None,
+    id: options.Id = None,
     strict: options.Strict = False,
     max_time: options.MaxTime = None,
     save: Annotated[str | None, typer.Option(metavar="FILE", help="Save the model, for example as model.sx.")] = None,
@@ -69,6 +66,10 @@ def fit(
     header: options.Header = None,
     separator: options.Separator = None,
     encoding: options.Encoding = None,
+    missing: options.Missing = None,
+    not_missing: options.NotMissing = None,
+    sheet: options.Sheet = None,
+    classes: options.Classes = False,
     everything: options.Everything = False,
     json: options.Json = False,
     memory: fit_elsewhere.Memory = None,
@@ -130,12 +131,32 @@ def fit(
             "header": header is not None,
             "separator": separator,
             "encoding": encoding,
+            "missing": missing,
+            "not-missing": not_missing,
+            "sheet": sheet,
             "export": export,
         }
         fit_elsewhere.run(data, target, asked, place, save=save, json=json, refused=refused)
         return
     with Progress(quiet=json) as tell:
-        found = run(data, asked, tell, id=id, **options.reading(target, format, header, separator, encoding, drop))
+        found = run(
+            data,
+            asked,
+            tell,
+            id=id,
+            **options.reading(
+                target,
+                format,
+                header,
+                separator,
+                encoding,
+                drop=drop,
+                missing=missing,
+                not_missing=not_missing,
+                sheet=sheet,
+                classes=classes,
+            ),
+        )
 
     from separatrix.app.report.summary import as_dict, provenance
 

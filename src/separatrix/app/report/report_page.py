@@ -5,8 +5,10 @@ With Bokeh the figures are those of `separatrix.plots`; without it they are stat
 
 import re
 import warnings
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -15,7 +17,7 @@ from sklearn.base import clone
 
 import separatrix
 from separatrix import plots
-from separatrix.app.report import self_check
+from separatrix.app.report import figures, self_check
 from separatrix.app.report.page_style import SCRIPT, STYLE
 from separatrix.app.report.summary import class_sizes, largest_weights, notes, rows_of, title
 from separatrix.app.saved_models import prepared, weight_names
@@ -145,38 +147,47 @@ def _numbers(fit: Fit) -> str:
     return f'<div class="numbers">{"".join(tiles)}</div>'
 
 
-def views_of(fit: Fit) -> list[View]:
-    """The figures of a fit; one that has nothing to show is left out."""
+def figures_of(fit: Fit, interactive: bool) -> Iterator[tuple[str, Any]]:
+    """Draw the figures of a fit, each with a heading; a figure that has nothing to show is left out."""
     model, X, y = fit.model, fit.table.X, fit.table.y
     names = list(fit.table.names) if fit.table.named or fit.table.framed else None
     small = fit.table.n * fit.table.d <= VALUES_REPEATED
-    solved, whose = (fit.separator, "The model") if fit.hard is None else (fit.hard, "The hard margin")
-    found: list[View] = []
-
-    def add(make: Any, whose: str = "", more: str = "") -> None:
-        """``whose`` stands in the title for the name of the class."""
-        with suppress(DataError):
-            made = make()
-            title = re.sub(r"^\w+: ", f"{whose}: ", made.title) if whose else made.title
-            found.append(replace(made, title=title, caption=f"{made.caption} {more}".strip()))
-
-    add(lambda: plots.boundary(model, X, y, feature_names=names), "The model")
-    if fit.answer.separable is False:
-        add(lambda: plots.proof(fit.answer, prepared(model, X), y, feature_names=weight_names(model)))
-    add(lambda: plots.margins(model, X, y, feature_names=names))
-    add(lambda: plots.weights(model, folds=_weights_of_folds(fit) if small else None))
+    solved = fit.separator if fit.hard is None else fit.hard
     answers, where = _unseen(fit) or (_on_the_data(fit), "on the data of the fit")
     classes = answers.classes
     truth = classes[answers.truth]
-    add(lambda: plots.confusion(truth, classes[answers.predicted], classes=classes, where=where))
+    told: dict[str, Any] = {"classes": classes, "where": where if interactive else ""}  # else the heading has it
+    made: list[tuple[str, Any]] = [("The boundary", partial(plots.boundary, model, X, y, feature_names=names))]
+    if fit.answer.separable is False:
+        rows = prepared(model, X)
+        made.append(("The proof", partial(plots.proof, fit.answer, rows, y, feature_names=weight_names(model))))
+    made.append(("The margins", partial(plots.margins, model, X, y, feature_names=names)))
+    if interactive:  # beside static figures the table of weights is enough
+        made.append(("The weights", partial(plots.weights, model, folds=_weights_of_folds(fit) if small else None)))
+    made.append((f"Right and wrong, {where}", partial(plots.confusion, truth, classes[answers.predicted], **told)))
     if answers.decision is not None:
         ranked = list(answers.rankings().values())
         scores = ranked[0] if len(ranked) == 1 else np.column_stack(ranked)
-        add(lambda: plots.roc(truth, scores, classes=classes, where=where))
-        add(lambda: plots.precision_recall(truth, scores, classes=classes, where=where))
+        made.append((f"ROC curve, {where}", partial(plots.roc, truth, scores, **told)))
+        made.append((f"Precision and recall, {where}", partial(plots.precision_recall, truth, scores, **told)))
     if small and hasattr(solved, "certificates_"):
-        again = "It was fitted once more for this picture, from its beginning."
-        add(lambda: plots.bounds(solved, prepared(model, X), y), whose, again)
+        made.append(("The bounds of the margin", partial(plots.bounds, solved, prepared(model, X), y)))
+    for heading, draw in made:
+        with suppress(DataError):
+            yield heading, draw(interactive=True) if interactive else draw(ax=figures.fresh_axes())
+
+
+def views_of(fit: Fit) -> list[View]:
+    """Interactive figures of a fit, with titles that name what they show."""
+    whose = {
+        "The boundary": "The model",
+        "The bounds of the margin": "The model" if fit.hard is None else "The hard margin",
+    }
+    again, found = " It was fitted once more for this picture, from its beginning.", []
+    for heading, made in figures_of(fit, True):
+        title = re.sub(r"^\w+: ", f"{whose[heading]}: ", made.title) if heading in whose else made.title
+        caption = made.caption + (again if heading == "The bounds of the margin" else "")
+        found.append(replace(made, title=title, caption=caption.strip()))
     return found
 
 
@@ -207,18 +218,11 @@ def _interactive(fit: Fit) -> tuple[str, list[str], str]:
 
 
 def _static(fit: Fit) -> list[str]:
-    from separatrix.app.report import figures
-
-    parts = []
-    for name, display, size in figures.PICTURES:
-        try:
-            url = figures.embedded(figures.drawn(fit, display, size))
-        except MissingExtraError as error:
-            return [f"<p>There are no pictures: {escape(str(error))}</p>"]
-        except DataError:  # no hyperplane to project on
-            continue
-        parts.append(f'<h2>{name}</h2><img alt="{name}" src="{url}">')
-    return parts
+    try:
+        pictures = [(heading, figures.embedded(made)) for heading, made in figures_of(fit, False)]
+    except MissingExtraError as error:
+        return [f"<p>There are no pictures: {escape(str(error))}</p>"]
+    return [f'<h2>{escape(name)}</h2><img alt="{escape(name)}" src="{url}">' for name, url in pictures]
 
 
 def _unfolds(name: str, content: str, opened: bool = False) -> str:

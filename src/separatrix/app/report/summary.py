@@ -95,6 +95,7 @@ def as_dict(fit: Fit) -> dict[str, Any]:
             "target": fit.table.target,
             "index_base": fit.table.base,
             **({} if fit.table.encoding is None else {"encoding": fit.table.encoding}),
+            **{name: value for name, value in fit.table.reading.items() if value},
             **({} if fit.table.ids is None else {"id": fit.table.ids.name}),
             "classes": class_sizes(fit),
             "bytes": fit.table.nbytes,
@@ -133,6 +134,7 @@ def provenance(fit: Fit) -> dict[str, Any]:
     kept = ("data", "prepared", "separator", "train_accuracy", "cross_validated_accuracy")
     answer = {"separable": fit.answer.separable, "explanation": verdict_of(fit.answer)}
     found = {**{name: told[name] for name in kept}, "separability": answer}
+    found["data"] = {**found["data"], "row_checksums": fit.table.row_digests()}
     calibration = None if fit.cv is None else fit.cv.answers.calibration()
     return found if calibration is None else {**found, "calibration": calibration.as_dict()}
 
@@ -330,6 +332,7 @@ def separability_dict(answer: Separability) -> dict[str, Any]:
         "exact": answer.exact,
         "explanation": answer.explanation,
         "margin": number(answer.margin),
+        "infinite_coefficients": answer.sentence() if answer.kind == "quasi-complete" else "",
         "infeasibility_proof": None
         if answer.infeasibility_proof is None
         else {"rows": answer.infeasibility_proof.rows.tolist(), "weights": answer.infeasibility_proof.weight.tolist()},
