@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from separatrix.app.cli import fit_elsewhere, options, terminal
-from separatrix.app.cli.exit_status import INTERRUPTED
+from separatrix.app.cli.exit_status import ERROR, INTERRUPTED
 
 TOLERANCE = 1e-6
 
@@ -141,7 +141,7 @@ def fit(
         return
     from separatrix.app.report.summary import as_dict, provenance
 
-    console = terminal.console()
+    console, closed = terminal.console(), list[str]()
 
     def keep(found: Any) -> None:
         if save:
@@ -153,11 +153,17 @@ def fit(
 
         def seen(part: str, found: Any) -> None:
             if part == "model":
-                keep(found)  # before it is shown: whoever reads the output may stop early, as `head` does
+                keep(found)  # before it is shown
             if tell is not None:
                 tell.pause()
-            if not json:
-                terminal.print_part(console, part, found)
+            if not json and not closed:
+                try:
+                    terminal.print_part(console, part, found)
+                except (
+                    BrokenPipeError,
+                    SystemExit,
+                ):  # rich's: who reads stops early, as `head` does; files are written
+                    closed.append(part)
 
         how = options.reading(
             target, format, header, separator, encoding,
@@ -178,9 +184,11 @@ def fit(
     finally:
         if json:
             terminal.print_json(as_dict(found))
-        else:
+        elif not closed:
             terminal.print_part(console, "missing", found)
             terminal.print_details(console, found, everything)
+    if closed:
+        raise typer.Exit(ERROR)
     for path in written:
         terminal.say(f"wrote {path}")
     if found.interrupted:

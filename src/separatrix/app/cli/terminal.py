@@ -122,7 +122,11 @@ def print_part(console: Any, part: str, fit: Any) -> None:
     """The rows of a part of a fit as soon as it is known, the title first."""
     from separatrix.app.report.summary import rows_of_part, title
 
-    print_rows(console, title(fit) if part == "table" else None, rows_of_part(part, fit), LABELS)
+    if part == "table":
+        console.print(plain(title(fit)))
+    rows = rows_of_part(part, fit)
+    if rows:
+        print_rows(console, None, rows, LABELS)
 
 
 def print_details(console: Any, fit: Any, everything: bool = False) -> None:

@@ -78,7 +78,7 @@ def _gap_rows(fit: Fit) -> list[tuple[str, str]]:
     """How good the model is for certain: its gap, or the margin that it achieves."""
     certificate, held = getattr(fit.separator, "certificate_", None), verdict(fit.verification)
     if certificate is None:
-        return []
+        return [("Optimality gap", "none: this algorithm proves nothing")]
     state = "verified" if held == "holds" else held
     gaps = [c.gap for c in fit.separator.certificates_]
     if (
@@ -141,8 +141,11 @@ def _hard_rows(fit: Fit) -> list[tuple[str, str]]:
     proven = "proven optimal" if held == "holds" and fit.hard.converged_ else "not proven optimal"
     bounds = f"bounds {certificate.lower:.6g} .. {certificate.upper:.6g}, relative gap {certificate.gap:.0e}"
     where = distance_in_words(fit.hard.geometric_margin_, fit.unit)
-    state = "" if held == "holds" else f"; {held}"
-    return [("Hard margin", f"{where}, {proven}\n({bounds}{_measured(fit.hard)}{state})")]
+    told = [bounds, *(["smallest of all classes"] if len(fit.hard.certificates_) > 1 else [])]
+    if f"{certificate.lower:.2g}" != f"{fit.hard.geometric_margin_:.2g}" and len(fit.hard.classes_) == 2:
+        told.append("which count the intercept as one more feature")
+    told += [] if held == "holds" else [held]
+    return [("Hard margin", f"{where}, {proven}\n({', '.join(told)})")]
 
 
 def _missing_rows(fit: Fit) -> list[tuple[str, str]]:
@@ -433,6 +436,7 @@ def changed(separator: Any) -> str:
     """Parameters that are not the defaults."""
     defaults = {k: p.default for k, p in signature(type(separator)).parameters.items()}
     others = {k: v for k, v in separator.get_params(deep=False).items() if repr(v) != repr(defaults.get(k))}
+    others |= {"C_": separator.C_} if isinstance(separator, MaxMarginCV) else {}
     return ", ".join(f"{k}={v!r}" for k, v in others.items())
 
 

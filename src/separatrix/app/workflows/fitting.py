@@ -43,6 +43,7 @@ class Fit:
     table: Table
     options: Options
     notes: list[str]  # data quality warnings
+    width: int  # columns after the preparation
     model: Any = None  # a Pipeline: the preparation, then the separator
     how: str = ""
     why: list[str] = field(default_factory=list)  # how C was chosen, in lines
@@ -66,11 +67,11 @@ class Fit:
     def prepared(self) -> str:
         """What was done to the columns, in words."""
         numbers, text = kinds(self.table)
-        width = self.separator.n_features_in_
+        columns = f"text column{'s' if len(text) > 1 else ''}"
         told = {
             "missing values filled in": self.options.impute,
-            "numbers standardised": self.options.scale and numbers,
-            f"{len(text)} text column{'s' if len(text) > 1 else ''} one-hot encoded ({width:,} features in all)": text,
+            "numbers standardized": self.options.scale and numbers,
+            f"{len(text)} {columns} one-hot encoded ({self.width:,} columns in all)": text,
         }
         return ", ".join(words for words, done in told.items() if done)
 
@@ -129,11 +130,11 @@ class _Job:
         self.folds = Folds(self.raw, table.y, self.steps, options.folds)
         weighted = options.class_weight is not None
         notes = advise(table, self.raw, self.X, folds=options.folds, scaled=options.scale, weighted=weighted)
-        self.found = Fit(table, options, [*table.notes, *heed(notes, options.strict)])
+        self.found = Fit(table, options, [*table.notes, *heed(notes, options.strict)], self.X.shape[1])
         self.separator: Any = None
 
     def run(self) -> None:
-        found, missing = self.found, ["separability"]
+        found, missing = self.found, ["separability", "hard margin"]
         self.seen("table", found)
         try:
             self.cross_validate(self.fit_model())
@@ -203,9 +204,14 @@ class _Job:
     def cross_validate(self, separator: Any) -> None:
         found, score = self.found, self.options.score
         if isinstance(separator, MaxMarginCV):
-            values = separator.out_of_fold_decision_.reshape(self.table.n, -1)
+            tested = separator.fold_ >= 0  # all rows, unless time was up
+            if not tested.any():
+                return
+            values = separator.out_of_fold_decision_.reshape(self.table.n, -1)[tested]
             codes = (values[:, 0] > 0).astype(np.int64) if values.shape[1] == 1 else values.argmax(axis=1)
-            out_of_fold = Answers(separator.classes_, self.folds.codes, codes, values, separator.fold_)
+            out_of_fold = Answers(
+                separator.classes_, self.folds.codes[tested], codes, values, separator.fold_[tested]
+            )  # fmt: skip
             found.cv = CrossValidated(out_of_fold, score, chose=len(separator.Cs_))
         elif len(self.folds):
             stage = "Cross-validation"
