@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 from separatrix import MaxMargin, Perceptron, load, save
 from separatrix.app.cli import app
 from separatrix.app.workflows import fitting
+from separatrix.certificates.separability import Separability
 from separatrix.persistence import files as models
 
 runner = CliRunner()
@@ -231,11 +232,11 @@ def test_ctrl_c_after_the_model(iris, monkeypatch, tmp_path, late):
 
 def test_what_time_leaves_undecided(iris, monkeypatch):
     """The answer says how to go on."""
-    monkeypatch.setattr(fitting, "SHORTEST_BUDGET", 1e-3)
-    table = iris[1].with_columns(species=pl.when(pl.col("species") == "setosa").then(0).otherwise(1))
-    table.write_csv(iris[0])
-    result = separatrix("fit", iris[0], "--target", "species", "--max-time", "0.001")
-    assert "undecided after 0.001 s; run `separatrix check --max-time 60`" in " ".join(told(result).split())
+    monkeypatch.setattr(fitting, "separability", lambda X, y, **limits: Separability(None, "undecided", False))
+    iris[1].filter(pl.col("species") != "setosa").write_csv(iris[0])
+    result = separatrix("fit", iris[0], "--target", "species")
+    assert "undecided after 2 s; run `separatrix check --max-time 60`" in " ".join(told(result).split())
+    assert "Hard margin" not in result.output
 
 
 def test_a_read_only_folder(tmp_path, iris):

@@ -233,6 +233,7 @@ def provenance(fit: Fit) -> dict[str, Any]:
     told = as_dict(fit)
     kept = ("data", "prepared", "separator", "train_accuracy", "cross_validated_accuracy")
     found = {name: told[name] for name in kept}
+    found["data"] = {**found["data"], "row_checksums": fit.table.row_digests()}
     if fit.answer is not None:
         found["separability"] = {"separable": fit.answer.separable, "explanation": verdict_of(fit.answer)}
     own = fit.cv is None or isinstance(fit.separator, MaxMarginCV)  # which has probabilities of its own
