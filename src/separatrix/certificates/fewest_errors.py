@@ -53,7 +53,7 @@ class FewestErrors:
         The errors of the best hyperplane that was found.
     hyperplane : Hyperplane or None
         That hyperplane; None if one class is predicted for all rows, and for several classes.
-    tree, packing : ErrorTree or None, Packing or None
+    tree, packing : object or None
         The proof of ``lower``.
     one_vs_one : dict
         Of more than two classes: the answers for all pairs.
