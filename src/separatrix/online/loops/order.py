@@ -75,4 +75,4 @@ def permutation(key: str) -> Any:
         key  # noqa: B018
         draw(order, epoch)
 
-    return compiled(run)
+    return compiled(run, at_once=None)
