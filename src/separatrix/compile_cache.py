@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from separatrix.rules.base import digest
+from separatrix.rules.base import UNWRAPPED, digest
 
 # A kernel may inline functions of these rooms, and constants: an edit of any file in them compiles all kernels anew.
 INLINED = ("online/loops", "solvers/loops", "passes/compiled.py", "data/access.py", "rules/base.py", "rules/mira.py")
@@ -90,10 +90,10 @@ def compiled(
     ``any_order``: sums may be taken in any order, which lets them run in vector registers; ``extremes``: maxima too,
     because no value is nan and the sign of 0 does not matter. A kernel that makes no array
     (``allocates=False``) need not count references, which costs more than a correction does. ``at_once``: Python does
-    not take its place, because where it ends depends on the last bit of a sum, as the path of an online rule; None: Python
-    may, also within `at_once`, because it returns the same bits.
+    not take its place, because where it ends depends on the last bit of a sum, as the path of an online rule. None:
+    Python may take it even within `at_once`, because it returns the same bits.
     """
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": allocates}
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": allocates, **UNWRAPPED}
     if any_order:
         options["fastmath"] = {"reassoc", "contract"} | ({"nnan", "nsz"} if extremes else set())
     if cacheable:
