@@ -22,6 +22,7 @@ METHODS = [
     "predict",
     "decision_function",
     "signed_distance",
+    "radius",
     "classes_claiming",
     "is_ambiguous",
     "predict_proba",

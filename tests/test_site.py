@@ -81,7 +81,7 @@ def found(query):
     language, index = SearchEnglish({}), search_index()
     hits = None
     for word in re.findall(r"\w+", query.lower()):
-        if word in language.stopwords or (len(word) < 3 and not word.isdigit()):
+        if word in language.stopwords or len(word) < 3 or word.isdigit():  # as searchtools.js does
             continue
         stem = language.stem(word)
         of_word = set()
