@@ -33,6 +33,7 @@ _HOMES = {
         "MarginPerceptron",
     ],
     "separatrix.estimators.max_margin": ["MaxMargin", "max_margin_path"],
+    "separatrix.estimators.max_margin_cv": ["MaxMarginCV"],
     "separatrix.estimators.multiplicative": ["BalancedWinnow", "PNormALMA", "PNormPerceptron"],
     "separatrix.estimators.online_least_squares": ["LMS", "RecursiveLeastSquares"],
     "separatrix.estimators.own_rule": ["PerceptronLike"],
@@ -44,8 +45,8 @@ _HOMES = {
     "separatrix.persistence.export": ["export"],
     "separatrix.persistence.files": ["load", "save"],
     "separatrix.geometry": ["Hyperplane"],
+    "separatrix.certificates.fewest_errors": ["FewestErrors", "fewest_errors"],
     "separatrix.certificates.negative_margin": ["NegativeMargin", "negative_margin"],
-    "separatrix.certificates.removal": ["SeparabilityDistance", "rows_to_remove"],
     "separatrix.certificates.separability": ["Separability", "separability"],
     "separatrix.certificates.separation": ["Separation"],
     "separatrix.certificates.theory": ["Theory"],
@@ -113,10 +114,10 @@ if "skl2onnx" in sys.modules:
 if TYPE_CHECKING:
     from separatrix.certificates.certificate import Certificate as Certificate
     from separatrix.certificates.certificate import Verification as Verification
+    from separatrix.certificates.fewest_errors import FewestErrors as FewestErrors
+    from separatrix.certificates.fewest_errors import fewest_errors as fewest_errors
     from separatrix.certificates.negative_margin import NegativeMargin as NegativeMargin
     from separatrix.certificates.negative_margin import negative_margin as negative_margin
-    from separatrix.certificates.removal import SeparabilityDistance as SeparabilityDistance
-    from separatrix.certificates.removal import rows_to_remove as rows_to_remove
     from separatrix.certificates.separability import Separability as Separability
     from separatrix.certificates.separability import separability as separability
     from separatrix.certificates.separation import Separation as Separation
@@ -152,6 +153,7 @@ if TYPE_CHECKING:
     from separatrix.estimators.margin_rules import MarginPerceptron as MarginPerceptron
     from separatrix.estimators.max_margin import MaxMargin as MaxMargin
     from separatrix.estimators.max_margin import max_margin_path as max_margin_path
+    from separatrix.estimators.max_margin_cv import MaxMarginCV as MaxMarginCV
     from separatrix.estimators.multiplicative import BalancedWinnow as BalancedWinnow
     from separatrix.estimators.multiplicative import PNormALMA as PNormALMA
     from separatrix.estimators.multiplicative import PNormPerceptron as PNormPerceptron

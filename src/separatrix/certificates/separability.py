@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, partial
@@ -42,6 +43,8 @@ from separatrix.space import Space, Vector, default_errstate
 MOST_NAMED = 3  # answers that are told by their names
 SECONDS_OF_A_SENTENCE = 2.0  # on infinite coefficients, within what is printed
 SEPARATING_GAP = 0.5  # gap at which a separating hyperplane is good enough
+LEAST_SHARE = 0.1  # of the time that is left, for each of many questions: the first ones load compiled code
+QUASI_SHARE = 0.5  # of the time, for the question whether a hyperplane separates weakly
 SMALLEST_R2 = float(np.finfo(np.float64).tiny) / float(np.finfo(np.float64).eps)  # R^2 below which squares lose digits
 
 Multipliers = tuple[np.ndarray, Vector]
@@ -239,18 +242,68 @@ def _answer(
     asked = keep(X, codes, names)
     if len(classes) == 2:
         return replace(ask.binary(rows, binary_labels(codes, 2)[0]), asked=asked)
-    total = {}
-    for c, labels in zip(names, binary_labels(codes, len(names)), strict=True):
-        part = asked.part((labels > 0).astype(np.int64), [f"not {c}", c])
-        total[c] = replace(ask.binary(rows, labels), asked=part)
-    pairwise = {}
-    for i in range(len(names)):
-        for j in range(i):
-            two = np.flatnonzero((codes == i) | (codes == j))
-            answer = ask.binary(rows.take(two), np.where(codes[two] == i, 1.0, -1.0))
-            part = asked.part((codes[two] == i).astype(np.int64), [names[j], names[i]], two)
-            pairwise[names[j], names[i]] = replace(answer, asked=part)
-    return replace(_joint(ask.linear_machine(rows, codes, len(names)), total, pairwise), asked=asked)
+    several = _SeveralClasses(ask, rows, codes, names, asked)
+    pairwise, total = several.pairs(), several.each_against_the_rest()
+    return replace(_joint(several.machine(), total, pairwise), asked=asked)
+
+
+class _SeveralClasses:
+    """The questions about more than two classes, the cheapest first: pairs, each class against the rest, one machine.
+
+    Two classes that no hyperplane separates decide the others: the same rows and weights combine to 0 if more rows are
+    there, and in Kesler's construction, where the row of each of the two classes has the other one as its rival.
+    """
+
+    def __init__(self, ask: "_Question", rows: MemoryRows, codes: np.ndarray, names: list[Any], asked: AskedData):
+        self.ask, self.rows, self.codes, self.names, self.asked = ask, rows, codes, names, asked
+        self.proofs: dict[tuple[int, int], Gordan] = {}  # of pairs, with the numbers of all rows
+        self.planes: dict[int, Separability] = {}  # of each class against the rest, where one separates
+        c = len(names)
+        self.left = c * (c - 1) // 2 + 2 * c  # questions that share the time; that about all classes counts c times
+
+    def _next(self) -> "_Question":
+        self.left -= 1
+        return self.ask.with_share(self.left + 1)
+
+    def pairs(self) -> dict[tuple[Any, Any], Separability]:
+        found = {}
+        for i in range(len(self.names)):
+            for j in range(i):
+                two = np.flatnonzero((self.codes == i) | (self.codes == j))
+                answer = self._next().binary(self.rows.take(two), np.where(self.codes[two] == i, 1.0, -1.0))
+                if answer.infeasibility_proof is not None:
+                    self.proofs[j, i] = answer.infeasibility_proof._replace(rows=two[answer.infeasibility_proof.rows])
+                part = self.asked.part((self.codes[two] == i).astype(np.int64), [self.names[j], self.names[i]], two)
+                found[self.names[j], self.names[i]] = replace(answer, asked=part)
+        return found
+
+    def each_against_the_rest(self) -> dict[Any, Separability]:
+        found = {}
+        for k, (name, labels) in enumerate(zip(self.names, binary_labels(self.codes, len(self.names)), strict=True)):
+            proof = next((self.proofs[pair] for pair in self.proofs if k in pair), None)
+            answer = self._next().binary(self.rows, labels, proof)
+            if answer.separable and answer.hyperplane is not None:
+                self.planes[k] = answer
+            part = self.asked.part((labels > 0).astype(np.int64), [f"not {name}", name])
+            found[name] = replace(answer, asked=part)
+        return found
+
+    def machine(self) -> Separability:
+        """One vector in Kesler's space; its certificate speaks of X and y as they are."""
+        ask, count = self.ask, len(self.names)
+        patterns = KeslerPatterns(self.rows, self.codes, count, ask.space)
+        if self.proofs:
+            pair, proof = next(iter(self.proofs.items()))
+            own = self.codes[proof.rows]
+            rival = np.where(own == pair[0], pair[1], pair[0])
+            numbers = proof.rows * (count - 1) + rival - (rival > own)
+            order = np.argsort(numbers)
+            exact = tuple(proof.exact[k] for k in order) if proof.exact else ()
+            return ask.refuted(patterns, Gordan(numbers[order], proof.weight[order], proof.norm, exact))
+        answer = ask.decide(patterns)
+        if answer.separable is None and len(self.planes) == count:
+            return ask.machine_of(patterns, [self.planes[k].hyperplane for k in range(count)]) or answer
+        return answer
 
 
 def check_switch(fit_intercept: Any) -> None:
@@ -323,19 +376,44 @@ class _Question:
 
     def __init__(self, rho: float, max_time: float, weak: bool = True, kinds: bool = True):
         self.space, self.clock, self.weak, self.kinds = Space(rho), Clock(max_time), weak, kinds
+        self.max_time = max_time
 
-    def binary(self, X: Any, labels: Vector) -> Separability:
-        return self.decide(Patterns(X, labels, self.space))
+    def with_share(self, parts: int) -> "_Question":
+        """The same for one of so many parts that share the time: none gets less than a tenth of what is left."""
+        if np.isinf(self.clock.end):
+            return self
+        part = copy(self)
+        part.clock = Clock(self.clock.left * max(1.0 / parts, LEAST_SHARE))
+        return part
+
+    def binary(self, X: Any, labels: Vector, proof: Gordan | None = None) -> Separability:
+        """``proof``: that no hyperplane separates, if it is known."""
+        patterns = Patterns(X, labels, self.space)
+        return self.decide(patterns) if proof is None else self.refuted(patterns, proof)
+
+    def refuted(self, patterns: Any, proof: Gordan) -> Separability:
+        """The answer that rows and weights prove which combine to 0 for other patterns, and so for these."""
+        if not SMALLEST_R2 <= patterns.radius2 < np.inf:
+            return self.decide(patterns)  # where bounds need exact arithmetic, and rows are few
+        return self._no(patterns, proof._replace(norm=upper_bound(patterns, proof.rows, proof.weight)))
+
+    def machine_of(self, patterns: Any, planes: list[Any]) -> Separability | None:
+        """The linear machine of hyperplanes that separate each class from the rest, if rounding leaves it separating.
+
+        The score of its class is above 0 for each row, and those of all others below.
+        """
+        rho = self.space.rho
+        a = np.concatenate([np.append(plane.w, plane.b / rho if rho else 0.0) for plane in planes])
+        a = patterns.in_these_columns(a)
+        if not separates_exactly(patterns, a):
+            return None
+        return self._yes(patterns, a, None, patterns.distance(a))
 
     def about_home(self, home: RowSource) -> Separability:
         """Of rows that live elsewhere: two classes, or one linear machine."""
         if len(home.classes) < 2:
             raise _one_class(home.classes)
         return self.decide(passed(home, 1 if len(home.classes) == 2 else None, self.space))
-
-    def linear_machine(self, X: Any, codes: np.ndarray, c: int) -> Separability:
-        """One vector in Kesler's space; its certificate speaks of X and y as they are."""
-        return self.decide(KeslerPatterns(X, codes, c, self.space))
 
     def decide(self, patterns: Any, near: Multipliers | None = None) -> Separability:
         """Floats first, where their squares neither overflow nor vanish; then integers, where they are few enough."""
@@ -470,8 +548,9 @@ class _Question:
         """ "quasi-complete" with a vector, "none", or "undecided" where time or memory do not allow more."""
         if not self.kinds:
             return "undecided", None
+        clock = Clock(min(QUASI_SHARE * self.max_time, self.clock.left))
         try:
-            if spans_everything(patterns, witness.rows, self.clock):
+            if spans_everything(patterns, witness.rows, clock):
                 return "none", None
             if not self.weak:
                 return "undecided", None
@@ -481,7 +560,7 @@ class _Question:
             if not Alternative.affordable(patterns, MOST_VALUES):
                 return "undecided", None
             with one_blas_thread, np.errstate(all="ignore"):  # many short products, which several threads delay
-                weak = (exact or Alternative(patterns, self.clock)).weak(witness.rows, self.clock)
+                weak = (exact or Alternative(patterns, clock)).weak(witness.rows, clock)
         except OutOfTimeError:
             return "undecided", None
         return ("none" if weak is None else "quasi-complete"), weak

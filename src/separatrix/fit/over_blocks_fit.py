@@ -203,12 +203,11 @@ class _Mixing(_InOrder):
         while epoch < int(owner.max_iter):
             how = self.how if self.how.seed is None else self.how._replace(seed=(self.how.seed + epoch) % 2**31)
             work = partial(mixed_block, how, [p.seen for p in self.problems], self.problems[0].n_classes, vectors)
-            found: Mixture = self.data.rows.run(partial(work, updates))
+            found: Mixture = self.data.rows.run(partial(work, totals, updates, visits))
             epoch += 1
             visits += found.rows
-            vectors, totals, updates = found.vectors / found.blocks, totals + found.totals / found.blocks, (
-                updates + found.updates
-            )  # fmt: skip
+            vectors, totals = found.vectors / found.blocks, found.totals / found.blocks
+            updates = updates + found.updates
             self._set(vectors, totals, updates, visits, epoch)
             stopped = self._look()
             if stopped or not found.fresh.any():

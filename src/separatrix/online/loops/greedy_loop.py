@@ -78,7 +78,7 @@ def greedy_kernel(key: str) -> Any:
             status = end_visit(state.counts, order, status)
         return status
 
-    return compiled(run)
+    return compiled(run, at_once=True)
 
 
 @on_first_use
@@ -111,4 +111,4 @@ def greedy_dual_kernel(key: str) -> Any:
             status = end_visit(state.counts, order, status)
         return status
 
-    return compiled(run)
+    return compiled(run, at_once=True)
