@@ -50,7 +50,7 @@ def test_what_has_no_radius_says_so():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match="norm=3 must be 1, 2 or inf"):
         MaxMargin().fit(X, y).radius(X, norm=3)
-    with pytest.raises(UnavailableError, match="not linear"):
+    with pytest.raises(AttributeError, match="space of its kernel"):
         KernelMaxMargin().fit(X, y).radius(X)
     with pytest.raises(UnavailableError, match="one-vs-one"):
         MaxMargin(multi_class="ovo").fit(X, y).radius(X)

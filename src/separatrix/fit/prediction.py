@@ -199,8 +199,6 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
         >>> model.radius([[3.0, 5.0]]).round(6)
         array([2.])
         """
-        if type(self)._scores is not LinearPredictor._scores:
-            raise UnavailableError(f"{type(self).__name__} is not linear: radius is that of a linear classifier.")
         if self._fitted_as() == "ovo":
             raise UnavailableError(
                 'radius: the regions of one-vs-one are not convex. Fit with multi_class="ovr" or "joint".'
