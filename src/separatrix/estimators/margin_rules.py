@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.fit.averages import AVERAGE, with_mean
+from separatrix.fit.averages import AVERAGE
 from separatrix.fit.declare import estimator
 from separatrix.fit.online import AdditiveClassifier
 from separatrix.fit.recipe import Recipe, Record
@@ -78,7 +78,7 @@ class DynamicMargin(AdditiveClassifier):
     }
 
     def _recipe(self, record: Record) -> Recipe:
-        return with_mean(self, Recipe(DynamicMarginRule(float(self.epsilon))))
+        return Recipe(DynamicMarginRule(float(self.epsilon)))
 
 
 @estimator
@@ -142,6 +142,7 @@ class CRAMMA(AdditiveClassifier):
         "eta0": [POSITIVE, one_of("auto")],
         "decay": [NOT_NEGATIVE],
     }
+    _epochs = 20
     t_ = property(counter_of_the_paper)
 
     def _eta0(self, record: Record) -> float:
@@ -330,6 +331,7 @@ class FixedMargin(AdditiveClassifier):
         "factor": [between(0, 1, "neither")],
         "min_beta": [between(0, 1, "neither")],
     }
+    _epochs = 20
 
     def _recipe(self, record: Record) -> Recipe:
         if self.beta == "search":
@@ -390,6 +392,7 @@ class MarginPerceptron(AdditiveClassifier):
         "gamma_guess": [POSITIVE, None],
         "min_guess": [between(0, 1, "right")],
     }
+    _epochs = 20
 
     def _recipe(self, record: Record) -> Recipe:
         if self.gamma_guess is not None:

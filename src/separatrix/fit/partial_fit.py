@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from separatrix.certificates.certificate import Certificate
 from separatrix.certificates.certify import accumulated, certify
 from separatrix.errors import DataError, UnavailableError
+from separatrix.fit.averages import end_half
 from separatrix.fit.one_vs_one import gather, partial_fit_pairs
 from separatrix.fit.recipe import Recipe, Record
 from separatrix.fit.separator import Data, LinearSeparator
@@ -106,9 +107,10 @@ class PartialFitMixin(LinearSeparator):
         self.multi_class_ = self._mode(data.classes)
         patterns = self._problems(data)
         records = [self._record(p) for p in patterns] if first else self._records_
-        recipe = self._recipe(records[0])
+        recipe = self._full_recipe(records[0])
         trainings = self._trainings(patterns, data.weight, recipe, records, block=True)
         for training, record in zip(trainings, records, strict=True):
+            end_half(self, training)
             record.radius = max(record.radius, training.patterns.radius)
             record.reason = training.train(training.rows, self._update_limit(recipe))
         vectors = [self._vector(t, recipe) for t in trainings]
