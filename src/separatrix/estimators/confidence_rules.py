@@ -2,7 +2,7 @@
 
 from dataclasses import field
 from operator import attrgetter
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import ndtri
@@ -33,6 +33,7 @@ class ConfidenceClassifier(ClassWeightMixin, OnlineClassifier):
         "covariance": [one_of("full", "diagonal")],
     }
     _refuses = {"joint": "keeps a covariance of the weights of two classes"}
+    _averaging: ClassVar[str] = "none"  # the last steps are small: their vector is nearly a mean
 
     def _rule(self) -> Any:
         raise NotImplementedError
@@ -44,7 +45,8 @@ class ConfidenceClassifier(ClassWeightMixin, OnlineClassifier):
                 f'{type(self).__name__}(covariance="full") keeps a matrix of {record.d + 1} x {record.d + 1}, that is '
                 f'{gigabytes:.0f} GB. Use covariance="diagonal", which keeps a vector.'
             )
-        return Recipe(self._rule(), memory=self._identity, predicting=averaged(attrgetter("vector")))
+        predicting = averaged(attrgetter("vector"))
+        return Recipe(self._rule(), memory=self._identity, predicting=predicting, averaging=self._averaging)
 
     def _identity(self, training: Training) -> Any:
         width = training.patterns.d + 1
@@ -100,6 +102,7 @@ class SecondOrderPerceptron(ConfidenceClassifier):
     ridge: float = 1.0
 
     _parameter_constraints = {**ConfidenceClassifier._parameter_constraints, "ridge": [POSITIVE]}
+    _averaging = "visits"
 
     def _rule(self) -> Any:
         return ArowRule(0.0, float(self.ridge))

@@ -54,7 +54,8 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
         Of "projectron": a pattern that is no further than that from its projection, as a part of R, is projected even
         while there is room, or without a ``budget``.
     average : bool, default=False
-        Predict with the mean of the vector over all visits (for rules that do not rescale the vector).
+        Predict with the mean of the vector over all visits. There is no mean with a ``budget``, whose rows it would
+        hold: the last vector predicts, also with ``until="accurate"``.
     {kernel}
     {class_weight}
     {shared}

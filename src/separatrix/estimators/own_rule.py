@@ -26,7 +26,6 @@ class PerceptronLike(ClassWeightMixin, AdditiveClassifier):
     rule : NamedTuple or None, default=None
         The rule; None is the plain Perceptron.
     {average}
-        A rule with ``keep`` or ``shrink``, which rescale the vector, has no mean.
     {class_weight}
     {shared}
     {delta}

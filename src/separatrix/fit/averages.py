@@ -48,20 +48,20 @@ def length_of(owner: Any, rows: int) -> Length:
     return Length(epochs, epochs // 2, "epochs" if enough <= most else "max_iter")
 
 
-def takes_half(owner: Any) -> bool:
+def takes_half(owner: Any, recipe: Recipe) -> bool:
     """Is the answer the mean over the second half of the epochs?"""
-    return owner.until == "accurate" and not getattr(owner, "average", False)
+    return owner.until == "accurate" and recipe.averaging != "none" and not getattr(owner, "average", False)
 
 
-def begin_half(owner: Any, training: Training) -> None:
+def begin_half(owner: Any, recipe: Recipe, training: Training) -> None:
     """Half of the epochs have passed."""
-    if takes_half(owner):
+    if takes_half(owner, recipe):
         begin_mean(training.state)
 
 
 def end_half(owner: Any, training: Training) -> None:
     """The last vector separates, or a fit begins anew: no mean."""
-    if takes_half(owner) or owner.until == "separated":
+    if not getattr(owner, "average", False):
         end_mean(training.state)
 
 

@@ -157,7 +157,7 @@ class OnlineClassifier(PartialFitMixin):
             end_half(self, training)
             reason = training.train(length.before * training.rows, most, pause, by_epoch)
             if reason == "max_iter" and length.before < length.epochs:
-                begin_half(self, training)
+                begin_half(self, recipe, training)
                 reason = training.train((length.epochs - length.before) * training.rows, most, pause, by_epoch)
             if reason == "converged":
                 end_half(self, training)

@@ -131,7 +131,7 @@ class _InOrder:
             if reason == "converged":
                 end_half(self.owner, training)
             elif not reason and training.state.counts[EPOCHS] == self.length.before:
-                begin_half(self.owner, training)
+                begin_half(self.owner, self.recipe, training)
 
     def _show(self, block: Any, last: bool, course: Course) -> None:
         self.trainings = []
@@ -156,7 +156,7 @@ class _InOrder:
         if self.recipe.weight is not None:
             training.weight = self.recipe.weight(training, record.own)
         if record.state is None and self.length.before == 0:
-            begin_half(self.owner, training)
+            begin_half(self.owner, self.recipe, training)
         record.state, record.from_zero = training.state, training.from_zero
         return training
 
@@ -222,7 +222,7 @@ class _Mixing(_InOrder):
                 updates + found.updates
             )  # fmt: skip
             converged = not found.fresh.any()
-            after = 0 if converged or not takes_half(owner) else max(epoch - self.length.before, 0)
+            after = 0 if converged or not takes_half(owner, self.recipe) else max(epoch - self.length.before, 0)
             sums += vectors if after else 0.0
             self._set(vectors, totals, updates, visits, epoch, sums / after if after else None)
             stopped = self._look()

@@ -41,7 +41,8 @@ class PartialFitMixin(LinearSeparator):
 
         The multipliers of the patterns are not kept, only their sum: the upper bound stays valid, because more
         patterns can only lower the optimum, but it can no longer be checked. ``certificate_.lower`` is None until
-        `certify` measures it on data.
+        `certify` measures it on data. The last vector predicts, whatever ``until`` says, or the mean over all visits if
+        ``average=True``.
 
         With ``shuffle=False`` several blocks give the vector of one epoch over all rows. The exceptions need numbers of
         all rows before the first update, and use those of the first block, or of the blocks so far:
