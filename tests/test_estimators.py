@@ -42,7 +42,16 @@ SIDE = np.array([1.0, -2.0, 0.5, 1.0])
 TWO = np.where(X @ SIDE + 0.3 > 0, "plus", "minus")
 FAR = X + 0.25 * np.outer(np.where(TWO == "plus", 1, -1), SIDE)
 THREE = np.arange(60) % 3
-COMMON = {"until", "fit_intercept", "intercept_scaling", "max_iter", "max_updates", "shuffle", "random_state", "warm_start"} | {
+COMMON = {
+    "until",
+    "fit_intercept",
+    "intercept_scaling",
+    "max_iter",
+    "max_updates",
+    "shuffle",
+    "random_state",
+    "warm_start",
+} | {
     "early_stopping",
     "validation_fraction",
     "n_iter_no_change",

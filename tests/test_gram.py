@@ -118,7 +118,9 @@ def test_greedy_and_fuzzy_rules_in_the_space_of_a_kernel(rule):
 def test_a_kernel_is_its_map():
     X = make_moons(60, noise=0.05, random_state=1)[0]
     direct = DynamicMargin(0.2, max_iter=10_000, until="separated").fit(phi(X), X[:, 0] ** 2 > X[:, 1])
-    dual = KernelPerceptron(DynamicMargin(0.2), max_iter=10_000, until="separated", **SQUARE).fit(X, X[:, 0] ** 2 > X[:, 1])
+    dual = KernelPerceptron(DynamicMargin(0.2), max_iter=10_000, until="separated", **SQUARE).fit(
+        X, X[:, 0] ** 2 > X[:, 1]
+    )
     assert dual.n_updates_ == direct.n_updates_
     assert dual.certificate_.separable
     assert dual.certificate_.ratio >= 0.8

@@ -94,7 +94,11 @@ class Slow(NamedTuple):
 
 def endless(cls):
     known = cls().get_params()
-    never = {"until": "separated", "max_iter": 10**9, **dict.fromkeys(("tol", "margin_tol", "step_tol", "bound_tol"), 0.0)}
+    never = {
+        "until": "separated",
+        "max_iter": 10**9,
+        **dict.fromkeys(("tol", "margin_tol", "step_tol", "bound_tol"), 0.0),
+    }
     return cls(**{k: v for k, v in never.items() if k in known and known[k] is not None})
 
 

@@ -63,7 +63,7 @@ def test_a_fit_in_blocks_can_be_resumed(rng, monkeypatch):
     monkeypatch.setattr(memory, "LEAST_PARTS", 30)
     X = rng.normal(size=(300, 4))
     y = X @ [1.0, -2.0, 0.5, 1.0] > 0.1
-    whole = Perceptron(shuffle="blocks").fit(X, y)
+    whole = Perceptron(shuffle="blocks", until="separated").fit(X, y)
     assert whole.score(X, y) == 1.0
     assert whole.certificate_.verify(X, y)
     parts = Perceptron(shuffle="blocks", max_iter=1, warm_start=True, until="separated").fit(X, y).fit(X, y)

@@ -244,7 +244,7 @@ def test_least_squares_over_blocks_is_the_ridge_solution():
 
 def test_lms_counts_presentations_over_blocks():
     """eta(k) goes on from block to block, so the blocks of a function of k are one pass."""
-    whole = LMS(eta=lambda k: 0.2 / (k + 5), shuffle=False, max_iter=1).fit(X, NOISE)
+    whole = LMS(eta=lambda k: 0.2 / (k + 5), shuffle=False, max_iter=1, until="separated").fit(X, NOISE)
     blocks = in_blocks(LMS(eta=lambda k: 0.2 / (k + 5), shuffle=False), X, NOISE, 11, classes=[0, 1])
     np.testing.assert_array_equal(vectors(blocks), vectors(whole))
     a = np.zeros(5)

@@ -150,7 +150,9 @@ def test_other_data_start_from_the_last_vector():
 )
 def test_a_changed_problem_is_not_resumed_as_the_same(change):
     """With rows held out, or in another space, the old multipliers and counters mean nothing."""
-    model = DynamicMargin(epsilon=0.3, warm_start=True, max_updates=200, max_iter=2000, until="separated").fit(FAR, APART)
+    model = DynamicMargin(epsilon=0.3, warm_start=True, max_updates=200, max_iter=2000, until="separated").fit(
+        FAR, APART
+    )
     model.set_params(**change, max_updates=None).fit(FAR, APART)
     assert model.certificate_.verify(FAR, APART)
     assert model.certificate_.space.rho == model.intercept_scaling
@@ -218,7 +220,9 @@ def test_starts_for_three_classes_and_half_a_start():
 
 @online
 def test_seeds(cls):
-    fits = [cls(random_state=s, max_iter=3, until="separated").fit(X, MIXED[2]) for s in (1, 1, 2, np.random.RandomState(1))]
+    fits = [
+        cls(random_state=s, max_iter=3, until="separated").fit(X, MIXED[2]) for s in (1, 1, 2, np.random.RandomState(1))
+    ]
     assert_equal(fits[0], fits[1])
     assert_equal(fits[0], fits[3])
     if cls is not RecursiveLeastSquares:  # whose result does not depend on the order
@@ -297,8 +301,8 @@ CTRL_C = """
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(100_000, 100)), rng.integers(0, 3, 100_000)
     models = [
-        (separatrix.Perceptron(max_iter=10, until="separated", **9), 100_000),
-        (separatrix.GreedyPerceptron(max_iter=10, until="separated", **9), 50_000),
+        (separatrix.Perceptron(max_iter=10**9, until="separated"), 100_000),
+        (separatrix.GreedyPerceptron(max_iter=10**9, until="separated"), 50_000),
         (separatrix.RecursiveLeastSquares(max_iter=10**9), 100_000),
     ]
     for model, n in models:

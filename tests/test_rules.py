@@ -150,7 +150,9 @@ def test_oracle_of_a_rule_without_an_estimator(rule, run, weighted, dtype, layou
     for problem in PROBLEMS:
         X, y = problem()
         X, weight = X.astype(dtype), weights(y) if weighted else None
-        model = PerceptronLike(rule, until="separated", shuffle=False, max_iter=EPOCHS).fit(ORDERS[layout](X), y, sample_weight=weight)
+        model = PerceptronLike(rule, until="separated", shuffle=False, max_iter=EPOCHS).fit(
+            ORDERS[layout](X), y, sample_weight=weight
+        )
         assert_same(model, run(oracle.patterns(X, y), weight=weight), X.shape[1])
 
 
@@ -251,7 +253,9 @@ def test_cramma_takes_the_papers_rate_in_the_extended_space():
     """eta_0 = 1.7 Delta/(R sqrt(n)), section 5."""
     X, y = overlapping()
     Y = oracle.patterns(X, y, 1.0, 0.5)
-    model = CRAMMA(beta=2.0, power=0.5, until="separated", decay=1.0, delta=0.5, shuffle=False, max_iter=EPOCHS).fit(X, y)
+    model = CRAMMA(beta=2.0, power=0.5, until="separated", decay=1.0, delta=0.5, shuffle=False, max_iter=EPOCHS).fit(
+        X, y
+    )
     eta0 = 1.7 * 0.5 / (oracle.radius(Y) * np.sqrt(len(Y)))
     assert_same(model, oracle.cramma(Y, 2.0, 0.5, eta0 / 2.0), X.shape[1])
 
@@ -297,7 +301,9 @@ def test_a_rule_that_makes_arrays():
 def test_given_start(estimator, rule):
     X, y = overlapping()
     start = np.array([0.4, -0.3, 0.1])
-    estimator.set_params(until="separated", shuffle=False, max_iter=EPOCHS).fit(X, y, coef_init=start[:2], intercept_init=start[2:])
+    estimator.set_params(until="separated", shuffle=False, max_iter=EPOCHS).fit(
+        X, y, coef_init=start[:2], intercept_init=start[2:]
+    )
     assert_same(estimator, rule(oracle.patterns(X, y), start=start), 2)
 
 

@@ -123,7 +123,13 @@ def first_step(model, weight, row=3):
 @pytest.mark.parametrize("c", [0.25, 1.0, 3.0, 17.5])
 @pytest.mark.parametrize(
     "model",
-    [Perceptron(eta=0.5, until="separated"), Perceptron(eta="k", until="separated"), MarginPerceptron(until="separated"), DynamicMargin(until="separated"), VotedPerceptron(until="separated")],
+    [
+        Perceptron(eta=0.5, until="separated"),
+        Perceptron(eta="k", until="separated"),
+        MarginPerceptron(until="separated"),
+        DynamicMargin(until="separated"),
+        VotedPerceptron(until="separated"),
+    ],
     ids=lambda model: type(model).__name__,
 )
 def test_weights_multiply_increments(model, c):

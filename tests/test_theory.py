@@ -154,7 +154,9 @@ def test_one_pass_is_no_more():
     X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([0, 1, 0, 1])
     assert Perceptron(max_iter=1, until="separated").fit(X, y).certificate_.theory.theorem == "Freund-Schapire"
     assert Perceptron(max_iter=2, until="separated").fit(X, y).certificate_.theory.theorem == "Novikoff"
-    assert Perceptron(1.0, max_iter=1, until="separated").fit(X, y).certificate_.theory.theorem == "Perceptron with margin"
+    assert (
+        Perceptron(1.0, max_iter=1, until="separated").fit(X, y).certificate_.theory.theorem == "Perceptron with margin"
+    )
     machine = Perceptron(max_iter=1, multi_class="joint", until="separated").fit(np.repeat(X, 2, axis=1), [0, 1, 2, 0])
     assert machine.n_updates_ <= machine.certificate_.theory.bound
     assert bounds.best_freund_schapire([0.0, 0.0], 0.0) == (2.0, math.inf)
@@ -175,7 +177,9 @@ def test_theory_is_said_in_words():
     assert "at least 90% of the maximum margin" in str(promised)
     overlapping = Perceptron(max_iter=5, until="separated").fit(X[:, [0]], [0, 1, 0, 1]).certificate_.theory
     assert "no margin is certified" in str(overlapping)
-    assert "condition is not certain" in str(MarginPerceptron(gamma_guess=0.9, until="separated").fit(X, y).certificate_.theory)
+    assert "condition is not certain" in str(
+        MarginPerceptron(gamma_guess=0.9, until="separated").fit(X, y).certificate_.theory
+    )
 
 
 def test_where_no_theorem_applies():

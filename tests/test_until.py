@@ -3,7 +3,7 @@
 import numpy as np
 import oracle
 import pytest
-from cases import LENT, ONLINE, PROBLEMS, RULES, Setting, blobs_2d, clouds, margin_6d, online, overlapping
+from cases import LENT, PROBLEMS, RULES, Setting, clouds, margin_6d, online, overlapping
 from fits import vector
 from sklearn.base import clone
 
@@ -92,7 +92,8 @@ def test_the_last_vector_if_it_separates(model):
     X, y = margin_6d()
     last = clone(model).set_params(until="separated").fit(X, y)
     model.fit(X, y)
-    assert model.converged_ and model.stop_reason_ == "converged"
+    assert model.converged_
+    assert model.stop_reason_ == "converged"
     np.testing.assert_array_equal(vector(model), vector(last))
 
 
@@ -179,7 +180,8 @@ def test_a_warm_start_goes_on_from_the_last_vector():
 def test_what_ends_before_the_mean_begins_predicts_with_the_last_vector():
     X, y = many()
     model = Perceptron(max_updates=3).fit(X, y)
-    assert model.stop_reason_ == "max_updates" and model.n_updates_ == 3
+    assert model.stop_reason_ == "max_updates"
+    assert model.n_updates_ == 3
     last = Perceptron(max_updates=3, until="separated", n_iter_no_change=99).set_params(average=False)
     with pytest.warns(match="max_updates"):
         np.testing.assert_array_equal(vector(model), vector(last.fit(X, y)))
@@ -188,7 +190,8 @@ def test_what_ends_before_the_mean_begins_predicts_with_the_last_vector():
 def test_early_stopping_may_end_it_earlier():
     X, y = many()
     model = Perceptron(early_stopping=True, n_iter_no_change=1).fit(X, y)
-    assert model.n_epochs_ <= 5 and model.stop_reason_ in ("early_stopping", "epochs")
+    assert model.n_epochs_ <= 5
+    assert model.stop_reason_ in ("early_stopping", "epochs")
 
 
 def test_a_saved_model_goes_on(tmp_path):
@@ -203,6 +206,7 @@ def test_newton_by_default_and_the_optimal_step_beyond_3000_columns():
     newton = GradientDescent(method="newton").fit(X, y)
     np.testing.assert_array_equal(vector(GradientDescent().fit(X, y)), vector(newton))
     given = GradientDescent(eta=0.01, max_iter=50, step_tol=1e-2)
-    assert given.fit(X, y).n_singular_ == 0 and given.n_epochs_ > newton.n_epochs_
+    assert given.fit(X, y).n_singular_ == 0
+    assert given.n_epochs_ > newton.n_epochs_
     wide = np.random.default_rng(0).normal(size=(12, LARGEST_HESSIAN + 1))
     assert GradientDescent(max_iter=30).fit(wide, y[:12]).score(wide, y[:12]) == 1.0

@@ -21,7 +21,9 @@ for d in sizes:
     X = rng.choice([-1.0, 1.0], (1000, d))
     y = X[:, 0] + X[:, 1] + X[:, 2] > 0  # a majority of three
     updates["Perceptron"].append(Perceptron(fit_intercept=False, until="separated").fit(X, y).n_updates_)
-    updates["BalancedWinnow"].append(BalancedWinnow(alpha=1.3, fit_intercept=False, until="separated").fit(X, y).n_updates_)
+    updates["BalancedWinnow"].append(
+        BalancedWinnow(alpha=1.3, fit_intercept=False, until="separated").fit(X, y).n_updates_
+    )
 last = BalancedWinnow(alpha=1.3, fit_intercept=False, until="separated").fit(X, y)
 additive = Perceptron(fit_intercept=False, until="separated").fit(X, y)
 

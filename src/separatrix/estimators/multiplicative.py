@@ -238,4 +238,6 @@ class PNormALMA(Peaked):
     def _recipe(self, record: Record) -> Recipe:
         p = _exponent(self.p, record)
         size = p_norm_radius(record.peak, float(np.sqrt(record.radius2)), p)
-        return Recipe(AlmaPRule(p, float(self.alpha), size), memory=_powers, relative=True, predicting=averaged(_weights))
+        return Recipe(
+            AlmaPRule(p, float(self.alpha), size), memory=_powers, relative=True, predicting=averaged(_weights)
+        )

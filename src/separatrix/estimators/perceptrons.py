@@ -99,7 +99,12 @@ class Perceptron(ClassWeightMixin, AdditiveClassifier):
 
     def _doubt(self, n: int) -> tuple[str, str]:
         reason, advice = super()._doubt(n)
-        if callable(self.eta) and self.until == "separated" and not self.converged_ and sum_looks_finite(self.eta, self.n_updates_):
+        if (
+            callable(self.eta)
+            and self.until == "separated"
+            and not self.converged_
+            and sum_looks_finite(self.eta, self.n_updates_)
+        ):
             advice = (
                 "The sum of eta(k) looks finite, and then the vector may stop short of every solution (Duda, Hart & "
                 'Stork, eq. 29). Use eta=1, "1/k", "k" or a function that falls no faster than 1/k.'

@@ -75,8 +75,8 @@ ATTRIBUTES = """classes_ : ndarray
     directional_margin_, geometric_margin_ : float
         min u.y_k in the augmented space, and the smallest distance from the hyperplane (negative: an error).
     converged_ : bool
-        One complete epoch without update. ``stop_reason_`` says how the fit ended: "epochs" if ``until="accurate"`` made
-        all of its epochs.
+        One complete epoch without update. ``stop_reason_`` says how the fit ended; "epochs": it made all those of
+        ``until="accurate"``.
     n_updates_, n_visits_, n_epochs_ : int
         Corrections, rows looked at, complete passes; ``n_iter_``, scikit-learn's name, is the last.
     validation_rows_ : ndarray

@@ -39,7 +39,9 @@ def exercise_3(report: Report) -> None:
     start = np.random.default_rng(3).normal(size=3)
     rows, fewest, rarely = [], len(y), []
     for variant in ("run", "ratchet"):
-        model = Pocket(variant, until="separated", n_iter_no_change=200).fit(X, y, coef_init=start[None, 1:], intercept_init=start[:1])
+        model = Pocket(variant, until="separated", n_iter_no_change=200).fit(
+            X, y, coef_init=start[None, 1:], intercept_init=start[:1]
+        )
         replaced = int(model._records_[0].state.memory.best[2])
         errors = int(np.count_nonzero(model.predict(X) != y))
         fewest = min(fewest, errors)
@@ -63,7 +65,9 @@ def exercise_4(report: Report) -> None:
         X, y = pair(i, j)
         Y = patterns(X, y)
         start = rng.normal(0.0, 10.0, 3)
-        model = Perceptron(until="separated", shuffle=False).fit(X, y, coef_init=start[None, 1:], intercept_init=start[:1])
+        model = Perceptron(until="separated", shuffle=False).fit(
+            X, y, coef_init=start[None, 1:], intercept_init=start[:1]
+        )
         solution = np.append(model.intercept_, model.coef_[0])
         gamma, beta = float((Y @ solution).min()), float(np.linalg.norm(Y, axis=1).max())
         k0 = bounds.any_start(start, solution, gamma, beta, beta**2 / gamma)
