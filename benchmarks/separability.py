@@ -62,7 +62,7 @@ def touching(n, d, seed=0):
 def measure(small):
     for case, X, y in overlapping_cases(small):
         for weak in (True, False):
-            timing = clock(functools.partial(separability, X, y, weak=weak), 3)
+            timing = clock(functools.partial(separability, X, y, check_quasi=weak), 3)
             note = f"kind {separability(X, y, check_quasi=weak).kind!r}"
             yield Row(f"{case}, {'with' if weak else 'without'} the quasi-complete question", timing, note=note)
     limit = 5.0 if small else 60.0

@@ -233,6 +233,7 @@ def test_a_word_among_numbers(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("a,y\n" + "".join(f"{k},{'uv'[k % 2]}\n" for k in range(30)) + "about 7,u\n")
     words = told(separatrix("check", path, "-t", "y"))
-    assert "line 32: expected a number in the column 'a', found 'about 7'. Put a number there, or nothing" in words
+    assert "line 32: expected a number in the column 'a', found 'about 7'. The column looks like numbers" in words
+    assert "use --missing 'about 7'" in words
     assert "If a column is meant to be text, --encode makes numbers of it" in words
     assert "Correct it" not in words

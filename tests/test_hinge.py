@@ -20,7 +20,6 @@ from separatrix import Certificate, MaxMargin, UnavailableError, data, max_margi
 from separatrix.certificates.certify import upper_bound
 from separatrix.certificates.verification import verify_apart
 from separatrix.passes.plain_patterns import Patterns
-from separatrix.solvers import augmented_lagrangian
 from separatrix.space import Space
 
 INF = float("inf")
@@ -278,20 +277,6 @@ def test_many_rows_that_contradict_each_other_converge():
     model = MaxMargin(1e3, loss="hinge", tol=1e-3, fit_intercept="unpenalized").fit(X, y)
     assert model.converged_
     assert model.certificate_.gap <= 1e-3
-
-
-@pytest.mark.parametrize("noise", [0.2, 1.0])
-def test_some_hundred_rows_by_their_columns_or_their_inner_products(noise, monkeypatch):
-    """The two compiled loops, of which the number of rows and columns decides, find the same."""
-    rng = np.random.default_rng(0)
-    X, w = rng.normal(size=(100, 10)), rng.normal(size=10)
-    y = X @ w + noise * rng.normal(size=100) * np.linalg.norm(w) > 0
-    by_columns = MaxMargin(1.0, loss="hinge").fit(X, y)
-    monkeypatch.setattr(augmented_lagrangian, "FEWEST_ROWS", 100)
-    by_rows = MaxMargin(1.0, loss="hinge").fit(X, y)
-    assert by_columns.n_passes_ != by_rows.n_passes_  # they were two
-    assert max(by_columns.certificate_.gap, by_rows.certificate_.gap) < 1e-11
-    np.testing.assert_allclose(by_columns.coef_, by_rows.coef_, rtol=1e-9)
 
 
 def test_multipliers_out_of_balance_prove_no_more_than_they_do():

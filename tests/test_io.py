@@ -126,7 +126,6 @@ def test_a_target_by_number(tmp_path):
         ("", "is empty"),
         ("\n \n", "is empty"),
         ("a,b\n", "header and no rows"),
-        ("a,a,b\n1,2,x\n3,4,y\n", "column name 'a' occurs 2 times .columns 1, 2."),
         ("a,b,y\n1,2,x\n3,y\n", "line 3: expected 3 fields separated by ',', found 2: '3,y'"),
         ("a,b,y\n1,2,x\n3,4,5,y\n", "line 3: expected 3 fields separated by ',', found 4"),
         ("a,y\n1,x\n2,x\n", "one class only, x"),

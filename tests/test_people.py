@@ -235,7 +235,7 @@ def test_excel_with_dates(tmp_path):
     assert result.exit_code == 0, told(result)
     for words in (
         "78 rows, 3 features",
-        "'May', the first of 2 sheets, was read",
+        "The sheet 'May' was read; there are also 'June' (--sheet).",
         "The column 'day' holds dates, became days since 2000-01-01",
         "The column 'share' holds percent, divided by 100",
         "2 of 80 rows have no label in 'result' and are left out (rows 1, 2)",

@@ -48,7 +48,7 @@ CASES = {  # a table and options
 
 def page_of(name, rng):
     table, options = CASES[name](rng)
-    return report_page(fit(table, options))
+    return report_page(fit(table, options), interactive=True)
 
 
 def test_the_page_is_complete_and_labels_stay_text(rng):
@@ -92,7 +92,7 @@ def test_the_summary_says_where_the_largest_class_alone_is_right_as_often():
     )
 
 
-def test_without_bokeh_the_pictures_are_static(rng, monkeypatch):
+def test_without_interactive_the_pictures_are_static_and_bokeh_is_not_needed(rng, monkeypatch):
     table, options = CASES["two classes"](rng)
     found = fit(table, options)
     real = builtins.__import__
@@ -104,7 +104,7 @@ def test_without_bokeh_the_pictures_are_static(rng, monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", missing)
     page = report_page(found)
-    assert page.count("data:image/png") == 3
+    assert page.count("data:image/png") == 6
     assert "Bokeh" not in page
     assert len(page.encode()) < LIMIT
 
@@ -151,7 +151,7 @@ def test_numbers_of_the_page_agree(rng):
     assert titles[-1] == "The hard margin: 100.0% of the best margin is certain"  # passes of another run are not told
     assert views_of(several)[-1].title.endswith("% of the best margin (slack included) is certain")
     assert "fitted once more for this picture" in views_of(found)[-1].caption
-    page = report_page(found)
+    page = report_page(found, interactive=True)
     assert "passes over the data" in page
     assert not re.search(r"after [\d,]+ passes", page)
 
@@ -194,7 +194,7 @@ def browser():
 def test_it_fits_a_telephone_and_a_desk_in_light_and_dark(browser, rng, tmp_path, name):
     table, options = CASES[name](rng)
     path = tmp_path / "report.html"
-    write_html(fit(table, options), path)
+    write_html(fit(table, options), path, interactive=True)
     assert path.stat().st_size < LIMIT
     page, troubles = opened(browser)
     page.goto(path.as_uri())
@@ -223,7 +223,7 @@ def test_it_fits_a_telephone_and_a_desk_in_light_and_dark(browser, rng, tmp_path
 def test_tables_sort_and_figures_answer_the_mouse(browser, rng, tmp_path):
     path = tmp_path / "report.html"
     table, options = CASES["three classes, hostile names"](rng)
-    write_html(fit(table, options), path)
+    write_html(fit(table, options), path, interactive=True)
     page, troubles = opened(browser)
     page.goto(path.as_uri())
     page.wait_for_function("window.Bokeh.documents.length && window.Bokeh.documents.every(d => d.is_idle)")

@@ -1,5 +1,6 @@
 """separability and exact arithmetic: never a wrong answer, always with a proof."""
 
+import sys
 import warnings
 from dataclasses import replace
 from fractions import Fraction
@@ -14,6 +15,8 @@ from separatrix import DataError, MaxMargin, separability
 from separatrix.cancellation import Clock, OutOfTimeError
 from separatrix.certificates import integer_systems
 from separatrix.certificates.exact import product_sign, vanishing_weights
+
+separability_module = sys.modules["separatrix.certificates.separability"]  # the function has the same name
 
 
 def separable_set(seed):
@@ -364,3 +367,40 @@ def test_certificates_of_subnormal_data_hold(size):
         for radius in (certificate.radius + far).tolist():
             assert radius < 0 or not replace(certificate, radius=radius).verify(X, y)
         assert not replace(certificate, radius=0.0).verify(X, y)
+
+
+def test_two_classes_that_are_not_separable_decide_the_joint_question(monkeypatch):
+    """The same rows prove it for the pair, for each of the two against the rest, and for all; no other is solved."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(4), 50)
+    X = rng.normal(size=(200, 3)) + 20.0 * np.eye(4)[y][:, :3]
+    X[y == 2] = rng.normal(size=(50, 3)) + 20.0 * np.eye(3)[1]  # where class 1 is
+    solved, solve = [], separability_module._Question._solve
+    monkeypatch.setattr(
+        separability_module._Question, "_solve", lambda ask, p: (solved.append((p.n, p.n_classes)), solve(ask, p))[1]
+    )
+    answer = separability(X, y, check_quasi=False)
+    assert (answer.separable, answer.exact) == (False, True)
+    assert [pair for pair, a in answer.one_vs_one.items() if a.separable is False] == [(1, 2)]
+    assert [c for c, a in answer.one_vs_rest.items() if a.separable is False] == [1, 2]
+    assert set(solved) == {(100, 2), (200, 2)}  # no linear machine
+    assert len([n for n, _ in solved if n == 200]) == 2  # classes 0 and 3 against the rest
+    assert answer.certificate.verify(X, y)
+    for c in (1, 2):
+        assert answer.one_vs_rest[c].certificate.verify(X, y == c)
+
+
+def test_hyperplanes_of_each_class_make_a_machine_when_time_is_up(monkeypatch):
+    X, y = load_iris(return_X_y=True)
+    X = X + 30.0 * np.eye(4)[y]
+    solve = separability_module._Question._solve
+
+    def late(ask, patterns):
+        if patterns.n_classes > 2:
+            raise OutOfTimeError
+        return solve(ask, patterns)
+
+    monkeypatch.setattr(separability_module._Question, "_solve", late)
+    answer = separability(X, y)
+    assert answer.separable is True
+    assert answer.certificate.verify(X, y)

@@ -15,6 +15,7 @@ from separatrix import (
     BatchRelaxation,
     KernelMaxMargin,
     MaxMargin,
+    MaxMarginCV,
     Perceptron,
     RecursiveLeastSquares,
 )
@@ -32,7 +33,7 @@ ORDER_DEPENDENT = {
 # ends one duel of ten seeds at an unlucky one: 70% of the rows instead of 87%. Without patience all seeds pass.
 LAST_VECTOR = {"check_class_weight_classifiers": "the result is the vector after the last correction"}
 
-REPEATABLE = (RecursiveLeastSquares, MaxMargin, KernelMaxMargin, BatchClassifier)
+REPEATABLE = (RecursiveLeastSquares, MaxMargin, MaxMarginCV, KernelMaxMargin, BatchClassifier)
 
 
 def expected_failures(estimator):

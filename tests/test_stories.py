@@ -130,7 +130,8 @@ def test_libsvm(tmp_path, iris):
 def test_three_classes(tmp_path, iris):
     page, notes, numbers = (tmp_path / name for name in ("report.html", "report.md", "report.json"))
     result = separatrix(
-        "fit", iris[0], "-t", "species", "--scale", "--report", page, "--report", notes, "--report", numbers
+        *("fit", iris[0], "-t", "species", "--scale", "--report", page, "--interactive"),
+        *("--report", notes, "--report", numbers),
     )
     assert result.exit_code == 0
     for words in ("setosa: yes, versicolor: no", "chosen by 5-fold", "largest weights, for virginica", "holds"):

@@ -370,3 +370,37 @@ def test_a_board_changed_by_hand_is_not_undone_by_a_move_in_the_thread():
     session._move()
     assert session.board is by_hand
     session.close()
+
+
+@pytest.mark.parametrize("name", ["XOR", "one point too many"])
+def test_a_fit_that_met_its_limit_of_epochs_is_not_called_converged(name):
+    board = Board.of(*SETS[name]())
+    frame = frame_at(board, PERCEPTRON, 10**7)
+    assert frame.done
+    assert not frame.model.converged_
+    words = in_words.formula(frame, None, board)
+    assert f"Stopped at {frame.epochs:,} epochs: not converged, {frame.wrong:,} row" in words
+    assert "without an update" not in words
+    assert course_table._state(frame) == f"Stopped at {frame.epochs:,} epochs"
+
+
+def test_a_fit_that_converged_says_so():
+    frame = frame_at(separable(), PERCEPTRON, 10**7)
+    assert "A whole epoch passed without an update: converged." in in_words.formula(frame, None, separable())
+    assert course_table._state(frame) == "Converged"
+
+
+def test_ho_kashyap_reports_its_proof():
+    board = Board.of(*SETS["one point too many"]())
+    frame = frame_at(board, Separator("HoKashyap"), 10**7)
+    assert frame.model.outcome_ == "not separable"
+    assert "Not separable: the error vector has no positive component" in in_words.formula(frame, None, board)
+    assert course_table._state(frame) == "Not separable"
+
+
+def test_limits_are_shown_only_where_the_theorem_applies():
+    for name in SETS:
+        board = Board.of(*SETS[name]())
+        limit = promise(board, PERCEPTRON)
+        frame = frame_at(board, PERCEPTRON, 10**7)
+        assert limit is None or frame.updates <= limit.bound, name

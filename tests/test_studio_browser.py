@@ -153,7 +153,7 @@ def test_it_plays_pauses_and_comes_to_its_end(visit):
     visit.press("one epoch")
     visit.until(lambda: visit.step() > paused, "no epoch")
     visit.press("to the end")
-    visit.until(lambda: "Finished" in visit.page.locator("table.course").inner_text(), "no end")
+    visit.until(lambda: "Converged" in visit.page.locator("table.course").inner_text(), "no end")
     assert re.search(r"Perceptron\s+\d+ / \d+\s+0\s", visit.page.locator("table.course").inner_text())
     visit.press("one back")
     visit.press("restart")
@@ -171,7 +171,7 @@ def test_a_perceptron_cycles_on_inseparable_points_while_the_proof_stands(visit)
     visit.press("pause")
     visit.page.get_by_label("features").select_option("with squares and products (phi)")
     visit.press("to the end")
-    visit.until(lambda: "Finished" in visit.page.locator("table.course").inner_text(), "phi does not separate")
+    visit.until(lambda: "Converged" in visit.page.locator("table.course").inner_text(), "phi does not separate")
 
 
 def test_kernels_and_several_separators(visit):

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from separatrix import MaxMargin
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.solvers import choice as solvers
-from separatrix.solvers import nearly_hard, newton, truncated_newton
+from separatrix.solvers import newton, truncated_newton
 from separatrix.solvers.problem import Problem
 from separatrix.space import Space
 
@@ -101,21 +101,24 @@ def test_nearly_hard_margins_of_sparse_rows_converge(n, d, density, C, seed):
     assert model.certificate_.gap <= 1e-6
 
 
-@pytest.mark.parametrize("free", [False, True])
-@pytest.mark.parametrize("add", [40, 800])
-def test_nearly_hard_margins_by_a_working_set(free, add, monkeypatch):
-    """From a vector that says nothing, rows join until none is missing."""
-    monkeypatch.setattr(nearly_hard, "ADD", add)
+@pytest.mark.parametrize("dense", [False, True])
+def test_steps_that_stall_hand_over_to_faces(dense):
+    """More rows than their rank and next to no slack: rows change sides one by one."""
+    X, y = barely_inseparable(500, 500, 0.01, 4)
+    X = X.toarray() if dense else X
+    model = MaxMargin(1e6, tol=1e-6, solver="newton").fit(X, y)
+    other = MaxMargin(1e6, tol=1e-9, solver="dual-coordinates").fit(X, y)
+    assert model.converged_
+    assert model.certificate_.lower == pytest.approx(other.certificate_.lower, rel=1e-6)
+
+
+@pytest.mark.parametrize("bias", [True, "unpenalized"])
+def test_nearly_hard_margins_have_one_value(bias):
     X, y = barely_inseparable(200, 60, 0.2, 3)
-    C = 1e4
-    space = Space(rho=1.0, delta=(2.0 * C) ** -0.5, free=free)
-    problem = Problem(Patterns(X, y.astype(float), space), C, tol=1e-9)
-    problem.a[0] = 1.0
-    nearly_hard.solve(problem)
-    assert problem.gap <= 1e-9
-    asked = Problem(Patterns(X, y.astype(float), space), C, tol=1e-9)
-    solvers.solve(asked, "newton")
-    assert asked.lower == pytest.approx(problem.lower, rel=1e-8)
+    sparse = MaxMargin(1e4, tol=1e-9, fit_intercept=bias, solver="newton").fit(X, y)
+    dense = MaxMargin(1e4, tol=1e-9, fit_intercept=bias).fit(X.toarray(), y)
+    assert sparse.converged_
+    assert dense.certificate_.lower == pytest.approx(sparse.certificate_.lower, rel=1e-8)
 
 
 @pytest.mark.parametrize("bias", [True, "unpenalized"])

@@ -3,13 +3,20 @@
 import builtins
 import subprocess
 import sys
+from functools import partial
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from cases import blobs_2d, margin_6d, one_feature, overlapping
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -30,12 +37,14 @@ pytest.importorskip("bokeh", reason="interactive figures come with the view extr
 
 from bokeh.models import ColumnDataSource, GlyphRenderer, HBar, Image, ImageRGBA, Scatter, Select
 
-from separatrix import plots
+import separatrix.plots
 from separatrix.plots.interactive.canvas import FOLLOW_THEME, new_figure
 from separatrix.plots.interactive.meeting_hulls import meeting_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 HARD = MaxMargin(C=np.inf)
+NAMES = [name for name in separatrix.plots.__all__ if name[0].islower()]
+plots = SimpleNamespace(**{n: partial(getattr(separatrix.plots, n), interactive=True) for n in NAMES})
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 
 
@@ -289,7 +298,7 @@ def test_importing_the_figures_does_not_import_bokeh():
     assert done.stdout.strip() == "False False"
 
 
-def test_notebooks_show_figures_of_fits_pipelines_certificates_and_answers():
+def test_notebooks_show_static_pictures_of_fits_pipelines_certificates_and_answers():
     X, y = blobs_2d()
     model = MaxMargin(C=np.inf)
     assert "no margin above" not in model._repr_html_()
@@ -298,21 +307,43 @@ def test_notebooks_show_figures_of_fits_pipelines_certificates_and_answers():
     for shown in (model._repr_mimebundle_()["text/html"], pipeline._repr_mimebundle_()["text/html"]):
         assert "no margin above" in shown
         assert "Weights, positive for" in shown
-        assert shown.count("<iframe") == 1
+        assert "The best margin lies between" in shown
+        assert not {"iframe", "img"} & {*Tags(shown).tags}
     assert "The best margin lies between" in certificate._repr_html_()
     no = separability([[0.0], [2.0], [1.0]], [0, 0, 1])
     assert "Not separable: 3 rows prove it" in no._repr_html_()
     assert "The best margin lies between" in separability(X, y)._repr_html_()
 
 
-def test_notebooks_without_bokeh_show_the_scale(monkeypatch):
-    import separatrix.certificates.notebook
+@pytest.mark.parametrize("load", [load_iris, load_breast_cancer, load_digits])
+def test_a_fitted_estimator_takes_at_most_60_kilobytes_of_a_notebook(load):
+    X, y = load(return_X_y=True)
+    model = MaxMargin().fit(X, y)
+    told = model._repr_html_()
+    assert len(told.encode()) <= 60_000
+    named = np.array([f"{HOSTILE} {k}" for k in range(3)])[y % 3]
+    hostile = Tags(MaxMargin().fit(X, named)._repr_html_())
+    assert not {"iframe", "img"} & {*hostile.tags}
 
-    monkeypatch.setattr(separatrix.certificates.notebook, "find_spec", lambda name: None)
-    X, y = blobs_2d()
-    model = HARD.fit(X, y)
-    for shown in (model._repr_mimebundle_()["text/html"], model.certificate_._repr_html_()):
-        assert "no margin above" in shown
-        assert "width:100.0%" in shown
-        assert "<iframe" not in shown
-    assert separability(X, y)._repr_html_().startswith("<p>Separable")
+
+def test_every_figure_has_one_name_static_by_default_and_interactive_on_request():
+    X, y = load_iris(return_X_y=True)
+    model, two = MaxMargin().fit(X, y), y == 1
+    answer, scores = separability(X, two), model.decision_function(X)
+    rows = [{"name": "A", "share": 0.97, "train": 1.0, "cv": 0.9, "seconds": 0.1, "updates": 7}]
+    trace = MarginTrace()
+    DynamicMargin(epsilon=0.1).set_callbacks(trace).fit(X, y == 0)
+    calls = {
+        "boundary": (model, X, y), "bounds": (DynamicMargin(epsilon=0.1), X, y == 0), "bounds_of_trace": (trace,),
+        "certificate": (answer,), "comparison": (rows,), "confusion": (y, model.predict(X)), "margins": (model, X, y),
+        "path": (Perceptron(), X, y == 0), "precision_recall": (y, scores), "proof": (answer, X, two),
+        "roc": (y, scores), "weights": (model,),
+    }  # fmt: skip
+    assert sorted(calls) == NAMES
+    for name, given in calls.items():
+        static, view = getattr(separatrix.plots, name)(*given), getattr(plots, name)(*given)
+        assert type(view) is separatrix.plots.View
+        assert type(static).__name__.endswith(("Display", "Drawing")), name
+        if hasattr(static, "title") and name != "comparison":
+            assert static.title == view.title or name in ("margins", "weights"), name
+    plt.close("all")

@@ -10,7 +10,7 @@ from separatrix import MaxMargin, Perceptron, load, save
 from separatrix.app.tables import Table, formats, read_table
 from separatrix.app.tables.table import Format
 from separatrix.app.workflows import Options, check, compare, fit, predict, score, verify
-from separatrix.app.workflows.calibration import calibrate
+from separatrix.fit.calibration import calibrate
 
 
 @pytest.fixture

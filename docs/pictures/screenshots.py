@@ -67,7 +67,9 @@ def studio(browser):
 def pages(browser):
     with tempfile.TemporaryDirectory() as folder:
         report, compared = Path(folder) / "report.html", Path(folder) / "comparison.html"
-        write_html(fit(HERE.parent / "start" / "iris.csv", Options(scale=True), target="species"), report)
+        write_html(
+            fit(HERE.parent / "start" / "iris.csv", Options(scale=True), target="species"), report, interactive=True
+        )
         write(opened(browser, report.as_uri(), 1280), "report_light", 1250)
         write(opened(browser, report.as_uri(), 390, "dark"), "report_dark", 1700)
         X, y = load_wine(return_X_y=True)

@@ -33,6 +33,7 @@ _HOMES = {
         "MarginPerceptron",
     ],
     "separatrix.estimators.max_margin": ["MaxMargin", "max_margin_path"],
+    "separatrix.estimators.max_margin_cv": ["MaxMarginCV"],
     "separatrix.estimators.multiplicative": ["BalancedWinnow", "PNormALMA", "PNormPerceptron"],
     "separatrix.estimators.online_least_squares": ["LMS", "RecursiveLeastSquares"],
     "separatrix.estimators.own_rule": ["PerceptronLike"],
@@ -47,6 +48,7 @@ _HOMES = {
     "separatrix.certificates.negative_margin": ["NegativeMargin", "negative_margin"],
     "separatrix.certificates.removal": ["SeparabilityDistance", "rows_to_remove"],
     "separatrix.certificates.separability": ["Separability", "separability"],
+    "separatrix.certificates.separation": ["Separation"],
     "separatrix.certificates.theory": ["Theory"],
 }
 _MODULES = [
@@ -118,6 +120,7 @@ if TYPE_CHECKING:
     from separatrix.certificates.removal import rows_to_remove as rows_to_remove
     from separatrix.certificates.separability import Separability as Separability
     from separatrix.certificates.separability import separability as separability
+    from separatrix.certificates.separation import Separation as Separation
     from separatrix.certificates.theory import Theory as Theory
     from separatrix.errors import DataError as DataError
     from separatrix.errors import MissingExtraError as MissingExtraError
@@ -150,6 +153,7 @@ if TYPE_CHECKING:
     from separatrix.estimators.margin_rules import MarginPerceptron as MarginPerceptron
     from separatrix.estimators.max_margin import MaxMargin as MaxMargin
     from separatrix.estimators.max_margin import max_margin_path as max_margin_path
+    from separatrix.estimators.max_margin_cv import MaxMarginCV as MaxMarginCV
     from separatrix.estimators.multiplicative import BalancedWinnow as BalancedWinnow
     from separatrix.estimators.multiplicative import PNormALMA as PNormALMA
     from separatrix.estimators.multiplicative import PNormPerceptron as PNormPerceptron

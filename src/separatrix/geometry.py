@@ -1,6 +1,8 @@
 """Surfaces that discriminants draw: the hyperplane (DHS 5.2.1), and the quadrics (eq. 4 and problem 11)."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,16 +23,32 @@ class Hyperplane:
     array([ 4., -1.])
     >>> plane.project([[3.0, 4.0]])
     array([[0.6, 0.8]])
+
+    ``exact``: (w, b) as fractions, if no floats have all rows on their sides; ``w`` and ``b`` are rounded then.
     """
 
     w: Any
     b: float = 0.0
+    exact: tuple[Fraction, ...] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         w = np.array(self.w, dtype=np.float64).ravel()
         if not np.all(np.isfinite(w)) or not np.any(w):
             raise ValueError("A hyperplane needs a finite normal vector w other than 0.")
         object.__setattr__(self, "w", w)
+
+    @classmethod
+    def from_fractions(cls, a: Sequence[Fraction]) -> "Hyperplane":
+        """Return the hyperplane of ``(w, b)`` given as fractions, which are kept; the floats are those of a multiple.
+
+        >>> from fractions import Fraction
+        >>> Hyperplane.from_fractions([Fraction(1, 3), Fraction(-2, 3)]).w
+        array([0.33333333])
+        """
+        largest = max(abs(x) for x in a)
+        scale = 1 if 2**-500 < largest < 2**500 else largest
+        *w, b = (float(x / scale) for x in a)
+        return cls(w, b, tuple(a))
 
     def signed_distance(self, X: Any) -> Vector:
         """(w.x + b) / |w|: positive on the side to which w points."""

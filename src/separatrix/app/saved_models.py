@@ -55,11 +55,20 @@ def read_for(file: ModelFile, data: Any, target: str | None = None, id: str | No
     told = file.provenance.get("data") or {}
     column, width = target or told.get("target"), int(file.model.n_features_in_)
     known = {"base": told.get("index_base"), "width": width, "known_encoding": told.get("encoding")}
-    table = as_table(data, target=column, **known, **reading)
+    words = {name: (*told.get(name, ()), *reading.pop(name, ())) for name in ("missing", "not_missing")}
+    table = as_table(data, target=column, **known, **words, **reading)
     name = id or told.get("id")
     told_and_here = name is not None and table.framed and name in table.X.columns
     ids = named_column(table, str(name), "--id") if told_and_here or id is not None else None
-    return replace(aligned(table, file.model), target=column, ids=ids)
+    table = replace(aligned(table, file.model), target=column, ids=ids)
+    for name, unit in table.units.items():
+        fitted = (told.get("units") or {}).get(name, unit)
+        if fitted != unit:
+            raise DataError(
+                f"{table.source}: the column {name!r} holds amounts in {unit}; the model was fitted on {fitted}. "
+                f"Convert it to {fitted}."
+            )
+    return table
 
 
 def ids_of(table: Table) -> dict[str, list[Any]]:
@@ -106,7 +115,7 @@ def aligned(table: Table, model: Any) -> Table:
     if names is None or not table.framed:
         if table.d != expected:
             raise DataError(f"{table.source} has {table.d} columns of features, the model was fitted on {expected}.")
-        return checked_for_model(normalised(table), (), _fills(model))
+        return checked_for_model(normalised(table, (), table.names), (), _fills(model))
     wanted = [str(name) for name in names]
     frame = table.X
     if not table.named and frame.width == expected:
@@ -118,7 +127,7 @@ def aligned(table: Table, model: Any) -> Table:
             f"{missing[0]!r} is not there{suggestion(missing[0], list(frame.columns))}"
         )
     text = _text_columns(model)
-    return checked_for_model(normalised(replace(table, X=frame.select(wanted)), text), text, _fills(model))
+    return checked_for_model(normalised(replace(table, X=frame.select(wanted)), text, wanted), text, _fills(model))
 
 
 def _text_columns(model: Any) -> set[str]:

@@ -104,18 +104,11 @@ class Certificate:
         return f"{verdict}: margin {lower}{reached}; {bound} ({self.space.describe()}{where})"
 
     def _repr_html_(self) -> str:
-        """For notebooks: in words, and as a figure, or without Bokeh as a scale from 0 to the upper bound."""
+        """For notebooks: in words, and as a figure."""
         words = str(self).replace("&", "&amp;").replace("<", "&lt;")
         return (
             '<div style="font-family:sans-serif;font-size:.9em;margin:.4em 0;max-width:36em"><div>'
-            f"{words}</div>{figures_of(self) or self._scale()}</div>"
-        )
-
-    def _scale(self) -> str:
-        share = 100.0 * max(self.ratio or 0.0, 0.0)
-        return (
-            '<div style="border:1px solid #777;height:.6em;margin-top:.2em" title="certified share of the best margin">'
-            f'<div style="background:#0072B2;height:100%;width:{share:.1f}%"></div></div>'
+            f"{words}</div>{figures_of(self)}</div>"
         )
 
     def as_plain(self) -> dict[str, Any]:

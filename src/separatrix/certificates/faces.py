@@ -29,7 +29,7 @@ def weak_vector(table: list[Integers], tight: list[int], clock: Clock) -> Intege
     N: list[Integers] | None = None  # columns of the basis; None: all vectors
     left, rows = everything, [table[k] for k in tight]
     while True:
-        basis = _orthogonal(rows, clock)
+        basis = orthogonal(rows, clock)
         N = basis if N is None else [_times(b, N) for b in basis]
         if not N:
             return None
@@ -53,7 +53,7 @@ def _times(b: Integers, N: list[Integers]) -> Integers:
     return [sum(x * column[i] for x, column in zip(b, N, strict=True)) for i in range(len(N[0]))]
 
 
-def _orthogonal(rows: list[Integers], clock: Clock) -> list[Integers]:
+def orthogonal(rows: list[Integers], clock: Clock) -> list[Integers]:
     """A basis of the vectors that are orthogonal to some rows, each without a common factor."""
     from flint import fmpz_mat
 

@@ -100,6 +100,17 @@ class IntegerRows:
                 zero.append(k)
         return negative, zero
 
+    def signs(self, a: Integers, clock: Clock) -> NDArray[np.int64]:
+        """Return the signs of the products with all rows, exactly."""
+        m, _, error = self._products(a)
+        signs = np.where(np.abs(m) > error, np.sign(m), 0.0).astype(np.int64)
+        doubtful = np.flatnonzero(np.abs(m) <= error)
+        for k in [] if self._vanish(doubtful, a, clock) else doubtful.tolist():
+            clock.look()
+            value = dot(self.row(k), a)
+            signs[k] = (value > 0) - (value < 0)
+        return signs
+
     def supports(self, a: Integers, clock: Clock) -> bool:
         """Is no product with a row negative, and one positive, exactly?"""
         m, _, error = self._products(a)

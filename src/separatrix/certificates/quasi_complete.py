@@ -58,28 +58,34 @@ Floats = NDArray[np.float64]
 
 
 class Answer(NamedTuple):
-    """``vector``: integers a with a.y_k >= 0 for all rows and > 0 for some; None: it is proved that there is none."""
+    """``vector``: integers a with a.y_k >= 0 for all rows and > 0 for some; None: it is proved that there is none.
+
+    ``weight``: then integers > 0 that combine all rows to 0, if they were requested."""
 
     vector: Integers | None
+    weight: Integers | None = None
 
 
-def decide_quasi_complete(rows: FloatRows, clock: Clock) -> Answer | None:
-    """Return a vector, or that none exists, each with an exact proof; None if neither was proved."""
+def decide_quasi_complete(rows: FloatRows, clock: Clock, explicit: bool = False) -> Answer | None:
+    """Return a vector, or that none exists, each with an exact proof; None if neither was proved.
+
+    ``explicit``: that none exists is proved by weights, which are returned, and not by bounds on rounding errors."""
     V, unit = rows.floats, rows.unit
     if bits_of(V, unit) > MOST_BITS:
         return None
     columns = independent_columns(V, unit, clock)
     if not len(columns):  # rows of zeros, or of multiples of the prime
-        return None if V.any() else Answer(None)
+        return None if V.any() else Answer(None, [1] * rows.n)
     scale = unit[columns] + np.array(rows.size)[columns]  # no value exceeds 1
     A = np.ldexp(V[:, columns], -scale)
     for proposal in _proposals(A, clock):
         if proposal.tight is None:
             independent = len(columns) == rows.m  # otherwise floats do not see whether other columns vanish too
-            if independent and weights_exist(A, proposal.weight):
+            if not explicit and independent and weights_exist(A, proposal.weight):
                 return Answer(None)
-            if _weights_vanish(V, unit, A, columns, proposal.weight, clock):
-                return Answer(None)
+            weight = _vanishing_weights(V, unit, A, columns, proposal.weight, clock)
+            if weight is not None:
+                return Answer(None, weight)
             continue
         found = _weak_vector(rows, A, columns, proposal, clock)
         if found is not None:
@@ -201,10 +207,10 @@ def _spread_rows(A: Floats) -> np.ndarray:
     return order[: A.shape[1]]
 
 
-def _weights_vanish(
+def _vanishing_weights(
     V: Floats, unit: NDArray[np.int64], A: Floats, columns: np.ndarray, weight: Vector, clock: Clock
-) -> bool:
-    """Do integers > 0 near these weights combine all rows to 0, exactly?"""
+) -> Integers | None:
+    """Return integers > 0 near these weights that combine all rows to 0, exactly; None if none were found."""
     basis = _spread_rows(A * np.sqrt(weight)[:, None])
     clock.look()
     whole = np.maximum(np.rint(np.ldexp(weight / weight.max(), WEIGHT_BITS)), 1.0)
@@ -213,13 +219,18 @@ def _weights_vanish(
     system = _transposed(integers_of(V[np.ix_(basis, columns)], unit[columns]))
     found = solve(system, [-others[j] for j in columns.tolist()], clock)
     if found is None or min(found[0]) <= 0:
-        return False
+        return None
     # the equations of all columns: the others' combination in pieces, which are rows with multiples of their weight
     pieces = [piece[0] for piece in limbs([others], LIMB)]
     table = pieces_of(V[basis], unit)
     zeros = np.zeros((len(pieces), len(others)))
     stacked = [np.concatenate([piece, np.array(pieces) if i == 0 else zeros]) for i, piece in enumerate(table)]
-    return pieces_combine_to_zero(stacked, [*found[0], *(found[1] << LIMB * i for i in range(len(pieces)))], clock)
+    if not pieces_combine_to_zero(stacked, [*found[0], *(found[1] << LIMB * i for i in range(len(pieces)))], clock):
+        return None
+    exact = [int(w) * found[1] for w in whole]
+    for k, w in zip(basis.tolist(), found[0], strict=True):
+        exact[k] = w
+    return exact
 
 
 def _transposed(table: Table) -> Table:

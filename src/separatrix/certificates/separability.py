@@ -1,9 +1,11 @@
 """Is there a hyperplane at all? With a proof either way."""
 
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from html import escape
 from typing import Any
 
@@ -19,6 +21,8 @@ from separatrix.certificates.exact import BROKEN
 from separatrix.certificates.gordan import Gordan, gordan, refuting_pair
 from separatrix.certificates.notebook import figures_of
 from separatrix.certificates.quasi_complete import one_sided_columns
+from separatrix.certificates.separated_data import AskedData, names_of
+from separatrix.certificates.separation import MOST_VALUES, Separation, SeparationSearch
 from separatrix.data.base import RowSource
 from separatrix.data.changed_rows import ScaledRows
 from separatrix.data.elsewhere import home_of
@@ -37,8 +41,10 @@ from separatrix.solvers.thread_limit import one_blas_thread
 from separatrix.space import Space, Vector, default_errstate
 
 MOST_NAMED = 3  # answers that are told by their names
-MOST_VALUES = 5_000_000  # of patterns that are written out to ask whether they are quasi-completely separable
+SECONDS_OF_A_SENTENCE = 2.0  # on infinite coefficients, within what is printed
 SEPARATING_GAP = 0.5  # gap at which a separating hyperplane is good enough
+LEAST_SHARE = 0.1  # of the time that is left, for each of many questions: the first ones load compiled code
+QUASI_SHARE = 0.5  # of the time, for the question whether a hyperplane separates weakly
 SMALLEST_R2 = float(np.finfo(np.float64).tiny) / float(np.finfo(np.float64).eps)  # R^2 below which squares lose digits
 
 Multipliers = tuple[np.ndarray, Vector]
@@ -71,19 +77,102 @@ class Separability:
     one_vs_rest: dict[Any, "Separability"] = field(default_factory=dict)
     one_vs_one: dict[tuple[Any, Any], "Separability"] = field(default_factory=dict)
     vector: list[Fraction] | None = None
+    asked: AskedData | None = field(default=None, repr=False)
+    _found: dict[str, Any] = field(default_factory=dict, repr=False, init=False)
 
     def __bool__(self) -> bool:
         return self.separable is True
 
     def __str__(self) -> str:
-        return self.explanation
+        return " ".join(filter(None, [self.explanation, self.sentence() if self.kind == "quasi-complete" else ""]))
+
+    @property
+    def separated_rows(self) -> np.ndarray | None:
+        """The largest set of rows strictly on their sides of one hyperplane that has no row on the wrong side.
+
+        None if undecided, as for rows out of core. Computed at the first use, within ``max_time`` of the call.
+
+        >>> answer = separability([[0.0], [0.0], [1.0], [1.0]], [0, 1, 1, 1])
+        >>> answer.separated_rows, answer.infinite
+        (array([2, 3]), array([1., 0.]))
+        """
+        search = self._search
+        return None if search is None else search.separated_rows
+
+    @property
+    def infinite(self) -> np.ndarray | None:
+        """Signs of the infinite coefficients of a logistic regression; the last one is that of the intercept.
+
+        +1.0 or -1.0 if the maximum-likelihood estimate diverges to +inf or -inf, 0.0 if it does not, and nan if
+        separating hyperplanes of both signs exist, as is usual under complete separation. Of more than two classes a
+        row per class, against the first class. None if undecided.
+        """
+        separation = self.separation
+        return None if separation is None else separation.infinite
+
+    @property
+    def separation(self) -> Separation | None:
+        """`separated_rows` and `infinite` with their proof, which ``verify(X, y)`` checks; None if undecided."""
+        return self._within(np.inf)
+
+    @property
+    def _search(self) -> SeparationSearch | None:
+        return self._begin(np.inf)
+
+    def _begin(self, max_time: float) -> SeparationSearch | None:
+        asked = self.asked
+        if asked is not None and self._found.get("search") is None:
+            self._found["search"] = asked.answered(lambda: asked.search(self._start(asked)), max_time)
+        return self._found.get("search")
+
+    def _within(self, max_time: float) -> Separation | None:
+        search = self._begin(max_time)
+        if search is not None and self.asked is not None and self._found.get("separation") is None:
+            self._found["separation"] = self.asked.answered(search.separation, max_time)
+        return self._found.get("separation")
+
+    def _start(self, asked: AskedData) -> list[Any] | None:
+        """Return a vector that has no row on the wrong side, if one is known."""
+        a: Any = None
+        if self.one_vs_rest:
+            if self.certificate is not None and self.certificate.separable and self.certificate.direction is not None:
+                machine = self.certificate.direction.reshape(len(asked.classes), -1)
+                machine = machine[1:] - machine[0]
+                a = (machine if asked.fit_intercept else machine[:, :-1]).ravel().tolist()
+        elif self.hyperplane is not None:
+            a = list(self.hyperplane.exact or [*self.hyperplane.w.tolist(), float(self.hyperplane.b)])
+            a = a if asked.fit_intercept else a[:-1]
+        return a
+
+    def named(self, names: Sequence[str] | None, target: str | None = None, values: bool = True) -> "Separability":
+        """Return this answer for columns with these names.
+
+        ``target`` is the name of the labels. ``values`` False: values of columns are not mentioned, as if scaled.
+        """
+        if self.asked is None:
+            return self
+        return replace(
+            self, asked=replace(self.asked, names=None if names is None else list(names), target=target, values=values)
+        )
+
+    def sentence(self, max_time: float = SECONDS_OF_A_SENTENCE) -> str:
+        """Return which coefficients are infinite and why, with names of columns and values.
+
+        The names are those of the data frame, or of `named`. It is empty if this takes more than ``max_time`` seconds.
+
+        >>> answer = separability([[0.0], [0.0], [1.0], [1.0]], [0, 1, 1, 1])
+        >>> answer.named(["NV"], "HG").sentence()
+        '2 of 4 rows are separated. NV = 1 occurs only with HG = 1, so its coefficient is +infinity.'
+        """
+        separation = self._within(max_time)
+        return self.asked.words(separation) if self.asked is not None and separation is not None else ""
 
     def __repr__(self) -> str:
-        return f"Separability({self.kind}: {self.explanation})"
+        return f"Separability({self.kind}: {self})"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the answer in words, and the proof as a figure where Bokeh is installed."""
-        return f"<p>{escape(self.explanation)}</p>{figures_of(self)}"
+        """For notebooks: the answer in words, and the proof as a figure."""
+        return f"<p>{escape(str(self))}</p>{figures_of(self)}"
 
 
 @default_errstate()
@@ -130,11 +219,16 @@ def separability(
     check_switch(fit_intercept)
     if not max_time > 0:
         raise ValueError(f"max_time={max_time!r} must be positive.")
+    names, target = names_of(X, y)
     with limited(max_time):
-        return _answer(X, y, _Question(1.0 if fit_intercept else 0.0, max_time, check_quasi), n_jobs)
+        question = _Question(1.0 if fit_intercept else 0.0, max_time, check_quasi)
+        keep = partial(AskedData, fit_intercept=bool(fit_intercept), max_time=max_time, names=names, target=target)
+        return _answer(X, y, question, n_jobs, keep)
 
 
-def _answer(X: Any, y: ArrayLike | None, ask: "_Question", n_jobs: int | None) -> Separability:
+def _answer(
+    X: Any, y: ArrayLike | None, ask: "_Question", n_jobs: int | None, keep: Callable[..., AskedData]
+) -> Separability:
 
     home = home_of(X, y)
     if home is not None:
@@ -144,16 +238,72 @@ def _answer(X: Any, y: ArrayLike | None, ask: "_Question", n_jobs: int | None) -
     if len(classes) < 2:
         raise _one_class(classes)
     rows = MemoryRows(X, n_jobs=effective_n_jobs(n_jobs)).without_empty_columns()
-    if len(classes) == 2:
-        return ask.binary(rows, binary_labels(codes, 2)[0])
     names = classes.tolist()
-    total = {c: ask.binary(rows, l) for c, l in zip(names, binary_labels(codes, len(names)), strict=True)}
-    pairwise = {}
-    for i in range(len(names)):
-        for j in range(i):
-            two = np.flatnonzero((codes == i) | (codes == j))
-            pairwise[names[j], names[i]] = ask.binary(rows.take(two), np.where(codes[two] == i, 1.0, -1.0))
-    return _joint(ask.linear_machine(rows, codes, len(names)), total, pairwise)
+    asked = keep(X, codes, names)
+    if len(classes) == 2:
+        return replace(ask.binary(rows, binary_labels(codes, 2)[0]), asked=asked)
+    several = _SeveralClasses(ask, rows, codes, names, asked)
+    pairwise, total = several.pairs(), several.each_against_the_rest()
+    return replace(_joint(several.machine(), total, pairwise), asked=asked)
+
+
+class _SeveralClasses:
+    """The questions about more than two classes, the cheapest first: pairs, each class against the rest, one machine.
+
+    Two classes that no hyperplane separates decide the others: the same rows and weights combine to 0 if more rows are
+    there, and in Kesler's construction, where the row of each of the two classes has the other one as its rival.
+    """
+
+    def __init__(self, ask: "_Question", rows: MemoryRows, codes: np.ndarray, names: list[Any], asked: AskedData):
+        self.ask, self.rows, self.codes, self.names, self.asked = ask, rows, codes, names, asked
+        self.proofs: dict[tuple[int, int], Gordan] = {}  # of pairs, with the numbers of all rows
+        self.planes: dict[int, Separability] = {}  # of each class against the rest, where one separates
+        c = len(names)
+        self.left = c * (c - 1) // 2 + 2 * c  # questions that share the time; that about all classes counts c times
+
+    def _next(self) -> "_Question":
+        self.left -= 1
+        return self.ask.with_share(self.left + 1)
+
+    def pairs(self) -> dict[tuple[Any, Any], Separability]:
+        found = {}
+        for i in range(len(self.names)):
+            for j in range(i):
+                two = np.flatnonzero((self.codes == i) | (self.codes == j))
+                answer = self._next().binary(self.rows.take(two), np.where(self.codes[two] == i, 1.0, -1.0))
+                if answer.infeasibility_proof is not None:
+                    self.proofs[j, i] = answer.infeasibility_proof._replace(rows=two[answer.infeasibility_proof.rows])
+                part = self.asked.part((self.codes[two] == i).astype(np.int64), [self.names[j], self.names[i]], two)
+                found[self.names[j], self.names[i]] = replace(answer, asked=part)
+        return found
+
+    def each_against_the_rest(self) -> dict[Any, Separability]:
+        found = {}
+        for k, (name, labels) in enumerate(zip(self.names, binary_labels(self.codes, len(self.names)), strict=True)):
+            proof = next((self.proofs[pair] for pair in self.proofs if k in pair), None)
+            answer = self._next().binary(self.rows, labels, proof)
+            if answer.separable and answer.hyperplane is not None:
+                self.planes[k] = answer
+            part = self.asked.part((labels > 0).astype(np.int64), [f"not {name}", name])
+            found[name] = replace(answer, asked=part)
+        return found
+
+    def machine(self) -> Separability:
+        """One vector in Kesler's space; its certificate speaks of X and y as they are."""
+        ask, count = self.ask, len(self.names)
+        patterns = KeslerPatterns(self.rows, self.codes, count, ask.space)
+        if self.proofs:
+            pair, proof = next(iter(self.proofs.items()))
+            own = self.codes[proof.rows]
+            rival = np.where(own == pair[0], pair[1], pair[0])
+            numbers = proof.rows * (count - 1) + rival - (rival > own)
+            order = np.argsort(numbers)
+            exact = tuple(proof.exact[k] for k in order) if proof.exact else ()
+            return ask.refuted(patterns, Gordan(numbers[order], proof.weight[order], proof.norm, exact))
+        answer = ask.decide(patterns)
+        if answer.separable is None and len(self.planes) == count:
+            return ask.machine_of(patterns, [self.planes[k].hyperplane for k in range(count)]) or answer
+        return answer
 
 
 def check_switch(fit_intercept: Any) -> None:
@@ -226,19 +376,44 @@ class _Question:
 
     def __init__(self, rho: float, max_time: float, weak: bool = True, kinds: bool = True):
         self.space, self.clock, self.weak, self.kinds = Space(rho), Clock(max_time), weak, kinds
+        self.max_time = max_time
 
-    def binary(self, X: Any, labels: Vector) -> Separability:
-        return self.decide(Patterns(X, labels, self.space))
+    def with_share(self, parts: int) -> "_Question":
+        """The same for one of so many parts that share the time: none gets less than a tenth of what is left."""
+        if np.isinf(self.clock.end):
+            return self
+        part = copy(self)
+        part.clock = Clock(self.clock.left * max(1.0 / parts, LEAST_SHARE))
+        return part
+
+    def binary(self, X: Any, labels: Vector, proof: Gordan | None = None) -> Separability:
+        """``proof``: that no hyperplane separates, if it is known."""
+        patterns = Patterns(X, labels, self.space)
+        return self.decide(patterns) if proof is None else self.refuted(patterns, proof)
+
+    def refuted(self, patterns: Any, proof: Gordan) -> Separability:
+        """The answer that rows and weights prove which combine to 0 for other patterns, and so for these."""
+        if not SMALLEST_R2 <= patterns.radius2 < np.inf:
+            return self.decide(patterns)  # where bounds need exact arithmetic, and rows are few
+        return self._no(patterns, proof._replace(norm=upper_bound(patterns, proof.rows, proof.weight)))
+
+    def machine_of(self, patterns: Any, planes: list[Any]) -> Separability | None:
+        """The linear machine of hyperplanes that separate each class from the rest, if rounding leaves it separating.
+
+        The score of its class is above 0 for each row, and those of all others below.
+        """
+        rho = self.space.rho
+        a = np.concatenate([np.append(plane.w, plane.b / rho if rho else 0.0) for plane in planes])
+        a = patterns.in_these_columns(a)
+        if not separates_exactly(patterns, a):
+            return None
+        return self._yes(patterns, a, None, patterns.distance(a))
 
     def about_home(self, home: RowSource) -> Separability:
         """Of rows that live elsewhere: two classes, or one linear machine."""
         if len(home.classes) < 2:
             raise _one_class(home.classes)
         return self.decide(passed(home, 1 if len(home.classes) == 2 else None, self.space))
-
-    def linear_machine(self, X: Any, codes: np.ndarray, c: int) -> Separability:
-        """One vector in Kesler's space; its certificate speaks of X and y as they are."""
-        return self.decide(KeslerPatterns(X, codes, c, self.space))
 
     def decide(self, patterns: Any, near: Multipliers | None = None) -> Separability:
         """Floats first, where their squares neither overflow nor vanish; then integers, where they are few enough."""
@@ -313,7 +488,8 @@ class _Question:
             "does. Scale your features, and subtract what they have in common."
         )
         vector = _spread(patterns, exact.vector)
-        return Separability(True, "complete", True, best.certificate, explanation=text, vector=vector)
+        plane = Hyperplane.from_fractions(vector) if vector and patterns.n_classes == 2 else None
+        return Separability(True, "complete", True, best.certificate, plane, explanation=text, vector=vector)
 
     def _yes(
         self, patterns: Any, a: Vector, problem: Problem | None, distance: float, radius: float | None = None
@@ -359,6 +535,7 @@ class _Question:
         plane, vector = None, None
         if isinstance(weak, list):
             vector = _spread(patterns, weak)
+            plane = Hyperplane.from_fractions(vector) if vector and patterns.n_classes == 2 else None
         elif weak is not None and patterns.n_classes == 2:
             w, b = patterns.space.split(patterns.in_all_columns(weak))
             plane = Hyperplane(w, b) if np.any(w) else None
@@ -371,8 +548,9 @@ class _Question:
         """ "quasi-complete" with a vector, "none", or "undecided" where time or memory do not allow more."""
         if not self.kinds:
             return "undecided", None
+        clock = Clock(min(QUASI_SHARE * self.max_time, self.clock.left))
         try:
-            if spans_everything(patterns, witness.rows, self.clock):
+            if spans_everything(patterns, witness.rows, clock):
                 return "none", None
             if not self.weak:
                 return "undecided", None
@@ -382,7 +560,7 @@ class _Question:
             if not Alternative.affordable(patterns, MOST_VALUES):
                 return "undecided", None
             with one_blas_thread, np.errstate(all="ignore"):  # many short products, which several threads delay
-                weak = (exact or Alternative(patterns, self.clock)).weak(witness.rows, self.clock)
+                weak = (exact or Alternative(patterns, clock)).weak(witness.rows, clock)
         except OutOfTimeError:
             return "undecided", None
         return ("none" if weak is None else "quasi-complete"), weak

@@ -1,6 +1,6 @@
 """The maximum margin, hard and soft, with a certificate."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
 from math import ceil
 from typing import Any
@@ -352,22 +352,34 @@ def max_margin_path(X: Any, y: Any, Cs: Iterable[float], sample_weight: Any = No
 
 
 def _path(X: Any, y: Any, values: list[float], sample_weight: Any, params: dict[str, Any]) -> list[MaxMargin]:
-    """When no time is left, a problem keeps the vector from which it would start."""
-    models: dict[int, MaxMargin] = {}
-    data: Data | None = None
-    starts: list[Vector | None] = []
-    patterns: list[Patterns] = []
-    for i in sorted(range(len(values)), key=lambda i: values[i]):
-        model = MaxMargin(values[i], **params)
+    models = [MaxMargin(C, **params) for C in values]
+    for model in models:
         model._validate_params()
-        if data is None:
-            data = model._check_training_data(X, y, sample_weight)
-            patterns = model._problems(data, data.weight)
-            starts = [None] * len(patterns)
-        else:
+    if not models:
+        return models
+    first = models[min(range(len(models)), key=lambda i: values[i])]
+    data = first._check_training_data(X, y, sample_weight)
+    for model in models:
+        if model is not first:
             check_feature_names(model, X, reset=True)
             model.n_features_in_ = data.width
+    for model, solutions in solutions_along(models, data):
+        model._finish(model._in_time(solutions, data), data)
+    return models
+
+
+def solutions_along(models: list[MaxMargin], data: Data) -> Iterator[tuple[MaxMargin, list[Solution]]]:
+    """Yield each model with its solutions, the smallest C first: each starts from the vectors before it.
+
+    When no time is left, a problem keeps the vector from which it would start.
+    """
+    patterns: list[Patterns] = []
+    starts: list[Vector | None] = []
+    for model in sorted(models, key=lambda model: model.C):
         model.classes_, model.multi_class_ = data.classes, model._mode(data.classes)
+        if not patterns:
+            patterns = model._problems(data, data.weight)
+            starts = [None] * len(patterns)
         solutions = []
         for k, p in enumerate(patterns):
             problem = model._problem(p.in_space(model._space()), data)
@@ -382,6 +394,4 @@ def _path(X: Any, y: Any, values: list[float], sample_weight: Any, params: dict[
             else:
                 nothing = unmeasured(problem.patterns, start, data.given_weight)
                 solutions.append(replace(model._solution(problem, NO_TIME), a=start, certificate=nothing))
-        model._finish(model._in_time(solutions, data), data)
-        models[i] = model
-    return [models[i] for i in range(len(values))]
+        yield model, solutions

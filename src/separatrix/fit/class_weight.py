@@ -31,18 +31,21 @@ class ClassWeightMixin:
                 "factors as a dict, for example by sklearn.utils.compute_class_weight."
             )
         data: Data = super()._check_training_data(*given, **options)  # type: ignore[misc]
-        if self.class_weight is None:
-            return data
-        if not data.here:
-            return data._replace(rows=weighted(data.rows, self.class_weight))
-        factors = compute_class_weight(self.class_weight, classes=data.classes, y=data.classes[data.codes])
-        if not np.all((factors > 0) & np.isfinite(factors)):
-            raise ValueError(f"class_weight={self.class_weight!r} must give every class a positive, finite factor.")
-        weight = data.weight * factors[data.codes]
-        given_weight = np.zeros(data.size)
-        given_weight[data.kept] = weight
-        return data._replace(weight=weight, given_weight=given_weight)
+        return data if self.class_weight is None else weighted_by_class(data, self.class_weight)
 
     def _member_params(self, data: "Data") -> dict[str, Any]:
         # it is in the weights of the data
         return {**super()._member_params(data), "class_weight": None}  # type: ignore[misc]
+
+
+def weighted_by_class(data: "Data", class_weight: Any) -> "Data":
+    """Return the data with weights times the factors of their classes."""
+    if not data.here:
+        return data._replace(rows=weighted(data.rows, class_weight))
+    factors = compute_class_weight(class_weight, classes=data.classes, y=data.classes[data.codes])
+    if not np.all((factors > 0) & np.isfinite(factors)):
+        raise ValueError(f"class_weight={class_weight!r} must give every class a positive, finite factor.")
+    weight = data.weight * factors[data.codes]
+    given_weight = np.zeros(data.size)
+    given_weight[data.kept] = weight
+    return data._replace(weight=weight, given_weight=given_weight)

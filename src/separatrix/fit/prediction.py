@@ -58,7 +58,7 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
         if certificate is None:
             return told
         table, words = told._repr_html_inner, escape(str(certificate))
-        told._repr_html_inner = lambda: f"{table()}<p>{words}</p>{figures_of(self) or certificate._scale()}"
+        told._repr_html_inner = lambda: f"{table()}<p>{words}</p>{figures_of(self)}"
         return told
 
     if not TYPE_CHECKING:  # a type checker would believe that every attribute exists
@@ -66,8 +66,8 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
         def __getattr__(self, name):
             if name in ("predict_proba", "predict_log_proba") and not hasattr(type(self), name):
                 raise UnavailableError(
-                    f"{type(self).__name__} has no {name}. Wrap it in sklearn.calibration.CalibratedClassifierCV, "
-                    "or use LeastSquares."
+                    f"{type(self).__name__} has no {name}. Use MaxMarginCV, or wrap it in "
+                    "sklearn.calibration.CalibratedClassifierCV."
                 )
             return object.__getattribute__(self, name)  # raises the error of a method that is not available, again
 

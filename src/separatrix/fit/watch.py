@@ -16,8 +16,8 @@ from separatrix.solvers.thread_limit import one_blas_thread
 
 # What callbacks are told, None where an algorithm does not have it: rows looked at, passes over the data, corrections,
 # bounds on the margin (the lower one as a function, because it may cost a pass), the relative gap between them, the
-# criterion of a descent, errors.
-MEASURES = ("visits", "epochs", "updates", "upper", "lower", "gap", "criterion", "errors")
+# criterion of a descent, errors, the share of a cross-validation that is done.
+MEASURES = ("visits", "epochs", "updates", "upper", "lower", "gap", "criterion", "errors", "share")
 
 VALUES_OF_ONE_THREAD = 1 << 16  # so many are one piece of work in every pass
 

@@ -12,6 +12,8 @@ import separatrix
 INSIDE = {
     "separatrix.Quadric": "separatrix.geometry",
     "separatrix.Space": "separatrix.space",
+    "separatrix.fit.Calibration": "separatrix.fit.calibration",
+    "separatrix.fit.IsotonicCalibration": "separatrix.fit.calibration",
     "separatrix.fit.Facts": "separatrix.persistence.former",
     "separatrix.fit.Record": "separatrix.fit.recipe",
     "separatrix.patterns.Kernel": "separatrix.passes.kernel_functions",

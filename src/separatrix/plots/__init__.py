@@ -1,36 +1,31 @@
-"""Figures: displays with matplotlib, and interactive ones with Bokeh.
+"""Figures: one name for each, static by default, interactive on request.
 
-The displays follow scikit-learn's conventions: ``BoundaryDisplay.from_estimator(...)`` draws, and keeps what it drew as
-attributes, with ``ax_`` and ``figure_``. They need matplotlib: ``pip install 'separatrix[plot]'``.
+``boundary(model, X, y)`` draws with matplotlib (``pip install 'separatrix[plot]'``) and returns a display, which keeps
+what it drew as attributes, with ``ax_`` and ``figure_``, as scikit-learn's displays do.
 
-The functions return a `View`, which shows itself in a notebook and writes itself as one page with ``save``. Point at a
-row to read its number and its features; a click on the legend hides what it names. They need Bokeh:
-``pip install 'separatrix[view]'``.
+``boundary(model, X, y, interactive=True)`` returns a `View`, which shows itself in a notebook and writes itself as one
+page with ``save``. Point at a row to read its number and its features; a click on the legend hides what it names. It
+needs Bokeh: ``pip install 'separatrix[view]'``.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+_FIGURES = "boundary bounds bounds_of_trace certificate comparison confusion margins path"
+_FIGURES += " precision_recall proof roc weights"
 _WHERE = {
     "BoundaryDisplay": "static.boundary",
     "BoundsDisplay": "static.bound_trace",
     "ComparisonDisplay": "static.algorithm_comparison",
     "ConfusionDisplay": "static.confusion",
     "CriticalDifferenceDisplay": "static.rank_diagram",
+    "CurvesDisplay": "static.curves",
+    "Drawing": "static.in_notebooks",
     "MarginDisplay": "static.margins",
     "PathDisplay": "static.weight_path",
+    "ProofDisplay": "static.hulls",
     "View": "interactive.canvas",
-    "boundary": "interactive.regions",
-    "bounds": "interactive.closing_bounds",
-    "bounds_of_trace": "interactive.closing_bounds",
-    "comparison": "interactive.side_by_side",
-    "confusion": "interactive.right_and_wrong",
-    "margins": "interactive.distances",
-    "path": "interactive.closing_bounds",
-    "precision_recall": "interactive.right_and_wrong",
-    "proof": "interactive.meeting_hulls",
-    "roc": "interactive.right_and_wrong",
-    "weights": "interactive.feature_weights",
+    **dict.fromkeys(_FIGURES.split(), "figures"),
 }
 __all__ = [*sorted(_WHERE)]
 
@@ -45,22 +40,26 @@ def __getattr__(name: str) -> Any:
 
 
 if TYPE_CHECKING:
+    from separatrix.plots.figures import boundary as boundary
+    from separatrix.plots.figures import bounds as bounds
+    from separatrix.plots.figures import bounds_of_trace as bounds_of_trace
+    from separatrix.plots.figures import certificate as certificate
+    from separatrix.plots.figures import comparison as comparison
+    from separatrix.plots.figures import confusion as confusion
+    from separatrix.plots.figures import margins as margins
+    from separatrix.plots.figures import path as path
+    from separatrix.plots.figures import precision_recall as precision_recall
+    from separatrix.plots.figures import proof as proof
+    from separatrix.plots.figures import roc as roc
+    from separatrix.plots.figures import weights as weights
     from separatrix.plots.interactive.canvas import View as View
-    from separatrix.plots.interactive.closing_bounds import bounds as bounds
-    from separatrix.plots.interactive.closing_bounds import bounds_of_trace as bounds_of_trace
-    from separatrix.plots.interactive.closing_bounds import path as path
-    from separatrix.plots.interactive.distances import margins as margins
-    from separatrix.plots.interactive.feature_weights import weights as weights
-    from separatrix.plots.interactive.meeting_hulls import proof as proof
-    from separatrix.plots.interactive.regions import boundary as boundary
-    from separatrix.plots.interactive.right_and_wrong import confusion as confusion
-    from separatrix.plots.interactive.right_and_wrong import precision_recall as precision_recall
-    from separatrix.plots.interactive.right_and_wrong import roc as roc
-    from separatrix.plots.interactive.side_by_side import comparison as comparison
     from separatrix.plots.static.algorithm_comparison import ComparisonDisplay as ComparisonDisplay
     from separatrix.plots.static.bound_trace import BoundsDisplay as BoundsDisplay
     from separatrix.plots.static.boundary import BoundaryDisplay as BoundaryDisplay
     from separatrix.plots.static.confusion import ConfusionDisplay as ConfusionDisplay
+    from separatrix.plots.static.curves import CurvesDisplay as CurvesDisplay
+    from separatrix.plots.static.hulls import ProofDisplay as ProofDisplay
+    from separatrix.plots.static.in_notebooks import Drawing as Drawing
     from separatrix.plots.static.margins import MarginDisplay as MarginDisplay
     from separatrix.plots.static.rank_diagram import CriticalDifferenceDisplay as CriticalDifferenceDisplay
     from separatrix.plots.static.weight_path import PathDisplay as PathDisplay

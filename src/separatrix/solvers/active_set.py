@@ -3,25 +3,21 @@
     minimise |a|  subject to  a.y_k >= 1 for all k
 
 Each round: one pass for the margins, the most violated patterns join the working set, the problem is solved there
-exactly. Where many are violated still after some rounds, those that a soft margin's vector violates join next. The
-solution's multipliers bound the best margin from above, its vector is tried on all patterns. With a free bias the
-polytope is the difference of the two classes' hulls: its vertices are (x_i - x_j)/2 with i positive and j negative.
+exactly. The solution's multipliers bound the best margin from above, its vector is tried on all patterns. With a free
+bias the polytope is the difference of the two classes' hulls: its vertices are (x_i - x_j)/2 with i positive and j
+negative.
 """
 
-import itertools
 import math
 from typing import Any
 
 import numpy as np
 
 from separatrix.passes.summaries import Sides
-from separatrix.solvers import newton
-from separatrix.solvers.dual_sweeps import Sweeps
 from separatrix.solvers.least_distance import least_distance
 from separatrix.solvers.machine_start import near_hard_machine
 from separatrix.solvers.nearest_with_bias import nearest_with_bias
 from separatrix.solvers.problem import Problem
-from separatrix.solvers.small_problem import size
 from separatrix.space import Vector
 
 ADD = 400  # patterns that join in a round
@@ -30,20 +26,6 @@ PER_COLUMN, PER_SPARSE_COLUMN = 20, 10  # and a column
 VALUES_AT_A_GLANCE = 20_000  # of patterns that are solved before anybody could stop it
 ADD_OF_CLASS = 20  # patterns of each class that join where vertices are pairs
 VALUES_FROM_MEAN = 100_000  # of a linear machine, up to which exact solves need no better start than the mean
-TRIALS = 2  # rounds from the mean, before the vector of a soft margin shows the way
-MANY_ERRORS = 0.02  # of the mean, from which it shows the way at once
-MODERATE_C = 100.0  # its C |y|^2: a larger one costs more than it saves
-START_GAP = 1e-2  # its gap
-WORST = 3  # patterns a column that join then
-LIKELY = 0.6  # patterns a column that are taken for tight then
-FEW_ERRORS = 10  # of it, up to which so many join
-MANY_COLUMNS = 150  # from which exact solves are so dear that it pays
-FAR_WIDER = 4  # columns a row from which sweeps are tried first,
-VALUES_FOR_SWEEPS = 1_000_000  # with so many values,
-COARSE_GAP = 1e-5  # and up to this accuracy
-SWEEPS = 40  # in all, at most
-SWEEPS_AT_ONCE = 5  # between two looks at the gap, at most
-VALUES_BETWEEN_LOOKS = 1e8  # that they visit, about
 NOTHING_LEFT = 1e-14  # a distance below this, as a fraction of R, is rounding error
 
 
@@ -58,8 +40,6 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
 def _solve_augmented(problem: Problem, start: Vector | None) -> None:
     patterns = problem.patterns
     width = patterns.d + 1
-    if _swept(problem):
-        return
     if all_join(patterns):
         _solve_at_once(problem)
         return
@@ -67,32 +47,19 @@ def _solve_augmented(problem: Problem, start: Vector | None) -> None:
         start = near_hard_machine(problem)
     a = start if start is not None and np.any(start) and np.all(np.isfinite(start)) else problem.mean()
     working = rows = np.zeros(0, np.int64)
-    add = ADD
-    helped = start is None and patterns.n_classes == 2 and width >= MANY_COLUMNS
-    for round_ in itertools.count():
-        worst = problem.extremes(a, add)
+    while True:
+        worst = problem.extremes(a, ADD)
         problem.reached(a, worst.minimum)
         if problem.done():
             return
-        joining = worst.numbers
-        lost = worst.errors >= (ADD if round_ else MANY_ERRORS * patterns.n)
-        if helped and lost and round_ in (0, TRIALS) and (near := near_hard(problem, MODERATE_C)) is not None:
-            helped = False
-            worst = problem.extremes(near, max(add, min(WORST * width, ALL_AT_ONCE)))
-            problem.reached(near, worst.minimum)
-            if problem.done():
-                return
-            add = worst.k if worst.errors <= FEW_ERRORS else add  # data that nothing separates need few rows to show it
-            joining = worst.numbers[np.argsort(worst.margins)[:add]]
-            working, rows = rows[:0], np.sort(joining[: int(LIKELY * width)])
         size = len(working)
-        working = np.union1d(working, joining) if size else np.sort(joining)
+        working = np.union1d(working, worst.numbers)
         if len(working) == size:
             return  # nothing new is violated: this is as far as arithmetic goes
         a, rows = _solve_on(problem, working, rows)
         if vanishes(problem):
             return
-        if len(working) > 1.5 * width + add:  # looking for the worst of them is not free
+        if len(working) > 1.5 * width + ADD:  # looking for the worst of them is not free
             working = rows
 
 
@@ -135,36 +102,6 @@ def all_join(patterns: Any) -> bool:
     """Are so many patterns solved at once?"""
     per_column = PER_SPARSE_COLUMN if patterns.sparse else PER_COLUMN
     return patterns.n <= max(min(per_column * (patterns.d + 1), ALL_AT_ONCE), 2 * ADD)
-
-
-def near_hard(problem: Problem, product: float) -> Vector | None:
-    """The vector of a soft margin with this C c |y|^2, on average; None where squares are out of range."""
-    scale = size(problem) * float(problem.weight.mean())
-    if not (scale > 0 and product / scale > 0):
-        return None
-    soft = problem.softer(product / scale, START_GAP)
-    newton.follow(soft)
-    problem.passes = soft.passes
-    return soft.a
-
-
-def _swept(problem: Problem) -> bool:
-    """Whether coordinate descent on the dual reaches the gap, where rows are far fewer than columns: they hardly meet
-    each other then, and their inner products alone cost as much as a hundred sweeps."""
-    patterns, width = problem.patterns, problem.patterns.d + 1
-    few = not patterns.sparse and patterns.n_classes == 2 and FAR_WIDER * patterns.n <= width
-    if not few or patterns.n * width < VALUES_FOR_SWEEPS or problem.tol < COARSE_GAP:
-        return False
-    sweeps, at_once = Sweeps(problem), int(min(max(VALUES_BETWEEN_LOOKS / (patterns.n * width), 1), SWEEPS_AT_ONCE))
-    while sweeps.count < SWEEPS:
-        sweeps.all_active()
-        sweeps.sweep(at_once, -np.inf)  # of a hard margin they know no gap
-        problem.reached(sweeps.a, problem.smallest(sweeps.a))
-        index = np.flatnonzero(sweeps.alpha)
-        problem.dual(index, sweeps.alpha[index], problem.combine(index, sweeps.alpha[index]))
-        if problem.done():
-            return True
-    return False
 
 
 def _solve_free(problem: Problem) -> None:

@@ -22,10 +22,9 @@ import scipy.linalg as la
 from separatrix.passes import compiled as passes
 from separatrix.solvers.coordinate_descent import descend
 from separatrix.solvers.dual_sweeps import Sweeps
-from separatrix.solvers.loops.box_minimum import RIDGE, box_minimum
 from separatrix.solvers.newton import conjugate_gradients, line_search, newton_step
 from separatrix.solvers.problem import Problem
-from separatrix.solvers.small_problem import is_small, on_face, size, small_minimum
+from separatrix.solvers.small_problem import is_small, small_minimum
 from separatrix.space import Vector
 
 SWEEPS = 3  # of coordinate descent at the beginning
@@ -37,11 +36,6 @@ LAGRANGIAN_TOL = 0.1  # how well a Lagrangian is minimised, in units of what its
 LARGEST_FACTOR = 3000  # size of the largest matrix that is factored
 PRODUCT, WORTH_IT = 15.0, 10.0  # a matrix costs as much as size / PRODUCT products; so many are worth a try
 FINE_GAP, PATIENCE = 1e-9, 4  # a gap that no longer falls is as good as arithmetic makes it
-COMPILED_ROWS, COMPILED_ROUNDS = 120, 60  # up to which a loop over inner products may be the quickest; its rounds
-FEWEST_ROWS, ROWS_PER_COLUMN, SMALL_C = 60, 3, 1.0  # rows, rows per column, C |y|^2 up to which it always is
-ROUNDING_GAP = 1e-11  # the gap that rounding errors leave to it, at least
-BEYOND = 16.0  # times the rounding error of a margin: the gap that `HingeProblem.primal` makes of one
-CORRECTIONS = 3  # of its multipliers, the first being none
 NEWTON_STEPS = 50  # of Newton's method on one Lagrangian, at most
 IDLE_STEPS = 400  # to minima of Lagrangians that bring no progress, after which it has to stop
 STAGES = 30  # Lagrangians of a small problem, at most
@@ -49,16 +43,9 @@ STAGES = 30  # Lagrangians of a small problem, at most
 
 def solve(problem: Problem, start: Vector | None = None) -> None:
     """``start``: a vector near which the solution is expected."""
-    few = start is None and not problem.free and _is_of_few_rows(problem)
-    begun = _of_few_rows(problem) if few else np.zeros(problem.patterns.n)
-    if few and problem.gap <= max(problem.tol, ROUNDING_GAP, BEYOND * problem.patterns.margin_error(problem.a)):
-        problem.tell()
-        return
     lagrangian = Lagrangian(problem)
-    if few:
-        lagrangian.begin(_combined(problem, begun), begun)
-    elif start is not None:
-        lagrangian.begin(start, begun)
+    if start is not None:
+        lagrangian.begin(start, np.zeros(problem.patterns.n))
     elif problem.patterns.d + 1 > min(LARGEST_FACTOR, problem.patterns.n):
         # A sweep costs as much as a pass, and matrices cost more. Fewer rows than columns are nearly always separable,
         # and then sweeps arrive.
@@ -79,42 +66,6 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
 def _combined(problem: Problem, alpha: Vector) -> Vector:
     index = alpha.nonzero()[0]
     return problem.combine(index, alpha[index])
-
-
-def _is_of_few_rows(problem: Problem) -> bool:
-    """Is a loop over the rows' inner products the quickest? Not of many rows a column, unless a small C leaves hardly
-    any multiplier strictly between its bounds."""
-    n, width = problem.patterns.n, problem.patterns.d + 1
-    if n > COMPILED_ROWS:
-        return False
-    return n <= FEWEST_ROWS or n < ROWS_PER_COLUMN * width or problem.C * size(problem) <= SMALL_C
-
-
-def _of_few_rows(problem: Problem) -> Vector:
-    """The multipliers of few rows by one compiled loop; what is left is to check its vector.
-
-    The loop knows margins as sums of inner products, whose rounding errors show in the gap: the multipliers strictly
-    between their bounds are corrected by what the vector's own margins lack, Y_J Y_J^t q = 1 - m_J.
-    """
-    patterns, caps = problem.patterns, problem.caps
-    G, alpha = patterns.inner_products(np.arange(patterns.n)), np.zeros(patterns.n)
-    problem.passes += 1.0
-    box_minimum()(G, caps, alpha, COMPILED_ROUNDS)
-    for _ in range(CORRECTIONS):
-        index = np.flatnonzero(alpha)
-        a = problem.combine(index, alpha[index])
-        m = problem.margins(a)
-        problem.primal(a, m)
-        problem.dual(index, alpha[index], a)
-        if problem.gap <= problem.tol:
-            break
-        between = np.flatnonzero((alpha > 0) & (alpha < caps))
-        ridge = np.full(len(between), RIDGE * float(G.diagonal().max()))
-        change = on_face(G[np.ix_(between, between)], ridge, 1.0 - m[between])
-        if change is None:
-            break
-        alpha[between] = np.clip(alpha[between] + change, 0.0, caps[between])
-    return alpha
 
 
 def _of_few_columns(problem: Problem, sigma: float) -> tuple[Vector, Vector] | None:

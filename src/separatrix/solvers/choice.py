@@ -11,7 +11,6 @@ from separatrix.solvers import (
     augmented_lagrangian,
     coordinate_descent,
     crammer_singer,
-    nearly_hard,
     newton,
     sample_newton,
     sift,
@@ -37,20 +36,18 @@ C_OF_ONE_VALUE = 24_000.0  # C |y|^2 up to which they do with one value and as m
 MANY_ROWS_C, MOST_C = 100.0, 300.0  # the same of more rows than columns, and at most
 FINEST_BY_SWEEPS = 1e-8  # accuracy beyond which coordinate descent is no match for Newton's steps
 VALUES_WITHOUT_THREADS = 5000  # BLAS makes none of so few: setting their number would take longer than the solution
-NEAR_C, NEARER_C, FEW_COLUMNS = 100.0, 1e3, 200  # C |y|^2 of a soft margin as a start: few columns, and more
 LONGEST_START = 1e150
 SHORTEST = 1e-280  # R^2 from which sweeps of a hard margin move: their curvatures have inverses
-FINE_ENOUGH = 1e-9  # gap that is left as it is where a solver does not reach the one that was asked for
 AS_MANY_THREADS: Any = nullcontext()  # as BLAS has
+FINE_ENOUGH = 1e-9  # gap that is left as it is where Newton's steps do not reach the one that was asked for
 EXTREME = 1e8  # C R^2 from which a soft margin may be beyond arithmetic
 
 
 class Solver(NamedTuple):
-    """``lacking``: what a problem lacks for it, in words, or None. ``near``: a start of its own where none is given."""
+    """``lacking``: what a problem lacks for it, in words, or None."""
 
     run: Callable[[Problem, Vector | None], None]
     lacking: Callable[[Problem], str | None]
-    near: Callable[[Problem], Vector | None] = lambda problem: None
 
 
 def choose(problem: Problem) -> tuple[str, str]:
@@ -60,7 +57,7 @@ def choose(problem: Problem) -> tuple[str, str]:
     if isinstance(problem, HingeProblem) and machine:
         return "crammer-singer", "hinge loss of a linear machine: dual coordinate descent, a row at a time"
     if isinstance(problem, HingeProblem):
-        if patterns.here and not problem.free and patterns.n <= width and not is_small(problem):
+        if patterns.here and not problem.free and patterns.n <= width:
             return "dual-coordinates", "hinge loss of few rows: coordinate descent, then Newton steps on the face"
         return "augmented-lagrangian", "hinge loss: few passes with Newton steps on the rows at the margin"
     if not patterns.here:
@@ -141,40 +138,24 @@ def check(problem: Problem, name: str) -> None:
 
 def solve(problem: Problem, name: str, start: Vector | None = None) -> None:
     """Run a solver; what it found is in the problem."""
-    patterns, solver = problem.patterns, SOLVERS[name]
+    patterns = problem.patterns
     large = patterns.here and not patterns.sparse and patterns.d >= LARGE_BLAS
     tiny = patterns.n * (patterns.d + 1) <= VALUES_WITHOUT_THREADS
     if start is not None and not norm(start) < LONGEST_START:
         start = None  # products with it may overflow
     # the certificate is the judge of its numbers, an overflow on the way says nothing of the result
     with np.errstate(all="ignore"), AS_MANY_THREADS if large or tiny else one_blas_thread:
-        solver.run(problem, solver.near(problem) if start is None else start)
+        SOLVERS[name].run(problem, start)
         if problem.hard or problem.gap <= problem.tol:
             return
-        if _stalled(problem):
+        if name == "newton" and problem.gap > max(problem.tol, FINE_ENOUGH) and _coordinates(problem) is None:
+            if problem.limited:
+                return
             problem.go_on()
-            nearly_hard.solve(problem)
+            coordinate_descent.solve(problem, problem.a)  # where rows change sides one by one, faces lead on
         if problem.gap > problem.tol and problem.C * patterns.radius2 > EXTREME and not problem.limited:
             problem.go_on()
             _as_hard(problem)
-
-
-def _stalled(problem: Problem) -> bool:
-    """Did the solver of a soft margin give up, without having been stopped, far from what arithmetic can do?"""
-    squared = not isinstance(problem, HingeProblem) and problem.gap > max(problem.tol, FINE_ENOUGH)
-    plain = problem.patterns.here and problem.patterns.n_classes == 2
-    return squared and plain and not problem.limited and nearly_hard.is_affordable(problem)
-
-
-def _near(problem: Problem) -> Vector | None:
-    """A soft margin's vector as the start of a hard one, where rows are cheap: it saves most of the exact solves."""
-    patterns = problem.patterns
-    if patterns.n_classes > 2 or not patterns.sparse or problem.free or patterns.d >= WIDE:
-        return None
-    if active_set.all_join(patterns):
-        return None
-    # a larger C would cost more than it saves, and exact solves of many columns are dear
-    return active_set.near_hard(problem, NEAR_C if patterns.d <= FEW_COLUMNS else NEARER_C)
 
 
 def _as_hard(problem: Problem) -> None:
@@ -227,7 +208,7 @@ def _machine_hinge(problem: Problem) -> str | None:
 SOLVERS = {
     "augmented-lagrangian": Solver(augmented_lagrangian.solve, _hinge),
     "crammer-singer": Solver(crammer_singer.solve, _machine_hinge),
-    "active-set": Solver(active_set.solve, _hard_here, _near),
+    "active-set": Solver(active_set.solve, _hard_here),
     "newton": Solver(newton.follow, _soft_here),
     "dual-coordinates": Solver(coordinate_descent.solve, _coordinates),
     "sift": Solver(sift.solve, lambda problem: None if problem.hard else 'is for the hard margin (C=inf); use "auto".'),

@@ -17,19 +17,19 @@ from numpy.typing import NDArray
 
 from separatrix.passes import compiled as passes
 from separatrix.passes.patterns import EPS
-from separatrix.solvers import nearly_hard, truncated_newton
+from separatrix.solvers import truncated_newton
 from separatrix.solvers.dual_sweeps import Sweeps
 from separatrix.solvers.problem import Problem
-from separatrix.solvers.small_problem import PATH_FROM_C, is_small, minimiser, on_face, size
+from separatrix.solvers.small_problem import PATH_FROM_C, is_small, minimiser, size
 from separatrix.solvers.truncated_newton import LARGEST_HESSIAN, MOST_PRODUCTS
 from separatrix.space import Vector
 
 PRODUCTS_BETWEEN_LOOKS = 4e9  # multiplications for a Hessian, about
 HESSIAN_ERROR = 1e-8  # rounding errors in it, against the 1 of the penalty
 STRIDE, PATH_GAP = 10.0, 0.3  # factor between the C of a path, and the gap to which it is followed
-FEW_STEPS = 20  # without a Hessian: then with one. Large multipliers leave few digits to small ones in a span of rows
+FEW_STEPS = 20  # without a Hessian: then with one
 PRODUCT = 3.0  # times as long as in the compiled loop takes a product of conjugate gradients here
-SPAN = 2.0  # times the rows: columns from which a matrix of rows by rows is the smaller one by far
+SPAN = 2.0  # times the rows: columns from which products with sparse rows stall at a large C
 ROUNDS = 300  # of Newton, which needs about ten: more are steps that rounding errors make tiny
 SWEEPS = 2  # of coordinate descent at its beginning: each costs less than a Newton step, two save half of them
 
@@ -43,13 +43,8 @@ def follow(problem: Problem, start: Vector | None = None) -> None:
     if start is not None:
         solve(problem, start)
         return
-    if _without_a_matrix(problem):
-        if truncated_newton.solve(problem):
-            return
-        if problem.patterns.n <= nearly_hard.ADD and not is_small(problem) and nearly_hard.is_affordable(problem):
-            nearly_hard.solve(problem)
-            if problem.gap <= problem.tol or problem.stopped:
-                return
+    if _without_a_matrix(problem) and truncated_newton.solve(problem):
+        return
     if is_small(problem):
         start = minimiser(problem)
     C = problem.C / STRIDE
@@ -72,11 +67,11 @@ def follow(problem: Problem, start: Vector | None = None) -> None:
 
 
 def _without_a_matrix(problem: Problem) -> bool:
-    """Is it a matter of products with sparse rows? Few rows meet in their span, unless C is small."""
-    if not problem.patterns.sparse:
+    """Is it a matter of products with sparse rows? Not of few rows, unless C is small."""
+    patterns = problem.patterns
+    if not patterns.sparse or (SPAN * patterns.n <= patterns.d + 1 and problem.C * size(problem) > PATH_FROM_C):
         return False
-    easy = problem.C * size(problem) <= PATH_FROM_C
-    return (easy or not _in_span(problem)) and truncated_newton.suits(problem)
+    return truncated_newton.suits(problem)
 
 
 def solve(problem: Problem, start: Vector) -> None:
@@ -179,30 +174,6 @@ class Hessian:
             self.matrix += sign * self.problem.patterns.outer_products(part, curvature)
 
 
-def _in_span(problem: Problem) -> bool:
-    """Are a matrix of rows by rows and its factors cheaper than those of columns by columns?"""
-    patterns = problem.patterns
-    return patterns.n_classes == 2 and not problem.free and SPAN * patterns.n <= patterns.d + 1
-
-
-class SpanSteps:
-    """Newton's steps of fewer rows than columns: the minimum of a piece is a combination of its rows,
-
-    a = Y_A^t alpha,   (Y_A Y_A^t + diagonal) alpha = 1,   diagonal = 1/(2 C c)
-    """
-
-    def __init__(self, problem: Problem):
-        self.problem, self.G = problem, problem.patterns.inner_products(np.arange(problem.patterns.n))
-        problem.passes += 1.0
-
-    def step(self, active: NDArray[np.bool_], a: Vector, gradient: Vector) -> Vector:
-        index = np.flatnonzero(active)
-        alpha = on_face(self.G[np.ix_(index, index)], self.problem.diagonal[index], np.ones(len(index)))
-        if alpha is None:
-            return -gradient
-        return self.problem.patterns.combine(index, alpha) - a
-
-
 def newton_step(H: NDArray[np.float64], gradient: Vector) -> Vector:
     """-H^-1 g; none where squares of the data overflow."""
     if not (np.isfinite(np.sum(np.abs(gradient))) and np.isfinite(np.sum(np.abs(H)))):
@@ -262,15 +233,13 @@ def conjugate_gradients(
     return p, rr <= enough
 
 
-Steps = Hessian | SpanSteps | ConjugateGradients
+Steps = Hessian | ConjugateGradients
 
 
 def _steps(problem: Problem, penalty: Vector) -> Steps:
     """How Newton's equations are solved: what costs least."""
     if problem.patterns.d + 1 > LARGEST_HESSIAN:
         return ConjugateGradients(problem, penalty)
-    if _in_span(problem):
-        return SpanSteps(problem)
     if problem.free and truncated_newton.avoids_a_matrix(problem):  # which the compiled loop does not know
         most = truncated_newton.worth_of_a_hessian(problem) / PRODUCT
         return ConjugateGradients(problem, penalty, most)

@@ -50,7 +50,9 @@ def _share(frame: Frame) -> str:
 def _state(frame: Frame) -> str:
     if frame.error:
         return escape(frame.error)
-    return "Finished" if frame.done else "Running" if frame.model is not None else ""
+    if frame.end:
+        return escape(frame.end[:1].upper() + frame.end[1:])
+    return "Running" if frame.model is not None else ""
 
 
 def _mean(count: int, name: str) -> str:
@@ -62,7 +64,8 @@ def verdict_words(shown: Shown) -> str:
     """Whether a line separates, and why not."""
     if shown.answer is None:
         return ""
-    veiled = shown.pictures[0] is not None and shown.pictures[0].doubtful is not None
+    picture = shown.pictures[0]
+    veiled = picture is not None and picture.doubtful is not None and bool(picture.doubtful.any())
     doubt = "<p>Chequered places are claimed by no class or by several.</p>" if veiled else ""
     if shown.meeting is None:
         return f'<p class="answer">{escape(str(shown.answer))}</p>{doubt}'

@@ -21,11 +21,26 @@ def formula(frame: Frame, before: Frame | None, board: Board) -> str:
         parts.append("<p>Not begun: press <i>one update</i> or <i>play</i>.</p>")
     elif len(frame.corrected):
         parts += [_correction(int(row), frame, before, board) for row in frame.corrected]
-    elif frame.unit == "updates" and frame.done:
-        parts.append("<p>A whole epoch passed without an update: it has come to its end.</p>")
+    elif frame.end:
+        parts.append(f"<p>{_end_in_words(frame)}</p>")
     if frame.model is not None:
         parts.append(_vectors(frame, before))
     return "".join(parts)
+
+
+def _end_in_words(frame: Frame) -> str:
+    """Why the fit has no step left."""
+    left = f"{frame.wrong:,} row{' is' if frame.wrong == 1 else 's are'} still misclassified."
+    if frame.end == "converged":
+        return "A whole epoch passed without an update: converged." if frame.unit == "updates" else "Converged."
+    if frame.end == "not separable":
+        return (
+            "Not separable: the error vector has no positive component, which proves that no hyperplane separates the "
+            f"classes. {left}"
+        )
+    if frame.end == "solved":
+        return f"Solved without steps. {left}" if frame.wrong else "Solved without steps."
+    return f"{frame.end[:1].upper()}{frame.end[1:]}: not converged, {left}"
 
 
 def _rule_of(frame: Frame) -> str:

@@ -16,7 +16,7 @@ from sklearn.preprocessing import PolynomialFeatures
 
 from separatrix.app.workflows.watched import watched
 from separatrix.certificates.theorems import Setting
-from separatrix.certificates.theory import Theory, theory_of
+from separatrix.certificates.theory import ONE_PASS, Theory, theory_of
 from separatrix.estimators.max_margin import MaxMargin
 from separatrix.online.loops.order import order_of, permutation
 from separatrix.online.loops.state import UPDATES, VISITS
@@ -45,6 +45,7 @@ class Frame:
     wrong: int = 0
     seconds: float = 0.0
     error: str = ""
+    end: str = ""  # why the fit has no step left: "converged", "solved", "not separable", or the limit it met
 
 
 def unit_of(estimator: Any) -> str:
@@ -80,7 +81,7 @@ def frame_at(board: Board, separator: Separator, step: int) -> Frame:
     certificate = getattr(last, "certificate_", None)
     updates, epochs = getattr(last, "n_updates_", 0), getattr(last, "n_epochs_", 0)
     reached = updates if unit == "updates" else epochs
-    spent = _smallest(last, unit)
+    end = _end(last, unit, _smallest(last, unit) < step)
     return Frame(
         separator,
         step,
@@ -88,13 +89,26 @@ def frame_at(board: Board, separator: Separator, step: int) -> Frame:
         model,
         int(updates),
         int(epochs),
-        done=unit == "solved" or bool(getattr(last, "converged_", False)) or spent < step,
+        done=bool(end),
+        end=end,
         lower=None if certificate is None else certificate.lower,
         upper=np.inf if certificate is None else certificate.upper,
         corrected=_corrected(last, seen, step) if unit == "updates" and reached else np.zeros(0, np.int64),
         wrong=int(np.sum(model.predict(board.points) != board.labels)),
         seconds=time.perf_counter() - clock,
     )
+
+
+def _end(model: Any, unit: str, spent: bool) -> str:
+    """Why a fit has no step left, "" if it has. ``spent``: it used fewer updates or epochs than this step allows."""
+    if getattr(model, "outcome_", "") == "not separable":
+        return "not separable"
+    if getattr(model, "converged_", False):
+        return "converged"
+    if unit == "solved":
+        return "solved"
+    epochs = int(getattr(model, "n_epochs_", 0))
+    return f"stopped at {epochs:,} epochs" if spent else ""
 
 
 def _fitted(board: Board, estimator: Any) -> tuple[Any, int]:
@@ -166,6 +180,7 @@ def promise(board: Board, separator: Separator) -> Theory | None:
         return None
     last = last_of(model)
     theories = [c.theory for c in getattr(last, "certificates_", []) if c.theory is not None]
+    theories = [theory for theory in theories if theory.theorem != ONE_PASS]  # the fit goes on after its first epoch
     if len(theories) == 1 and not getattr(last, "delta", 0.0):
         return _with_the_best_margin(last, model, board) or theories[0]
     return max(theories, key=lambda theory: theory.bound) if theories else None

@@ -19,11 +19,16 @@ def check(
     encode: options.Encode = False,
     impute: options.Impute = False,
     max_time: options.MaxTime = None,
+    id: options.Id = None,
     drop: options.Drop = None,
     format: options.Format = None,
     header: options.Header = None,
     separator: options.Separator = None,
     encoding: options.Encoding = None,
+    missing: options.Missing = None,
+    not_missing: options.NotMissing = None,
+    sheet: options.Sheet = None,
+    classes: options.Classes = False,
     everything: options.Everything = False,
     strict: options.Strict = False,
     json: options.Json = False,
@@ -44,7 +49,19 @@ def check(
     from separatrix.app.workflows.checking import check as run
 
     asked = Options(scale=bool(scale), encode=encode, impute=impute, max_time=max_time, strict=strict)
-    reading = options.reading(target, format, header, separator, encoding, drop)
+    reading = options.reading(
+        target,
+        format,
+        header,
+        separator,
+        encoding,
+        drop=drop,
+        missing=missing,
+        not_missing=not_missing,
+        sheet=sheet,
+        classes=classes,
+        id=id,
+    )
     with Progress(quiet=json) as tell:
         found = run(data, asked, tell, through_origin=through_origin, **reading)
     answer, table = found.answer, found.table

@@ -52,6 +52,10 @@ def compare(
     header: options.Header = None,
     separator: options.Separator = None,
     encoding: options.Encoding = None,
+    missing: options.Missing = None,
+    not_missing: options.NotMissing = None,
+    sheet: options.Sheet = None,
+    classes: options.Classes = False,
     json: options.Json = False,
 ) -> None:
     """Compare algorithms on the same data.
@@ -90,7 +94,18 @@ def compare(
     sources: list[str | None] = [*files] or [None]  # None: the example
     with Progress(quiet=json) as tell:
         seen = None if tell is None else partial(_line, tell)
-        reading = options.reading(target, format, header, separator, encoding, drop)
+        reading = options.reading(
+            target,
+            format,
+            header,
+            separator,
+            encoding,
+            drop=drop,
+            missing=missing,
+            not_missing=not_missing,
+            sheet=sheet,
+            classes=classes,
+        )
         for file in sources:
             try:
                 found = run(file, asked, tell, seen, wanted=algorithms or (), jobs=jobs, **reading)
@@ -102,9 +117,9 @@ def compare(
             if found.left:
                 break
     _show(comparisons, len(files), json, plot)
-    left, missing = comparisons[-1].left, len(sources) - len(comparisons)
-    if left or missing:
-        more = f"{missing} more {'file' if missing == 1 else 'files'}" if missing else ""
+    left, untried = comparisons[-1].left, len(sources) - len(comparisons)
+    if left or untried:
+        more = f"{untried} more {'file' if untried == 1 else 'files'}" if untried else ""
         what = " and ".join(part for part in (f"{left} algorithms" if left else "", more) if part)
         terminal.say(f"Interrupted: {what} were not tried.")
         raise typer.Exit(INTERRUPTED)

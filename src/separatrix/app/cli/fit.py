@@ -43,10 +43,7 @@ def fit(
     test: Annotated[
         str | None, typer.Option(metavar="FILE", help="Rows to try the model on, which it is not fitted on.")
     ] = None,
-    id: Annotated[
-        str | None,
-        typer.Option("--id", metavar="COLUMN", help="Identifiers: no feature, carried to predictions by the model."),
-    ] = None,
+    id: options.Id = None,
     strict: options.Strict = False,
     max_time: options.MaxTime = None,
     save: Annotated[str | None, typer.Option(metavar="FILE", help="Save the model, for example as model.sx.")] = None,
@@ -54,6 +51,9 @@ def fit(
         list[str] | None,
         typer.Option(metavar="FILE", help="Write a report: .html, .md or .json, by its ending; repeatable."),
     ] = None,
+    interactive: Annotated[
+        bool, typer.Option("--interactive", help="Interactive figures in .html reports; needs Bokeh.")
+    ] = False,
     plot: Annotated[
         list[str] | None,
         typer.Option(metavar="FILE", help="Draw the boundary: .png, .svg, .pdf or .html, by its ending; repeatable."),
@@ -66,6 +66,10 @@ def fit(
     header: options.Header = None,
     separator: options.Separator = None,
     encoding: options.Encoding = None,
+    missing: options.Missing = None,
+    not_missing: options.NotMissing = None,
+    sheet: options.Sheet = None,
+    classes: options.Classes = False,
     everything: options.Everything = False,
     json: options.Json = False,
     memory: fit_elsewhere.Memory = None,
@@ -92,7 +96,7 @@ def fit(
     from separatrix.persistence.output import check_outputs
 
     written = check_outputs([save, export, *(report or []), *(plot or [])], [data, test])
-    writers = _writers(report or [], plot or [])
+    writers = _writers(report or [], plot or [], interactive)
     if export:
         from separatrix.persistence.export import check_export
 
@@ -127,12 +131,32 @@ def fit(
             "header": header is not None,
             "separator": separator,
             "encoding": encoding,
+            "missing": missing,
+            "not-missing": not_missing,
+            "sheet": sheet,
             "export": export,
         }
         fit_elsewhere.run(data, target, asked, place, save=save, json=json, refused=refused)
         return
     with Progress(quiet=json) as tell:
-        found = run(data, asked, tell, id=id, **options.reading(target, format, header, separator, encoding, drop))
+        found = run(
+            data,
+            asked,
+            tell,
+            id=id,
+            **options.reading(
+                target,
+                format,
+                header,
+                separator,
+                encoding,
+                drop=drop,
+                missing=missing,
+                not_missing=not_missing,
+                sheet=sheet,
+                classes=classes,
+            ),
+        )
 
     from separatrix.app.report.summary import as_dict, provenance
 
@@ -161,11 +185,11 @@ def fit(
         raise typer.Exit(INTERRUPTED)
 
 
-def _writers(reports: list[str], plots: list[str]) -> list[Any]:
+def _writers(reports: list[str], plots: list[str], interactive: bool) -> list[Any]:
     """What writes each file; endings are checked before the work."""
     from separatrix.app.report.report_files import report_writer
 
-    found = [(report_writer(path), path) for path in reports]
+    found = [(report_writer(path, interactive), path) for path in reports]
     if plots:
         from separatrix.app.report.figures import check_ending, write_boundary
 

@@ -43,6 +43,26 @@ Encoding = Annotated[
     ),
 ]
 
+Missing = Annotated[
+    list[str] | None,
+    typer.Option("--missing", metavar="WORDS", help="More words that mean a missing value, by commas; repeatable."),
+]
+NotMissing = Annotated[
+    list[str] | None,
+    typer.Option("--not-missing", metavar="WORDS", help="Words that are values, by commas; repeatable."),
+]
+Sheet = Annotated[
+    str | None,
+    typer.Option(metavar="NAME|N", help="Sheet of a workbook.", show_default="the first one with the target"),
+]
+Classes = Annotated[
+    bool, typer.Option("--classes", help="Whole numbers with many values in the target are labels, not a quantity.")
+]
+Id = Annotated[
+    str | None,
+    typer.Option("--id", metavar="COLUMN", help="Identifiers: no feature, carried to predictions by the model."),
+]
+
 
 class ScoreName(StrEnum):
     """Scores that cross-validation may compare; `separatrix.app.workflows.out_of_fold` computes them."""
@@ -102,7 +122,11 @@ def reading(
     header: bool | None,
     separator: str | None,
     encoding: str | None,
+    *,
     drop: list[str] | None = None,
+    missing: list[str] | None = None,
+    not_missing: list[str] | None = None,
+    **more: Any,
 ) -> dict[str, Any]:
     """How the data are to be read, as `separatrix.app.tables.read_table` takes it."""
     if separator is not None:
@@ -110,4 +134,9 @@ def reading(
         if len(separator) != 1:
             raise typer.BadParameter("--separator takes one character, or tab.")
     told = {"target": target, "format": format, "header": header, "separator": separator, "encoding": encoding}
-    return {**told, "drop": drop or ()}
+    words = {"missing": _listed(missing), "not_missing": _listed(not_missing)}
+    return {**told, **words, **more, "drop": drop or ()}
+
+
+def _listed(words: list[str] | None) -> tuple[str, ...]:
+    return tuple(word.strip() for part in words or () for word in part.split(","))

@@ -28,6 +28,9 @@ def predict(
     header: options.Header = None,
     separator: options.Separator = None,
     encoding: options.Encoding = None,
+    missing: options.Missing = None,
+    not_missing: options.NotMissing = None,
+    sheet: options.Sheet = None,
     everything: options.Everything = False,
     json: options.Json = False,
 ) -> None:
@@ -44,7 +47,9 @@ def predict(
     from separatrix.persistence.output import check_outputs, write_atomically
 
     check_outputs([output], [model, data])
-    reading = options.reading(target, format, header, separator, encoding)
+    reading = options.reading(
+        target, format, header, separator, encoding, missing=missing, not_missing=not_missing, sheet=sheet
+    )
     if score:
         scored = predicting.score(model, data, **reading)
         _tell([*heed(scored.notes, strict), *scored.filled])

@@ -15,6 +15,9 @@ def verify(
     header: options.Header = None,
     separator: options.Separator = None,
     encoding: options.Encoding = None,
+    missing: options.Missing = None,
+    not_missing: options.NotMissing = None,
+    sheet: options.Sheet = None,
     independent: options.Independent = False,
     json: options.Json = False,
 ) -> None:
@@ -32,7 +35,14 @@ def verify(
     from separatrix.app.workflows.own_claims import problem_names
     from separatrix.app.workflows.verifying import verify as run
 
-    found = run(model, data, independent, **options.reading(target, format, header, separator, encoding))
+    found = run(
+        model,
+        data,
+        independent,
+        **options.reading(
+            target, format, header, separator, encoding, missing=missing, not_missing=not_missing, sheet=sheet
+        ),
+    )
     if json:
         terminal.print_json(
             {

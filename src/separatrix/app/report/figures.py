@@ -2,6 +2,7 @@
 
 import base64
 import io
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,24 +12,13 @@ from separatrix.app.tables.table import Table
 from separatrix.app.workflows.fitting import Fit
 from separatrix.errors import DataError
 from separatrix.persistence.output import write_atomically
-from separatrix.plots import (
-    BoundaryDisplay,
-    ComparisonDisplay,
-    ConfusionDisplay,
-    CriticalDifferenceDisplay,
-    MarginDisplay,
-)
+from separatrix.plots import CriticalDifferenceDisplay
 from separatrix.plots.interactive.canvas import bokeh
 from separatrix.plots.static.style import matplotlib, styled
 
 ENDINGS = ("png", "svg", "pdf")
 PAGES = ("html", "htm")  # interactive
-BOUNDARY_SIZE = (7.4, 4.6)
-PICTURES = [  # of a report: title, display and size
-    ("The boundary", BoundaryDisplay, BOUNDARY_SIZE),
-    ("The margins", MarginDisplay, (7.4, 3.8)),
-    ("Right and wrong, on the data of the fit", ConfusionDisplay, (4.8, 4.2)),
-]
+SIZE = (7.4, 4.6)  # of a picture, in inches
 
 
 def _figure(size: tuple[float, float]) -> Any:
@@ -48,11 +38,10 @@ def _bytes(figure: Any, ending: str) -> bytes:
     return buffer.getvalue()
 
 
-def drawn(fit: Fit, display: Any = BoundaryDisplay, size: tuple[float, float] = BOUNDARY_SIZE) -> Any:
-    """The figure of a fit and its data."""
+def fresh_axes() -> Any:
+    """Return the axes of a new picture."""
     with styled():
-        axes = _figure(size).subplots()
-    return display.from_estimator(fit.model, fit.table.X, fit.table.y, ax=axes).figure_
+        return _figure(SIZE).subplots()
 
 
 def check_ending(path: str | Path, pages: bool = True) -> None:
@@ -67,19 +56,20 @@ def check_ending(path: str | Path, pages: bool = True) -> None:
 
 
 def write_boundary(fit: Fit, path: str | Path) -> None:
+    draw = partial(plots.boundary, fit.model, fit.table.X, fit.table.y)
     if _ending(path) in PAGES:
-        plots.boundary(fit.model, fit.table.X, fit.table.y).save(path)
+        draw(interactive=True).save(path)
     else:
-        write_atomically(path, _bytes(drawn(fit), _ending(path)))
+        write_atomically(path, _bytes(draw(ax=fresh_axes()).figure_, _ending(path)))
 
 
 def write_comparison(rows: list[dict[str, Any]], table: Table, path: str | Path) -> None:
     title = f"{Path(table.source).name}: {table.n:,} rows, {table.d} features, {len(rows)} algorithms"
     if _ending(path) in PAGES:
-        plots.comparison(rows, title=title).save(path)
+        plots.comparison(rows, title=title, interactive=True).save(path)
         return
     figure = _figure((9.0, 1.5 + 0.28 * len(rows)))
-    ComparisonDisplay.from_results(rows, title=title, figure=figure)
+    plots.comparison(rows, title=title, figure=figure)
     write_atomically(path, _bytes(figure, _ending(path)))
 
 
@@ -89,9 +79,9 @@ def write_ranks(ranking: Ranking, path: str | Path) -> None:
     write_atomically(path, _bytes(display.figure_, _ending(path)))
 
 
-def embedded(figure: Any) -> str:
+def embedded(display: Any) -> str:
     """The picture as a data URL, for pages in one file."""
-    return "data:image/png;base64," + base64.b64encode(_bytes(figure, "png")).decode()
+    return "data:image/png;base64," + base64.b64encode(_bytes(display.figure_, "png")).decode()
 
 
 def _ending(path: str | Path) -> str:

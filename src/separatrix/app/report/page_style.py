@@ -33,6 +33,9 @@ summary { cursor: pointer; font-weight: 600; } details[open] > summary { margin-
   background-image: repeating-linear-gradient(45deg, transparent 0 4px, rgba(255, 255, 255, .7) 4px 6px); }
 img { max-width: 100%; border-radius: 4px; background: #fff; }
 @media (prefers-color-scheme: dark) { img { background: none; filter: invert(1) hue-rotate(180deg) contrast(.88); } }
+.drop { border: 2px dashed var(--line); border-radius: 6px; padding: .2rem .8rem; } .drop p { margin: .4rem 0; }
+#outcome h3 { font-size: 1rem; margin: .8rem 0 .2rem; } #outcome p { margin: .1rem 0; }
+#outcome .failed { color: #B2182B; font-weight: 600; }
 code { background: var(--line); padding: .1rem .3rem; border-radius: 3px; } footer { margin-top: 2rem; }
 @media (max-width: 30rem) { .pairs th, .pairs td { display: block; width: auto; border: 0; padding: 0; }
   .pairs td { border-bottom: 1px solid var(--line); padding-bottom: .4rem; margin-bottom: .3rem; } }

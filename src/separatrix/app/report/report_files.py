@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from functools import partial
 from html import escape
 from pathlib import Path
 
@@ -11,15 +12,18 @@ from separatrix.app.report.summary import as_dict, largest_weights, notes, rows_
 from separatrix.app.workflows.fitting import Fit
 from separatrix.errors import DataError
 from separatrix.persistence.output import write_atomically
+from separatrix.plots.interactive.canvas import bokeh
 
 
-def report_writer(path: str | Path) -> Callable[[Fit, str | Path], None]:
-    """What writes a report of this ending."""
+def report_writer(path: str | Path, interactive: bool = False) -> Callable[[Fit, str | Path], None]:
+    """Return what writes a report of this ending, HTML perhaps with interactive figures."""
+    if interactive:
+        bokeh()
     writers = {".html": write_html, ".htm": write_html, ".md": write_markdown, ".json": write_json}
     ending = Path(path).suffix.lower()
     if ending not in writers:
         raise DataError(f"{path}: a report ends with .html, .md or .json.")
-    return writers[ending]
+    return partial(write_html, interactive=True) if interactive and writers[ending] is write_html else writers[ending]
 
 
 def write_json(fit: Fit, path: str | Path) -> None:
@@ -44,8 +48,8 @@ def _markdown(text: str) -> str:
     return re.sub(r"([\\`*|\[\]])", r"\\\1", escape(" ".join(text.splitlines()), quote=False))
 
 
-def write_html(fit: Fit, path: str | Path) -> None:
-    """One page with its style and figures inside; it needs no network."""
+def write_html(fit: Fit, path: str | Path, interactive: bool = False) -> None:
+    """Write one page with its style and figures inside; it needs no network."""
     from separatrix.app.report.report_page import report_page
 
-    write_atomically(path, report_page(fit).encode())
+    write_atomically(path, report_page(fit, interactive).encode())

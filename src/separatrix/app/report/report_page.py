@@ -5,8 +5,10 @@ With Bokeh the figures are those of `separatrix.plots`; without it they are stat
 
 import re
 import warnings
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -15,23 +17,29 @@ from sklearn.base import clone
 
 import separatrix
 from separatrix import plots
+from separatrix.app.report import figures, self_check
 from separatrix.app.report.page_style import SCRIPT, STYLE
 from separatrix.app.report.summary import class_sizes, largest_weights, notes, rows_of, title
 from separatrix.app.saved_models import prepared, weight_names
 from separatrix.app.workflows.fitting import Fit
 from separatrix.app.workflows.out_of_fold import Answers, decisions
 from separatrix.errors import DataError, MissingExtraError, SeparatrixError
-from separatrix.plots.interactive.canvas import FOLLOW_THEME, View, blocks, components, is_installed, scripts
+from separatrix.plots.interactive.canvas import FOLLOW_THEME, View, blocks, components, scripts
 
 MOST_LISTED = 100  # weights of each class in a table
 SECONDS_REPEATED = 5.0  # seconds of a fit that is repeated without each fold
 VALUES_REPEATED = 3_000_000  # numbers in the data up to which a second fit shows how the bounds close
 
 
-def report_page(fit: Fit) -> str:
-    """The page, with everything inside."""
-    scripted = is_installed()
-    head, figures, foot = _interactive(fit) if scripted else ("", _static(fit), "")
+def report_page(fit: Fit, interactive: bool = False) -> str:
+    """Write the page, with everything inside.
+
+    ``interactive``: with figures of Bokeh. Their scripts make functions from text, so the policy of such a page cannot
+    restrict which scripts run; it still forbids to load or to send anything.
+    """
+    head, figures, foot = _interactive(fit) if interactive else ("", _static(fit), "")
+    check, scripts = self_check.section(fit)
+    allowed = self_check.policy(() if interactive else (*scripts, SCRIPT), "" if interactive else STYLE)
     parts = [
         f"<h1>{escape(title(fit))}</h1>",
         _summary(fit),
@@ -43,15 +51,17 @@ def report_page(fit: Fit) -> str:
         _unfolds("Rows of each class", _classes(fit)),
         *_scores(fit),
         _unfolds("The largest weights", _all_weights(fit)),
-        _unfolds("Check it yourself", _how_to_check()),
+        "<h2>Check it yourself</h2>",
+        check,
         f"<footer>separatrix {separatrix.__version__}. Data: sha256 {escape(str(fit.table.digest))}.</footer>",
     ]
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{allowed}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title(fit))}</title><style>{STYLE}</style>{head}</head><body>\n"
         + "\n".join(parts)
-        + f"\n{foot}<script>{SCRIPT}</script></body></html>\n"
+        + f"\n{foot}{''.join(f'<script>{text}</script>' for text in (*scripts, SCRIPT))}</body></html>\n"
     )
 
 
@@ -137,38 +147,47 @@ def _numbers(fit: Fit) -> str:
     return f'<div class="numbers">{"".join(tiles)}</div>'
 
 
-def views_of(fit: Fit) -> list[View]:
-    """The figures of a fit; one that has nothing to show is left out."""
+def figures_of(fit: Fit, interactive: bool) -> Iterator[tuple[str, Any]]:
+    """Draw the figures of a fit, each with a heading; a figure that has nothing to show is left out."""
     model, X, y = fit.model, fit.table.X, fit.table.y
     names = list(fit.table.names) if fit.table.named or fit.table.framed else None
     small = fit.table.n * fit.table.d <= VALUES_REPEATED
-    solved, whose = (fit.separator, "The model") if fit.hard is None else (fit.hard, "The hard margin")
-    found: list[View] = []
-
-    def add(make: Any, whose: str = "", more: str = "") -> None:
-        """``whose`` stands in the title for the name of the class."""
-        with suppress(DataError):
-            made = make()
-            title = re.sub(r"^\w+: ", f"{whose}: ", made.title) if whose else made.title
-            found.append(replace(made, title=title, caption=f"{made.caption} {more}".strip()))
-
-    add(lambda: plots.boundary(model, X, y, feature_names=names), "The model")
-    if fit.answer.separable is False:
-        add(lambda: plots.proof(fit.answer, prepared(model, X), y, feature_names=weight_names(model)))
-    add(lambda: plots.margins(model, X, y, feature_names=names))
-    add(lambda: plots.weights(model, folds=_weights_of_folds(fit) if small else None))
+    solved = fit.separator if fit.hard is None else fit.hard
     answers, where = _unseen(fit) or (_on_the_data(fit), "on the data of the fit")
     classes = answers.classes
     truth = classes[answers.truth]
-    add(lambda: plots.confusion(truth, classes[answers.predicted], classes=classes, where=where))
+    told: dict[str, Any] = {"classes": classes, "where": where if interactive else ""}  # else the heading has it
+    made: list[tuple[str, Any]] = [("The boundary", partial(plots.boundary, model, X, y, feature_names=names))]
+    if fit.answer.separable is False:
+        rows = prepared(model, X)
+        made.append(("The proof", partial(plots.proof, fit.answer, rows, y, feature_names=weight_names(model))))
+    made.append(("The margins", partial(plots.margins, model, X, y, feature_names=names)))
+    if interactive:  # beside static figures the table of weights is enough
+        made.append(("The weights", partial(plots.weights, model, folds=_weights_of_folds(fit) if small else None)))
+    made.append((f"Right and wrong, {where}", partial(plots.confusion, truth, classes[answers.predicted], **told)))
     if answers.decision is not None:
         ranked = list(answers.rankings().values())
         scores = ranked[0] if len(ranked) == 1 else np.column_stack(ranked)
-        add(lambda: plots.roc(truth, scores, classes=classes, where=where))
-        add(lambda: plots.precision_recall(truth, scores, classes=classes, where=where))
+        made.append((f"ROC curve, {where}", partial(plots.roc, truth, scores, **told)))
+        made.append((f"Precision and recall, {where}", partial(plots.precision_recall, truth, scores, **told)))
     if small and hasattr(solved, "certificates_"):
-        again = "It was fitted once more for this picture, from its beginning."
-        add(lambda: plots.bounds(solved, prepared(model, X), y), whose, again)
+        made.append(("The bounds of the margin", partial(plots.bounds, solved, prepared(model, X), y)))
+    for heading, draw in made:
+        with suppress(DataError):
+            yield heading, draw(interactive=True) if interactive else draw(ax=figures.fresh_axes())
+
+
+def views_of(fit: Fit) -> list[View]:
+    """Interactive figures of a fit, with titles that name what they show."""
+    whose = {
+        "The boundary": "The model",
+        "The bounds of the margin": "The model" if fit.hard is None else "The hard margin",
+    }
+    again, found = " It was fitted once more for this picture, from its beginning.", []
+    for heading, made in figures_of(fit, True):
+        title = re.sub(r"^\w+: ", f"{whose[heading]}: ", made.title) if heading in whose else made.title
+        caption = made.caption + (again if heading == "The bounds of the margin" else "")
+        found.append(replace(made, title=title, caption=caption.strip()))
     return found
 
 
@@ -199,18 +218,11 @@ def _interactive(fit: Fit) -> tuple[str, list[str], str]:
 
 
 def _static(fit: Fit) -> list[str]:
-    from separatrix.app.report import figures
-
-    parts = []
-    for name, display, size in figures.PICTURES:
-        try:
-            url = figures.embedded(figures.drawn(fit, display, size))
-        except MissingExtraError as error:
-            return [f"<p>There are no pictures: {escape(str(error))}</p>"]
-        except DataError:  # no hyperplane to project on
-            continue
-        parts.append(f'<h2>{name}</h2><img alt="{name}" src="{url}">')
-    return parts
+    try:
+        pictures = [(heading, figures.embedded(made)) for heading, made in figures_of(fit, False)]
+    except MissingExtraError as error:
+        return [f"<p>There are no pictures: {escape(str(error))}</p>"]
+    return [f'<h2>{escape(name)}</h2><img alt="{escape(name)}" src="{url}">' for name, url in pictures]
 
 
 def _unfolds(name: str, content: str, opened: bool = False) -> str:
@@ -265,7 +277,7 @@ def _weights(pairs: list[tuple[str, float]]) -> str:
     largest = max((abs(w) for _, w in pairs), default=1.0) or 1.0
     rows = []
     for feature, w in pairs:
-        bar = f'<span class="bar{"" if w > 0 else " minus"}" style="width:{100 * abs(w) / largest:.1f}%"></span>'
+        bar = f'<svg class="bar{"" if w > 0 else " minus"}" width="{100 * abs(w) / largest:.1f}%" height="11"></svg>'
         rows.append([_text(feature), _number(w, f"{w:+.4g}"), f'<td data-sort="{abs(w)!r}" class="room">{bar}</td>'])
     more = f"<p>The {MOST_LISTED} largest.</p>" if len(pairs) == MOST_LISTED else ""
     return more + _table(["feature", "weight", "size"], rows)
@@ -277,10 +289,3 @@ def _text(words: str) -> str:
 
 def _number(value: float, words: str) -> str:
     return f'<td class="number" data-sort="{value!r}">{escape(words)}</td>'
-
-
-def _how_to_check() -> str:
-    return (
-        "<p>Saved with <code>--save model.sx</code>, the certificate is proved again from the data alone by "
-        "<code>separatrix verify model.sx DATA</code>.</p>"
-    )

@@ -26,7 +26,7 @@ STEEP = 1e4  # R/margin from which scaling the features is worth a word
 def title(fit: Fit) -> str:
     classes = [str(c) for c in fit.separator.classes_]
     asked = " or ".join(classes) if len(classes) <= 4 else f"{len(classes)} classes"
-    return f"{_name(fit.table.source)} ({fit.table.n:,} rows, {counted(fit.table.d, 'feature')}): {asked}?"
+    return f"{file_name(fit.table.source)} ({fit.table.n:,} rows, {counted(fit.table.d, 'feature')}): {asked}?"
 
 
 def class_sizes(fit: Fit) -> dict[str, int]:
@@ -88,7 +88,7 @@ def as_dict(fit: Fit) -> dict[str, Any]:
     separator = fit.separator
     return {
         "data": {
-            "source": _name(fit.table.source),
+            "source": file_name(fit.table.source),
             "format": fit.table.format,
             "sha256": fit.table.digest,
             "rows": fit.table.n,
@@ -96,6 +96,7 @@ def as_dict(fit: Fit) -> dict[str, Any]:
             "target": fit.table.target,
             "index_base": fit.table.base,
             **({} if fit.table.encoding is None else {"encoding": fit.table.encoding}),
+            **{name: value for name, value in fit.table.reading.items() if value},
             **({} if fit.table.ids is None else {"id": fit.table.ids.name}),
             "classes": class_sizes(fit),
             "bytes": fit.table.nbytes,
@@ -331,6 +332,7 @@ def separability_dict(answer: Separability) -> dict[str, Any]:
         "exact": answer.exact,
         "explanation": answer.explanation,
         "margin": number(answer.margin),
+        "infinite_coefficients": answer.sentence() if answer.kind == "quasi-complete" else "",
         "infeasibility_proof": None
         if answer.infeasibility_proof is None
         else {"rows": answer.infeasibility_proof.rows.tolist(), "weights": answer.infeasibility_proof.weight.tolist()},
@@ -388,6 +390,6 @@ def megabytes(n: int) -> str:
     return f"{n / 1e9:.2f} GB" if n >= 1e9 else f"{n / 1e6:.1f} MB"
 
 
-def _name(source: str) -> str:
+def file_name(source: str) -> str:
     name = source.replace("\\", "/").rsplit("/", 1)[-1]
     return name[:1].upper() + name[1:] if name == "breast cancer" else name

@@ -34,20 +34,30 @@ class Layout:
     header: bool
     names: list[str]
     decimal_comma: bool = False
+    missing: tuple[str, ...] = tuple(MISSING)
     origin: np.ndarray | None = None  # the line of the file that each line was, where some were taken out
 
 
 def read_delimited(source: Source, asked: Asked) -> Table:
     separator = asked.separator or ("\t" if asked.format == "tsv" else None)
-    source, told, origin = _without_preamble(source)
-    layout = replace(_layout(source, separator or told, asked.header), origin=origin)
+    source, told, origin = _without_preamble(_with_line_feeds(source))
+    missing = tuple(word for word in MISSING if word.lower() not in {kept.lower() for kept in asked.not_missing})
+    layout, twice = _layout(source, separator or told, asked.header)
+    layout = replace(layout, origin=origin, missing=(*missing, *asked.missing))
     frame, lines = _read(source, layout)
     nameless = [name for name in frame.columns if name.startswith(UNNAMED)]
     idle = [name for name in nameless if _says_nothing(frame[name])]
     counting = [name for name in idle if frame[name].null_count() < len(frame)]
-    notes = tuple(f"The {name} counts the rows and is left out." for name in counting)
+    notes = (*twice, *(f"The {name} counts the rows and is left out." for name in counting))
+    if layout.separator == ";" and not layout.decimal_comma and (name := _read_two_ways(frame)):
+        notes += (
+            f"The column {name!r} holds numbers that can be read in two ways: {frame[name].drop_nulls()[0]:.3f} is "
+            "taken with a decimal point, not as thousands.",
+        )
     kind = "tsv" if layout.separator == "\t" else "csv"
-    return Table(source.name, kind, source.digest, frame.drop(idle), lines=lines, named=layout.header, notes=notes)
+    table = Table(source.name, kind, source.digest, frame.drop(idle), lines=lines, named=layout.header, notes=notes)
+    plain = origin is None and layout.separator != " "
+    return replace(table, layout=(layout.separator, layout.header, layout.decimal_comma) if plain else None)
 
 
 CSV = Format("csv", lambda source: bool(source.lines), read_delimited)
@@ -56,21 +66,56 @@ TSV = Format("tsv", lambda source: False, read_delimited)
 
 def _delimiter(lines: list[str]) -> str:
     """The separator that cuts the most lines into the same number of fields, and those into the most fields."""
-    best, found = (0.0, 1), " "  # spaces also stand within fields: they separate where nothing else does
+    best, found = (0.0, 1, 0.0), " "  # spaces also stand within fields: they separate where nothing else does
     for separator in SEPARATORS:
         try:
             widths = [len(row) for row in csv.reader(lines, delimiter=separator) if row]
         except csv.Error:  # a field of more than 128 KiB: not with this one
             continue
         usual = max(set(widths), key=widths.count, default=1)
-        score = (round(widths.count(usual) / len(widths), 1), usual) if usual > 1 else (0.0, 1)
+        share = widths.count(usual) / len(widths) if widths else 0.0
+        score = (round(share, 1), usual, share) if usual > 1 else (0.0, 1, 0.0)
         if score > best:
             best, found = score, separator
     return found if found != " " or any(" " in line.strip() for line in lines) else ","
 
 
-def _layout(source: Source, separator: str | None, header: bool | None) -> Layout:
-    """What the first lines tell; ``separator`` and ``header`` where they are not given."""
+def _read_two_ways(frame: Any) -> str | None:
+    """Name a column whose numbers all have at most three decimals and one to three digits before them, if any.
+
+    1.234 means a thousand in many places that separate fields by semicolons, because their decimal mark is the comma.
+    """
+    for column in frame.get_columns():
+        if not column.dtype.is_float() or column.null_count() == len(column):
+            continue
+        values = np.abs(column.drop_nulls().to_numpy())
+        thousandths = np.round(values * 1000)
+        whole = np.abs(values * 1000 - thousandths) < 1e-6
+        if np.all(whole & (values >= 1) & (values < 1000)) and np.any(thousandths % 10):
+            return str(column.name)
+    return None
+
+
+def _numbered(names: list[str], source: str) -> tuple[list[str], tuple[str, ...]]:
+    """Names of columns that are all different: the second "x" becomes "x_2". With a note that says so."""
+    times, found, notes = Counter(names), list(names), []
+    for name in [name for name, count in times.items() if count > 1]:
+        places = [i for i, other in enumerate(names) if other == name]
+        for number, i in enumerate(places[1:], 2):
+            while f"{name}_{number}" in found:
+                number += 1
+            found[i] = f"{name}_{number}"
+        renamed = ", ".join(repr(found[i]) for i in places[1:])
+        columns = ", ".join(str(i + 1) for i in places)
+        notes.append(
+            f"The column name {name!r} occurs {len(places)} times (columns {columns}): the later ones are called "
+            f"{renamed}."
+        )
+    return found, tuple(notes)
+
+
+def _layout(source: Source, separator: str | None, header: bool | None) -> tuple[Layout, tuple[str, ...]]:
+    """What the first lines tell, with notes; ``separator`` and ``header`` if they are not given."""
     lines = source.lines[:200]
     separator = separator or _delimiter(lines)
     try:
@@ -79,23 +124,23 @@ def _layout(source: Source, separator: str | None, header: bool | None) -> Layou
         raise DataError(f"{source.name} cannot be read as CSV: {error}.") from error
     first, rest = [field.strip() for field in rows[0]], rows[1:]
     check_unpacked(source.name, COLUMN * len(first), source.size)
+    notes: tuple[str, ...] = ()
     if header is None:
         header = any(first) and not any(NUMBER.match(field) or field in MISSING for field in first if field)
     if not header:
         names = [f"column_{i + 1}" for i in range(len(first))]
     else:
         names = [name or f"{UNNAMED}{i + 1}" for i, name in enumerate(first)]
-        name, times = Counter(names).most_common(1)[0]
-        if times > 1:
-            places = [str(i + 1) for i, other in enumerate(names) if other == name]
+        names, notes = _numbered(names, source.name)
+        if not rest and lines[0].count('"') % 2:
             raise DataError(
-                f"{source.name}, line 1: the column name {name!r} occurs {times} times (columns {', '.join(places)}). "
-                "Rename them, or use --no-header if line 1 holds data."
+                f"{source.name}, line 1: a quotation mark in the header is never closed: {lines[0][:60]!r}. "
+                "Close it, or remove it."
             )
         if not rest:
             raise DataError(f"{source.name} has a header and no rows. Use --no-header if line 1 holds data.")
     comma = separator == ";" and any(DECIMAL_COMMA.match(field) for row in rest[:50] for field in row)
-    return Layout(separator, header, names, comma)
+    return Layout(separator, header, names, comma), notes
 
 
 def _read(source: Source, layout: Layout) -> tuple[Any, np.ndarray]:
@@ -108,7 +153,7 @@ def _read(source: Source, layout: Layout) -> tuple[Any, np.ndarray]:
             glob=False,
             has_header=layout.header,
             separator=layout.separator,
-            null_values=MISSING,
+            null_values=list(layout.missing),
             infer_schema_length=rows,
             with_column_names=lambda names: layout.names[: len(names)] + names[len(layout.names) :],
             decimal_comma=layout.decimal_comma,
@@ -121,13 +166,18 @@ def _read(source: Source, layout: Layout) -> tuple[Any, np.ndarray]:
         except pl.exceptions.ComputeError as error:
             if "could not parse" not in str(error):
                 raise
-            frame = read(None)  # a column turned into text further down
+            try:
+                frame = read(None)  # a column turned into text further down
+            except pl.exceptions.ComputeError as still:
+                if "could not parse" not in str(still):
+                    raise
+                frame = read(0)  # digits of other scripts: all columns are texts first
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         _find_fault(source, layout)
         raise DataError(f"{source.name} cannot be read as CSV: {str(error).splitlines()[0]}.") from error
     if frame.height == 0:
         raise DataError(f"{source.name} has no rows.")
-    frame = _tidied(frame, layout.decimal_comma)
+    frame = _tidied(frame, layout)
     if frame[:, -1].null_count() and not _plainly_regular(source, layout):  # polars fills lines that are too short
         _find_fault(source, layout)
     lines = np.arange(frame.height) + (2 if layout.header else 1)
@@ -137,6 +187,15 @@ def _read(source: Source, layout: Layout) -> tuple[Any, np.ndarray]:
     elif layout.origin is not None:
         lines = layout.origin[np.minimum(lines, len(layout.origin)) - 1]
     return frame, lines
+
+
+def _with_line_feeds(source: Source) -> Source:
+    """The source with the line ends of today if it has those of old Macs: carriage returns alone."""
+    if b"\r" not in source.head or b"\n" in source.head:
+        return source
+    with source.open() as file:
+        content = file.read()
+    return Source(source.name, None, content.replace(b"\r\n", b"\n").replace(b"\r", b"\n"), source.digest)
 
 
 def _without_preamble(source: Source) -> tuple[Source, str | None, np.ndarray | None]:
@@ -179,7 +238,7 @@ def _names_above(lines: list[bytes], place: int) -> bytes | None:
     return above if same and numbers else None
 
 
-def _tidied(frame: Any, decimal_comma: bool) -> Any:
+def _tidied(frame: Any, layout: Layout) -> Any:
     """The frame without blanks around its texts, as "a, b" has them; columns that are numbers then become numbers."""
     import polars as pl
 
@@ -187,9 +246,9 @@ def _tidied(frame: Any, decimal_comma: bool) -> Any:
     for column in frame.get_columns():
         if column.dtype == pl.String:
             text = column.str.strip_chars().alias("text").to_frame()
-            known = pl.when(pl.col("text").is_in(MISSING)).then(None).otherwise(pl.col("text"))
+            known = pl.when(pl.col("text").is_in(layout.missing)).then(None).otherwise(pl.col("text"))
             text = text.select(known.alias(column.name)).to_series()
-            numeral = text.str.replace(",", ".", literal=True) if decimal_comma else text
+            numeral = text.str.replace(",", ".", literal=True) if layout.decimal_comma else text
             parsed = (numeral.cast(kind, strict=False) for kind in (pl.Int64, pl.Float64))
             column = next((numbers for numbers in parsed if numbers.null_count() == text.null_count()), text)
         columns.append(column)
@@ -203,7 +262,7 @@ def _without_blank_lines(
 
     polars makes the same of both, rows that are ``empty``.
     """
-    told = ((line, all(field.strip() in MISSING for field in row)) for line, row in _records(source, layout))
+    told = ((line, all(field.strip() in layout.missing for field in row)) for line, row in _records(source, layout))
     records = np.fromiter(told, dtype=RECORD)[1 if layout.header else 0 :]
     missing, filled = records["missing"], np.flatnonzero(~empty)
     if np.count_nonzero(~missing) != len(filled):  # quotes that the two readers understand differently

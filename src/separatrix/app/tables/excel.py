@@ -1,4 +1,4 @@
-"""Workbooks of Excel and LibreOffice: the first sheet, which polars reads with fastexcel."""
+"""Workbooks of Excel and LibreOffice: one of their sheets, which polars reads with fastexcel."""
 
 import zipfile
 from contextlib import suppress
@@ -27,12 +27,12 @@ def read_excel(source: Source, asked: Asked) -> Table:
             raise DataError(f"{source.name} cannot be read as a workbook ({error}).") from error
         check_unpacked(source.name, size, source.size)
     # One cell far away makes a sheet large: its reader keeps every cell between.
-    frame, names = read_natively(source, "excel", "a workbook", CELL * size)
-    others = f"{names[0]!r}, the first of {len(names)} sheets, was read." if len(names) > 1 else ""
+    frame, names = read_natively(source, "excel", "a workbook", CELL * size, sheet=asked.sheet, target=asked.target)
+    others = ", ".join(map(repr, names[1:6])) + (", ..." if len(names) > 6 else "")
     if frame.width == 0:
         raise DataError(f"{source.name}: the sheet {names[0]!r} is empty.")
-    notes = (others,) if others else ()
-    return Table(source.name, "excel", source.digest, frame, named=True, notes=notes)
+    notes = (f"The sheet {names[0]!r} was read; there are also {others} (--sheet).",) if others else ()
+    return Table(source.name, "excel", source.digest, frame, named=True, notes=notes, sheet=names[0])
 
 
 def _is_workbook(source: Source) -> bool:

@@ -50,6 +50,10 @@ def read_table(
     id: str | None = None,
     encoding: str | None = None,
     known_encoding: str | None = None,
+    missing: Sequence[str] = (),
+    not_missing: Sequence[str] = (),
+    sheet: str | None = None,
+    classes: bool = False,
 ) -> Table:
     """Read CSV, TSV, Excel, Parquet, Feather, NDJSON, JSON, LIBSVM, ARFF, npy or npz, also with gzip, or "-".
 
@@ -82,6 +86,15 @@ def read_table(
         of the file tells, as UTF-16 has one.
     known_encoding : str or None, default=None
         The encoding that such files had before, for text that is not UTF-8.
+    missing : sequence of str, default=()
+        More words that mean a missing value, in every column.
+    not_missing : sequence of str, default=()
+        Words that are values. Without them, a column of numbers may hold words such as "unknown", "." or "n/a", and up
+        to three other words that occur repeatedly: they are missing values, which ``words`` of the table counts.
+    sheet : str or None, default=None
+        The sheet of a workbook, by name or by number. None: the first one that has the target.
+    classes : bool, default=False
+        Whether whole numbers with many different values are labels. If False, such a target is refused.
 
     Returns
     -------
@@ -108,15 +121,19 @@ def read_table(
         return _breast_cancer()
     if format is not None and format not in FORMATS:
         raise DataError(f"The format {format!r} is not known; known are {', '.join(FORMATS)}.")
+    asked = Asked(target, format, separator, header, base, tuple(missing), tuple(not_missing), sheet)
     try:
         source, written = _text(Source.of(where), encoding, known_encoding)
-        kind, table = _read(source, Asked(target, format, separator, header, base))
+        kind, table = _read(source, asked)
     except MemoryError as error:
         raise DataError(
             f"{where} does not fit into memory. `separatrix.data.open_files` reads a file block by block, as does "
             "`separatrix fit --memory 1GB`."
         ) from error
-    table = replace(table, encoding=written)
+    if sheet is not None and kind is not EXCEL:
+        raise DataError(f"{source.name} is no workbook but {kind.name}: --sheet says nothing of it.")
+    table = replace(table, encoding=written, missing=tuple(missing), not_missing=tuple(not_missing))
+    table = _without_words(table)
     if table.n == 0:
         raise DataError(f"{source.name} has no rows.")
     if not kind.apart and (table.named or table.d != width):
@@ -134,9 +151,20 @@ def read_table(
     table = labelled(table)
     table = replace(table, y=labels_of(table))
     if labels == "required":
-        check_classes(table)
+        check_classes(table, classes)
         table = without_empty(normalised(table))
     return table
+
+
+def _without_words(table: Table) -> Table:
+    """The table with the words that mean missing taken out of its texts."""
+    if not table.missing or not table.framed:
+        return table
+    import polars as pl
+
+    texts = pl.col(pl.String)
+    kept = pl.when(texts.str.strip_chars().is_in(list(table.missing))).then(None).otherwise(texts).name.keep()
+    return replace(table, X=table.X.with_columns(kept))
 
 
 def _read(source: Source, asked: Asked) -> tuple[Format, Table]:

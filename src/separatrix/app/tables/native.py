@@ -21,10 +21,10 @@ LONGEST, SLOWEST = 60.0, 1e6  # seconds that a rehearsal may take, and one more 
 READY = {"ready": True}
 
 Limit = Callable[[int], None]  # refuses a table of so many bytes
-Read = tuple[Any, list[str]]  # a frame, and the names of the sheets of a workbook
+Read = tuple[Any, list[str]]  # a frame, and the names of the sheets of a workbook, the one that was read first
 
 
-def parquet(file: Any, limit: Limit) -> Read:
+def parquet(file: Any, limit: Limit, **_: Any) -> Read:
     import polars as pl
 
     scan = pl.scan_parquet(file, glob=False)
@@ -36,22 +36,41 @@ def parquet(file: Any, limit: Limit) -> Read:
     return scan.with_columns(nested).collect(engine="streaming"), []
 
 
-def arrow(file: Any, limit: Limit) -> Read:
+def arrow(file: Any, limit: Limit, **_: Any) -> Read:
     import polars as pl
 
     return pl.read_ipc(_content(file)), []
 
 
-def excel(file: Any, limit: Limit) -> Read:
+def excel(file: Any, limit: Limit, sheet: str | None = None, target: str | None = None) -> Read:
+    """Read the sheet with that name or number, else the first one that has the target; its name comes first."""
     import fastexcel
     import polars as pl
 
     content = _content(file)
-    names = fastexcel.read_excel(content).sheet_names
-    return pl.read_excel(content, sheet_name=names[0], engine="calamine", infer_schema_length=None), names
+    book = fastexcel.read_excel(content)
+    names = book.sheet_names
+    if sheet is not None and sheet not in names:
+        if not (sheet.isdecimal() and 1 <= int(sheet) <= len(names)):
+            listed = ", ".join(map(repr, names))
+            raise ValueError(f"it has no sheet {sheet!r}; its sheets are {listed}")
+        sheet = names[int(sheet) - 1]
+    elif sheet is None:
+        heads = (name for name in names if len(names) > 1 and target in _head(book, name))
+        sheet = next(heads, names[0])
+    frame = pl.read_excel(content, sheet_name=sheet, engine="calamine", infer_schema_length=None)
+    return frame, [sheet, *(name for name in names if name != sheet)]
 
 
-READERS = {"parquet": parquet, "arrow": arrow, "excel": excel}
+def _head(book: Any, sheet: str) -> list[str]:
+    """Names of a sheet's columns."""
+    try:
+        return [column.name for column in book.load_sheet(sheet, n_rows=1).available_columns()]
+    except Exception:  # an empty sheet, or a chart
+        return []
+
+
+READERS: dict[str, Callable[..., Read]] = {"parquet": parquet, "arrow": arrow, "excel": excel}
 
 
 def _content(file: Any) -> bytes:
@@ -62,17 +81,28 @@ def _content(file: Any) -> bytes:
         return opened.read()
 
 
-def rehearse(kind: str, file: Any, size: int, most: int) -> dict[str, Any]:
+def rehearse(kind: str, file: Any, size: int, most: int, how: dict[str, Any]) -> dict[str, Any]:
     """What reading a path or bytes comes to: {"size": bytes in memory}, or {"error": why it cannot be read}.
 
-    ``most``: bytes that the table may have. {} where no interpreter with polars can be started.
+    ``most``: bytes that the table may have; ``how``: options of the reader. {} if no interpreter with polars starts.
     """
     if not sys.executable or getattr(sys, "frozen", False):
         return {}
     threads = os.environ.get("POLARS_MAX_THREADS", str(min(4, os.cpu_count() or 1)))
     environment = {**os.environ, "POLARS_MAX_THREADS": threads, "RUST_BACKTRACE": "0"}
     where = [] if isinstance(file, bytes) else [os.path.abspath(file)]
-    command = [sys.executable, "-I", "-W", "ignore", __file__, json.dumps(sys.path), kind, str(most), *where]
+    command = [
+        sys.executable,
+        "-I",
+        "-W",
+        "ignore",
+        __file__,
+        json.dumps(sys.path),
+        kind,
+        str(most),
+        json.dumps(how),
+        *where,
+    ]
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as trouble:
         if not where:
             given.write(file)
@@ -114,7 +144,7 @@ class _TooLargeError(Exception):
     pass
 
 
-def _perform(kind: str, most: int, *where: str) -> dict[str, Any]:
+def _perform(kind: str, most: int, how: dict[str, Any], *where: str) -> dict[str, Any]:
     """In the process of its own: what came of reading."""
     from polars.exceptions import PanicException
 
@@ -125,7 +155,7 @@ def _perform(kind: str, most: int, *where: str) -> dict[str, Any]:
     _bounded(ROOM + 2 * most)
     print(json.dumps(READY), flush=True)
     try:
-        frame, _ = READERS[kind](where[0] if where else sys.stdin.buffer.read(), limit)
+        frame, _ = READERS[kind](where[0] if where else sys.stdin.buffer.read(), limit, **how)
         return {"size": frame.estimated_size()}
     except _TooLargeError as error:
         return {"size": error.args[0]}
@@ -147,5 +177,5 @@ def _bounded(room: int) -> None:
 
 if __name__ == "__main__":
     sys.path[:] = json.loads(sys.argv[1])
-    print(json.dumps(_perform(sys.argv[2], int(sys.argv[3]), *sys.argv[4:])), flush=True)
+    print(json.dumps(_perform(sys.argv[2], int(sys.argv[3]), json.loads(sys.argv[4]), *sys.argv[5:])), flush=True)
     os._exit(0)  # threads that failed are not waited for

@@ -1,5 +1,6 @@
 """From columns to numbers: what is filled in, encoded and scaled, as steps of one scikit-learn Pipeline."""
 
+import shlex
 import warnings
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
@@ -7,29 +8,31 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.app.tables.spellings import ORIGIN, as_number, days
+from separatrix.app.tables.spellings import MOSTLY, ORIGIN, Reading, as_number, days
 from separatrix.app.tables.table import Table
 from separatrix.errors import DataError
 
 EXACT_IN_FLOAT64 = 2**53  # integers up to here are float64 numbers
-MOSTLY = 0.9  # a text column with this share of numbers is a column of numbers with mistakes
+QUANTITY = 100  # different numbers from which a column of texts is no list of categories
 MOST_VALUES = 200  # columns that a text column is encoded by; the rarest texts share one
 OFTEN = 2  # rows that a text needs to get a column of its own
 MOST_TOLD = 3  # columns that are told by their names
 
 
-def normalised(table: Table, text: Collection[str] = ()) -> Table:
-    """The same with every column of a frame either floats, missing ones NaN, or text; those of ``text`` are text.
+def normalised(table: Table, text: Collection[str] = (), numbers: Collection[str] = ()) -> Table:
+    """Make every column of a frame either floats, missing ones NaN, or text.
 
-    Numbers as people write them, and dates, become floats; ``notes`` and ``dates`` of the table say which.
+    Numbers as people write them, and dates, become floats, also with words between them that mean missing; ``notes``,
+    ``dates``, ``words`` and ``units`` of the table say which. Columns of ``text`` are text; those of ``numbers`` are
+    numbers, even if every value is missing.
     """
     if not table.framed:
         return table
     import polars as pl
 
-    columns, spelled, dates = [], [], []
+    columns, spelled, dates, words, units = [], {}, [], {}, {}
     for column in table.X.get_columns():
-        kind, how = column.dtype, ""
+        kind, found = column.dtype, Reading()
         if column.name in text:
             column = column.cast(pl.String)
         elif kind.is_nested() or kind == pl.Binary:
@@ -50,18 +53,39 @@ def normalised(table: Table, text: Collection[str] = ()) -> Table:
                 )
             column = column.cast(pl.Float64).fill_null(float("nan"))
         elif kind.is_temporal():
-            column, how = days(column).fill_null(float("nan")), "dates"
+            column, found = days(column).fill_null(float("nan")), Reading(how="dates")
         else:
-            column, how = as_number(column.cast(pl.String))
-            column = column.fill_null(float("nan")) if how else column
-        if how.startswith("dates"):
+            where = f"{table.source}: the column {column.name!r}"
+            found = as_number(column.cast(pl.String), where, table.not_missing, column.name in numbers)
+            column = column.cast(pl.String) if found.numbers is None else found.numbers.fill_null(float("nan"))
+        how = found.how
+        if found.is_date:
             dates.append(column.name)
             how += f", became days since {ORIGIN:%Y-%m-%d}"
         if how:
-            spelled.append(f"The column {column.name!r} holds {how}.")
+            spelled[column.name] = how
+        if found.words:
+            words[column.name] = found.words
+        if found.unit:
+            units[column.name] = found.unit
         columns.append(column)
-    told = spelled[:MOST_TOLD] + ([f"So do {len(spelled) - MOST_TOLD} more."] if len(spelled) > MOST_TOLD else [])
-    return replace(table, X=pl.DataFrame(columns), dates=tuple(dates), notes=(*table.notes, *told))
+    told = [f"The column {name!r} holds {how}." for name, how in list(spelled.items())[:MOST_TOLD]]
+    told += [f"So do {len(spelled) - MOST_TOLD} more."] if len(spelled) > MOST_TOLD else []
+    told += [
+        f"Words between the numbers of the column {name!r} count as missing values: {_counted(times)}."
+        for name, times in list(words.items())[:MOST_TOLD]
+    ]
+    told += [f"So do words in {len(words) - MOST_TOLD} more columns."] if len(words) > MOST_TOLD else []
+    for name, times in words.items():
+        spelled[name] = "; ".join(part for part in (spelled.get(name), f"missing values as {_counted(times)}") if part)
+    known: dict[str, Any] = {"dates": tuple(dates), "spelled": tuple(spelled.items()), "words": words, "units": units}
+    return replace(table, X=pl.DataFrame(columns), **known, notes=(*table.notes, *told))
+
+
+def _counted(words: dict[str, int]) -> str:
+    told = sorted(words.items(), key=lambda item: -item[1])
+    more = f" and {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
+    return ", ".join(f"{word!r} {count:,}" for word, count in told[:MOST_TOLD]) + more
 
 
 def without_empty(table: Table) -> Table:
@@ -118,6 +142,21 @@ def prepare(table: Table, **asked: bool) -> tuple[Any, Any, list[Any]]:
     return raw, X.tocsr() if hasattr(X, "tocsr") else np.ascontiguousarray(X), steps
 
 
+def prepared_names(table: Table, steps: list[Any], width: int) -> list[str] | None:
+    """Return the names of the columns after the steps; None if they are unknown."""
+    from sklearn.pipeline import Pipeline
+
+    if not table.framed:
+        return None
+    names: Any = table.names
+    if steps:
+        try:
+            names = Pipeline(steps).get_feature_names_out(np.array(names, dtype=object))
+        except (AttributeError, ValueError):
+            return None
+    return [str(name) for name in names] if len(names) == width else None
+
+
 def checked(table: Table, *, encode: bool, impute: bool) -> Table:
     """The table, if its values can be used."""
     _check_text(
@@ -170,14 +209,18 @@ def _check_text(table: Table, text: list[str], encode: bool, advice: str) -> Non
         values = column.drop_nulls()
         parsed = values.str.strip_chars().cast(pl.Float64, strict=False)
         share = 1.0 - parsed.null_count() / max(len(parsed), 1)
+        quantity = share >= 0.5 and values.n_unique() >= QUANTITY
         whole = column.str.strip_chars().cast(pl.Float64, strict=False)
         bad = np.flatnonzero((whole.is_null() & column.is_not_null()).to_numpy())
-        if share >= MOSTLY and not encode and len(bad):
+        if len(bad) and (quantity or (share >= MOSTLY and not encode)):
             raise DataError(
                 f"{table.source}, {table.place(int(bad[0]))}: expected a number in the column {name!r}, found "
                 f"{column[int(bad[0])]!r}"
                 + (f" ({len(bad)} such values in all)." if len(bad) > 1 else ".")
-                + f" Put {'numbers' if len(bad) > 1 else 'a number'} there, or nothing where none is known. {advice}"
+                + f" The column looks like numbers: {share:.0%} of its values are, {parsed.n_unique():,} different "
+                f"ones. If {column[int(bad[0])]!r} means missing, use --missing "
+                f"{shlex.quote(column[int(bad[0])].strip())}. "
+                + ("Else correct it, or leave the column out with --drop." if quantity else advice)
             )
         different = values.n_unique()
         shown = ", ".join(repr(v) for v in values.unique(maintain_order=True)[:3].to_list())
@@ -213,7 +256,12 @@ def missing_rows(table: Table) -> dict[str, np.ndarray]:
 def _check_missing(table: Table, advice: str) -> None:
     found = missing_rows(table)
     if found:
-        told = [f"{name!r} {len(rows)} ({table.places(rows)})" for name, rows in list(found.items())[:5]]
+        told = [
+            f"{name!r} {len(rows)} ({table.places(rows)}"
+            + (f"; written {_counted(table.words[name])}" if name in table.words else "")
+            + ")"
+            for name, rows in list(found.items())[:5]
+        ]
         many = f" and {len(found) - 5} more columns" if len(found) > 5 else ""
         raise DataError(f"{table.source} has missing values: {'; '.join(told)}{many}. {advice}")
 

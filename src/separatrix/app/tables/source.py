@@ -4,6 +4,8 @@ import codecs
 import gzip
 import hashlib
 import io
+import os
+import select
 import sys
 import zlib
 from dataclasses import dataclass
@@ -28,6 +30,7 @@ NOT_UTF8 = (
 HEAD = 1 << 16  # bytes that tell the format, and more where lines are longer
 TELLING = 2  # lines that are read whole, however long: names, and a row
 LONGEST_LINES = 1 << 28  # bytes in which they have to end
+PATIENCE = 10.0  # seconds until something has to come through a pipe
 BYTES_AT_A_TIME = 1 << 22  # bytes that are unpacked at a time
 FOREIGN = {
     b"%PDF": "a PDF document",
@@ -144,6 +147,11 @@ class Source:
             path = Path(where)
             if path.is_dir():
                 raise DataError(f"{path} is a folder; a data file is needed.")
+            if path.is_char_device() or path.is_block_device():
+                raise DataError(f"{path} is a device; a data file is needed.")
+            if path.is_fifo():
+                content = _piped(path)
+                return cls(str(path), None, content, hashlib.sha256(content).hexdigest())._unpacked()
             try:
                 with path.open("rb") as file:
                     digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -166,6 +174,17 @@ class Source:
         except (OSError, EOFError, zlib.error) as error:
             raise DataError(f"{self.name}: the gzip file is damaged or cut off ({error}).") from error
         return Source(self.name, None, content.getvalue(), self.digest)
+
+
+def _piped(path: Path) -> bytes:
+    """All that comes through a named pipe, once something comes."""
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as pipe:
+        poll = select.poll()
+        poll.register(pipe, select.POLLIN)
+        if not poll.poll(1000 * PATIENCE):
+            raise DataError(f"{path} is a pipe, and nothing was written to it for {PATIENCE:g} s.")
+        os.set_blocking(pipe.fileno(), True)
+        return pipe.read()
 
 
 def _not_found(path: Path) -> str:

@@ -1,7 +1,7 @@
 """Rows of a file as features and labels, or an error that says what is wrong with them and where."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
@@ -9,10 +9,13 @@ import numpy as np
 
 from separatrix.app.tables.native import READERS, rehearse
 from separatrix.app.tables.source import Source
+from separatrix.app.tables.spellings import MISSING
 from separatrix.errors import DataError
 from separatrix.persistence.limits import check_unpacked, most_unpacked
 
 NEVER_TOO_MANY = 20  # classes that are never too many
+ROWS_OF_A_CLASS = 10  # on average, so that whole numbers may be names of classes
+MOST_NUMBERED = 1000  # classes that whole numbers without gaps may name
 LONGEST_LABEL = 1000  # characters of a label: an array of text is as wide as its longest one
 
 
@@ -46,8 +49,15 @@ class Table:
     base: int = 1  # the number of the first feature, where they have numbers
     ids: Any = None  # a column that tells the rows apart and is no feature
     dates: tuple[str, ...] = ()  # columns that hold dates
+    spelled: tuple[tuple[str, str], ...] = ()  # columns whose texts became numbers, and what the texts are
+    layout: tuple[str, bool, bool] | None = None  # of CSV without preamble: separator, whether names, decimal commas
     encoding: str | None = None  # of the text that was read, where it is not UTF-8
-    notes: tuple[str, ...] = ()  # what was done to the content on the way, for people
+    notes: tuple[str, ...] = ()  # what was done to the content on the way, for users
+    missing: tuple[str, ...] = ()  # words that mean missing, besides known ones
+    not_missing: tuple[str, ...] = ()  # words that never mean missing
+    words: dict[str, dict[str, int]] = field(default_factory=dict)  # words that mean missing, by column of numbers
+    units: dict[str, str] = field(default_factory=dict)  # units and currencies, by column
+    sheet: str | None = None  # of a workbook
 
     @property
     def n(self) -> int:
@@ -65,6 +75,16 @@ class Table:
     def names(self) -> Sequence[str]:
         """Names of the features; numbers from 1 where the file gives none."""
         return list(self.X.columns) if self.framed else Numbered(self.d, self.base)
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How values were read, as new data for a model have to be."""
+        words = {word for found in self.words.values() for word in found}
+        return {
+            "missing": sorted({*self.missing, *(word for word in words if word.lower() not in MISSING)}),
+            "not_missing": list(self.not_missing),
+            "units": self.units,
+        }
 
     @property
     def nbytes(self) -> int:
@@ -97,6 +117,9 @@ class Asked:
     separator: str | None = None
     header: bool | None = None
     base: int | None = None
+    missing: tuple[str, ...] = ()  # more words that mean missing
+    not_missing: tuple[str, ...] = ()
+    sheet: str | None = None
 
 
 class Format(NamedTuple):
@@ -114,19 +137,19 @@ def unreadable(source: Source, kind: str, error: BaseException, where: str = "")
     return DataError(f"{source.name}{where} cannot be read as {kind}: {words}.")
 
 
-def read_natively(source: Source, kind: str, words: str, most: int | None = None) -> Any:
+def read_natively(source: Source, kind: str, words: str, most: int | None = None, **how: Any) -> Any:
     """What one of `native.READERS` reads, after a process of its own has read it without harm.
 
-    ``most``: bytes that it may take in memory.
+    ``most``: bytes that it may take in memory; ``how``: options of the reader.
     """
     import polars as pl
 
-    said = rehearse(kind, source.polars, source.size, most_unpacked(source.size) if most is None else most)
+    said = rehearse(kind, source.polars, source.size, most_unpacked(source.size) if most is None else most, how)
     if "error" in said:
         raise unreadable(source, words, ValueError(said["error"]))
     check_unpacked(source.name, said.get("size", 0), source.size)
     try:
-        return READERS[kind](source.polars, lambda size: check_unpacked(source.name, size, source.size))
+        return READERS[kind](source.polars, lambda size: check_unpacked(source.name, size, source.size), **how)
     except DataError:
         raise
     except (Exception, pl.exceptions.PanicException) as error:  # where there was no rehearsal
@@ -252,14 +275,29 @@ def labels_of(table: Table) -> np.ndarray:
     return y
 
 
-def check_classes(table: Table) -> None:
-    """At least two classes, and not as many as there are rows."""
+def check_classes(table: Table, are_classes: bool = False) -> None:
+    """Refuse fewer than two classes, and a target that looks like a quantity if nobody says that it names classes."""
     y, where = table.y, f"{table.source}: the target column {table.target!r}"
     classes = np.unique(y)
     if len(classes) < 2:
         raise DataError(f"{where} holds one class only, {classes[0]!s}: there is nothing to separate.")
+    if are_classes:
+        return
+    if _is_quantity(classes, len(y)):
+        raise DataError(
+            f"{where} looks like a quantity: {len(classes)} values in {len(y):,} rows. Use --classes if they are "
+            "labels."
+        )
     if len(classes) > max(NEVER_TOO_MANY, len(y) // 2):
         raise DataError(
             f"{where} has {len(classes)} different values in {len(y)} rows: it looks like a quantity or an identifier, "
             "not like classes."
         )
+
+
+def _is_quantity(classes: np.ndarray, rows: int) -> bool:
+    """Whether different whole numbers look measured or counted, not like the numbers 0 or 1 to k of classes."""
+    if classes.dtype.kind not in "iuf" or len(classes) <= NEVER_TOO_MANY:
+        return False
+    numbered = classes[0] in (0, 1) and classes[-1] - classes[0] == len(classes) - 1 and len(classes) <= MOST_NUMBERED
+    return not numbered or rows < ROWS_OF_A_CLASS * len(classes)

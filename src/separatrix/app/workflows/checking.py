@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.app.tables.formats import as_table
-from separatrix.app.tables.prepare import prepare
+from separatrix.app.tables.prepare import prepare, prepared_names
 from separatrix.app.tables.table import Table
 from separatrix.app.workflows.advice import advise, heed
 from separatrix.app.workflows.asked import DEFAULTS, Options, Tell, begin
@@ -37,12 +37,13 @@ def check(
     """Whether a hyperplane separates the classes of a table or a file; ``reading`` as in `read_table`."""
     begin(tell, "Reading")
     table = as_table(data, **reading)
-    raw, X, _ = prepare(table, **options.preparation)
+    raw, X, steps = prepare(table, **options.preparation)
     notes = heed(advise(table, raw, X, folds=0, scaled=True, weighted=True), options.strict)
     begin(tell, "Is it separable?")
     limit = options.max_time or np.inf
     weak = len(np.unique(table.y)) == 2  # several classes ask about every pair and a linear machine
     answer = separability(X, table.y, fit_intercept=not through_origin, max_time=limit, check_quasi=weak)
+    answer = answer.named(prepared_names(table, steps, X.shape[1]), table.target, values=not options.scale)
     removal = margin = None
     if answer.separable is False and not answer.one_vs_rest:
         begin(tell, "How many rows stand in the way?")

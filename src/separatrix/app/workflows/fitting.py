@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from separatrix.app.saved_models import read_for, unseen
 from separatrix.app.tables.formats import as_table
-from separatrix.app.tables.prepare import kinds, missing_rows, prepare
+from separatrix.app.tables.prepare import kinds, missing_rows, prepare, prepared_names
 from separatrix.app.tables.table import Table
 from separatrix.app.workflows.advice import about_answers, about_filled, about_unseen, advise, heed
 from separatrix.app.workflows.asked import DEFAULTS, Options, Tell, begin
@@ -105,6 +105,7 @@ def fit(data: Any, options: Options = DEFAULTS, tell: Tell | None = None, **read
         made = Chooser(X, table.y, folds, answer, options, tell).made()
     seconds = time.perf_counter() - clock
     verification = verified(made.separator, X, table.y)
+    answer = answer.named(prepared_names(table, steps, X.shape[1]), table.target, values=not options.scale)
     found = Fit(
         table=table,
         options=options,
@@ -124,7 +125,7 @@ def fit(data: Any, options: Options = DEFAULTS, tell: Tell | None = None, **read
     if table.framed and raw is not table.X:  # it was fitted to arrays, which have no names
         found.model.steps[0][1].feature_names_in_ = np.array(table.names, dtype=object)
     if options.test is not None:
-        told = {"target": table.target, "index_base": table.base, "encoding": table.encoding}
+        told = {"target": table.target, "index_base": table.base, "encoding": table.encoding, **table.reading}
         held_out = read_for(ModelFile(found.model, {"data": told}), options.test, labels="optional")
         found.notes += heed(about_unseen(unseen(found.model, held_out), held_out), options.strict)
         found.notes += about_filled(missing_rows(held_out), held_out)

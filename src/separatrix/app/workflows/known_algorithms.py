@@ -82,7 +82,9 @@ def with_settings(estimator: Any, settings: list[str]) -> Any:
     known = estimator.get_params()
     for setting in settings:
         name, equals, text = setting.partition("=")
-        if not equals or name not in known:
+        if not equals and name in known:
+            raise DataError(f"--set {setting}: expected NAME=VALUE, found no '='. Write --set {name}={known[name]!r}.")
+        if name not in known:
             near = [ELSEWHERE[name]] if ELSEWHERE.get(name) in known else get_close_matches(name, list(known), 1, 0.5)
             hint = f" Did you mean {near[0]}?" if near else f" It has {', '.join(sorted(known))}."
             raise DataError(f"--set {setting}: {type(estimator).__name__} has no parameter {name!r}.{hint}")

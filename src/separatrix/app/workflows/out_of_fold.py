@@ -13,7 +13,7 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from separatrix.app.workflows.calibration import Calibration, calibrate
+from separatrix.fit.calibration import Calibration, calibrate
 
 SCORES = {  # the name of an option, and what people call it
     "accuracy": "accuracy",

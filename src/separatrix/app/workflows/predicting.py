@@ -10,10 +10,10 @@ from separatrix.app.saved_models import ids_of, read_classifier, read_for, unsee
 from separatrix.app.tables.prepare import missing_rows
 from separatrix.app.tables.table import Table
 from separatrix.app.workflows.advice import about_filled, about_unseen
-from separatrix.app.workflows.calibration import Calibration
 from separatrix.app.workflows.out_of_fold import Answers, decisions
 from separatrix.app.workflows.verifying import label_words
 from separatrix.errors import DataError, ModelError
+from separatrix.fit.calibration import Calibration
 from separatrix.persistence.files import ModelFile
 
 

@@ -102,14 +102,6 @@ def bokeh() -> Any:
     return bokeh
 
 
-def is_installed() -> bool:
-    try:
-        bokeh()
-    except MissingExtraError:
-        return False
-    return True
-
-
 def look(k: int) -> tuple[str, str]:
     """Colour and shape of class k."""
     return COLOURS[k % len(COLOURS)], SHAPES[(k + k // len(COLOURS)) % len(SHAPES)]

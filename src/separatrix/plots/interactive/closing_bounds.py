@@ -18,26 +18,6 @@ def bounds(estimator: Any, X: Any, y: Any, *, problem: int = 0) -> View:
     """Fit a clone of the estimator, and draw its lower and upper bound against updates, or passes where it makes none.
 
     Where a theorem bounds the updates, that many are marked by a line.
-
-    Parameters
-    ----------
-    estimator : classifier of this library
-    X, y : rows and labels
-    problem : int, default=0
-        Which binary problem, of several classes.
-
-    Returns
-    -------
-    View
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from separatrix import DynamicMargin
-    >>> from separatrix.plots import bounds
-    >>> X, y = load_iris(return_X_y=True)
-    >>> bounds(DynamicMargin(epsilon=0.1), X, y == 0).title.startswith("DynamicMargin: ")
-    True
     """
     return _drawn(BoundsDisplay.computed(estimator, X, y, problem=problem))
 
@@ -94,27 +74,6 @@ def path(estimator: Any, X: Any, y: Any, *, problem: int = 0, feature_names: Any
     """Fit a clone of the estimator and draw the way of its weight vector.
 
     Two features: the vector as it is. More: its part along the last one, and along the main direction across it.
-
-    Parameters
-    ----------
-    estimator : classifier of this library with a weight vector
-    X, y : rows and labels
-    problem : int, default=0
-        Which vector, of several classes.
-    feature_names : sequence of str, default=None
-
-    Returns
-    -------
-    View
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from separatrix import Perceptron
-    >>> from separatrix.plots import path
-    >>> X, y = load_iris(return_X_y=True)
-    >>> path(Perceptron(), X, y == 0).title.startswith("Perceptron: the path of the weight vector")
-    True
     """
     seen = PathDisplay.computed(estimator, X, y, problem=problem, feature_names=feature_names)
     figure = new_figure(*(plain(label, 60) for label in seen.labels), height=380)

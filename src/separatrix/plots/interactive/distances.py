@@ -30,25 +30,6 @@ def margins(estimator: Any, X: Any, y: Any, *, feature_names: Any = None) -> Vie
     """The margins of the rows: the distance of each from the boundary, negative on the wrong side, as a histogram.
 
     Below it stand the rows with the smallest margins, each of which tells its number and its features.
-
-    Parameters
-    ----------
-    estimator : fitted classifier of this library, or a Pipeline that ends with one
-    X, y : rows and labels
-    feature_names : sequence of str, default=None
-
-    Returns
-    -------
-    View
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from separatrix import MaxMargin
-    >>> from separatrix.plots import margins
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> margins(MaxMargin().fit(X, y), X, y).title.startswith("Distances from the boundary: ")
-    True
     """
     bokeh()
     from bokeh.models import ColumnDataSource, CustomJSTickFormatter

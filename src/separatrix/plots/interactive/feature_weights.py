@@ -15,29 +15,7 @@ MOST_VECTORS = 30  # of classes or of pairs of them: 26 classes have 325 pairs
 
 
 def weights(model: Any, *, folds: Any = None, most: int = MOST) -> View:
-    """The largest weights of a fitted separator, alone or at the end of a Pipeline.
-
-    Parameters
-    ----------
-    model : fitted estimator with ``coef_``, or a Pipeline that ends with one
-    folds : sequence of arrays of the shape of ``coef_``, default=None
-        Weights of other fits, such as those of a cross-validation; thin lines reach from the smallest to the largest.
-    most : int, default=20
-        Features that are drawn: those of the largest weights.
-
-    Returns
-    -------
-    View
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from separatrix import MaxMargin
-    >>> from separatrix.plots import weights
-    >>> X, y = load_iris(return_X_y=True)
-    >>> weights(MaxMargin().fit(X, y == 0)).title
-    'Weights, positive for True'
-    """
+    """The largest weights of a fitted separator, alone or at the end of a Pipeline."""
     separator = classifier_of(model)
     coef = getattr(separator, "coef_", None)
     if coef is None:

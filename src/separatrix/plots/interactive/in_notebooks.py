@@ -1,4 +1,4 @@
-"""What a notebook shows of results that come without their data."""
+"""Interactive figures of results that come without their data."""
 
 import math
 from functools import singledispatch
@@ -9,17 +9,11 @@ import numpy as np
 from separatrix.certificates.certificate import Certificate
 from separatrix.certificates.separability import Separability
 from separatrix.errors import DataError
-from separatrix.plots.interactive.canvas import INK, View, framed, hover, new_figure
+from separatrix.plots.interactive.canvas import INK, View, hover, new_figure
 from separatrix.plots.interactive.feature_weights import weights
 from separatrix.plots.static.style import COLOURS
 
 MOST = 20  # rows of a proof that are drawn
-
-
-def html_of(result: Any) -> str:
-    """The figures of a result in a frame, nothing where there is none."""
-    views = views_of(result)
-    return framed(views) if views else ""
 
 
 @singledispatch

@@ -1,79 +1,14 @@
-"""The proof that no hyperplane separates, as a picture: the point in which two convex hulls meet.
+"""The proof that no hyperplane separates, as an interactive picture: the point in which two convex hulls meet."""
 
-Gordan's theorem: weights > 0 of some rows combine their patterns to 0. With a bias the weights of both classes have the
-same sum. Divided by it, the weighted mean of the rows of one class is that of the other: a point of both convex hulls.
-"""
-
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
 
 from separatrix.certificates.separability import Separability
-from separatrix.errors import DataError
 from separatrix.plots.interactive.canvas import INK, REST, View, hover, legend_below, look, new_figure, plain
 from separatrix.plots.interactive.rows_in_words import about_rows, feature_names_of
+from separatrix.plots.static.hulls import MOST_ROWS, Meeting, hull_border, meeting_of, plane
 from separatrix.plots.static.style import COLOURS, dense
-
-MOST_ROWS = 5000  # other rows that are drawn faintly
-
-
-@dataclass(frozen=True)
-class Meeting:
-    """Rows of two classes, their weights (each class sums to 1), and the point that both weighted means are."""
-
-    classes: tuple[Any, Any]
-    numbers: tuple[int | None, int | None]  # of the two among all classes; None: all that are not the other one
-    rows: np.ndarray
-    positive: np.ndarray
-    weight: np.ndarray
-    point: np.ndarray
-    others: np.ndarray  # rows of the two classes that take no part
-
-
-def meeting_of(answer: Separability, X: Any, y: Any) -> Meeting:
-    """The meeting that proves two classes inseparable; of several classes that of the pair with the fewest rows.
-
-    Where every pair is separable, that of one class against the rest.
-    """
-    y = np.asarray(y)
-    classes = np.unique(y)
-    if len(classes) == 2:
-        return _meeting(answer, X, y == classes[1], np.arange(len(y)), (classes[0], classes[1]), (0, 1))
-    pairs = {pair: a for pair, a in answer.one_vs_one.items() if a.infeasibility_proof is not None}
-    if pairs:
-        pair = min(pairs, key=lambda p: _rows(pairs[p]))
-        kept = np.flatnonzero((y == pair[0]) | (y == pair[1]))
-        first, second = np.searchsorted(classes, pair).tolist()
-        return _meeting(pairs[pair], X, y == pair[1], kept, pair, (first, second))
-    total = {c: a for c, a in answer.one_vs_rest.items() if a.infeasibility_proof is not None}
-    if not total:
-        raise DataError("No two classes, and no class and the rest, are proved inseparable: there is no point to draw.")
-    one = min(total, key=lambda c: _rows(total[c]))
-    number = int(np.searchsorted(classes, one))
-    return _meeting(total[one], X, y == one, np.arange(len(y)), ("the rest", one), (None, number))
-
-
-def _rows(answer: Separability) -> int:
-    return 0 if answer.infeasibility_proof is None else len(answer.infeasibility_proof.rows)
-
-
-def _meeting(
-    answer: Separability, X: Any, positive: np.ndarray, kept: np.ndarray, classes: Any, numbers: Any
-) -> Meeting:
-    witness = answer.infeasibility_proof
-    if witness is None:
-        raise DataError("There is no proof of inseparability to draw: " + answer.explanation)
-    if answer.certificate is not None and answer.certificate.space.rho == 0:
-        raise DataError("Hyperplanes through the origin: the proof is no point in which two hulls meet.")
-    rows = kept[witness.rows]
-    side = positive[rows]
-    weight = np.array(witness.weight)
-    for part in (side, ~side):
-        weight[part] /= weight[part].sum()
-    point = weight[side] @ dense(X[rows[side]])
-    return Meeting(classes, numbers, rows, side, weight, point, np.setdiff1d(kept, rows))
 
 
 def proof(answer: Separability, X: Any, y: Any, *, feature_names: Any = None) -> View:
@@ -81,26 +16,6 @@ def proof(answer: Separability, X: Any, y: Any, *, feature_names: Any = None) ->
 
     More than two features are projected on the plane in which these rows vary most. Hulls and their point are projected
     alike, so they meet in the picture as well.
-
-    Parameters
-    ----------
-    answer : Separability
-        Of data that are not separable.
-    X, y : the rows and labels that it is about
-    feature_names : sequence of str, default=None
-
-    Returns
-    -------
-    View
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from separatrix import separability
-    >>> from separatrix.plots import proof
-    >>> X, y = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]), np.array([0, 0, 1, 1])
-    >>> proof(separability(X, y), X, y).title
-    'Not separable: the convex hulls of 0 and 1 meet'
     """
     X = X if hasattr(X, "tocsr") else dense(X)
     found = meeting_of(answer, X, y)
@@ -113,7 +28,7 @@ def proof(answer: Separability, X: Any, y: Any, *, feature_names: Any = None) ->
         centre = np.zeros(2)
     else:
         labels = ("first principal direction of the proof", "second principal direction")
-        place, centre = _plane(dense(X[found.rows]), found.point)
+        place, centre = plane(dense(X[found.rows]), found.point)
     figure = new_figure(*labels, height=420)
     negative_name, positive_name = (plain(c, 22) for c in found.classes)
     rest = (np.asarray(X[others] @ place.T) - place @ centre) if len(others) else np.zeros((0, 2))
@@ -146,24 +61,6 @@ def proof(answer: Separability, X: Any, y: Any, *, feature_names: Any = None) ->
     if len(found.others) > MOST_ROWS:
         caption += f" Of the other {len(found.others):,} rows {MOST_ROWS:,} are drawn, by lot."
     return View(figure, title, caption)
-
-
-def _plane(points: np.ndarray, point: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    directions = np.linalg.svd(points - point, full_matrices=False)[2][:2]
-    if len(directions) < 2:
-        directions = np.vstack([directions, np.zeros((2 - len(directions), points.shape[1]))])
-    return directions, point
-
-
-def hull_border(points: np.ndarray) -> np.ndarray:
-    """The corners of the convex hull of points in the plane, in their order; two where they lie on a line."""
-    if len(points) < 3:
-        return points
-    try:
-        return points[ConvexHull(points).vertices]
-    except (QhullError, ValueError):
-        along = points @ np.linalg.svd(points - points.mean(axis=0))[2][0]
-        return points[[along.argmin(), along.argmax()]]
 
 
 def _hull(figure: Any, points: np.ndarray, colour: str) -> list[Any]:

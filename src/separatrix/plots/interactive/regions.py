@@ -23,25 +23,6 @@ def boundary(estimator: Any, X: Any, y: Any, *, feature_names: Any = None) -> Vi
     """The decision boundary of a fitted estimator with its margin band and support vectors, and the rows.
 
     Two features are drawn as they are, more are projected; the caption says how. Above 5,000 rows it is their density.
-
-    Parameters
-    ----------
-    estimator : fitted classifier of this library, or a Pipeline that ends with one
-    X, y : rows and labels
-    feature_names : sequence of str, default=None
-
-    Returns
-    -------
-    View
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from separatrix import MaxMargin
-    >>> from separatrix.plots import boundary
-    >>> X, y = load_iris(return_X_y=True)
-    >>> print(boundary(MaxMargin(C=float("inf")).fit(X[:, 2:], y == 0), X[:, 2:], y == 0).title)
-    MaxMargin: every row on its side, the nearest at 0.596
     """
     try:
         seen = BoundaryDisplay.computed(estimator, X, y, feature_names=feature_names, steps=STEPS)

@@ -32,26 +32,7 @@ x.start = 0; x.end = Math.max(...bars.data.shown) * 1.05 || 1;
 
 
 def comparison(rows: list[dict[str, Any]], *, title: str = "Algorithms compared") -> View:
-    """Bars for each algorithm, by a measure that the reader chooses; they are sorted by it, the best on top.
-
-    Parameters
-    ----------
-    rows : list of dict
-        ``name``, ``share`` (or None), ``train``, ``cv`` (or None), ``seconds`` and ``updates`` (or None) of each
-        algorithm, as the results of a comparison have them.
-    title : str
-
-    Returns
-    -------
-    View
-
-    Examples
-    --------
-    >>> from separatrix.plots import comparison
-    >>> row = {"name": "A", "share": 0.97, "train": 1.0, "cv": 0.9, "seconds": 0.1, "updates": 7}
-    >>> comparison([row]).title
-    'Algorithms compared'
-    """
+    """Bars for each algorithm, by a measure that the reader chooses; they are sorted by it, the best on top."""
     rows = [row for row in rows if not row.get("why_not")]
     if not rows:
         raise DataError("There is no algorithm to compare.")

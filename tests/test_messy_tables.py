@@ -1,0 +1,259 @@
+"""Tables as people keep them: words among numbers, currencies, units, several sheets, quantities as targets."""
+
+import io
+import json
+import os
+import threading
+
+import numpy as np
+import polars as pl
+import pytest
+import xlsxwriter
+from newcomer import separatrix, told
+
+from separatrix.app.tables import read_table
+from separatrix.errors import DataError
+
+ROWS = 300
+
+
+def messy(path, spell, seed=0, words=()):
+    """Write two columns of numbers and labels by their sum; ``spell`` writes a number, ``words`` replace 2% of them."""
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(50, 20, (ROWS, 2)), 2)
+    y = np.where(X.sum(1) > 100, "high", "low")
+    text = np.array([[spell(v) for v in row] for row in X], dtype=object)
+    for k, word in enumerate(words):
+        text[k::50, k % 2] = word
+    frame = pl.DataFrame({"a": text[:, 0].tolist(), "b": text[:, 1].tolist(), "y": y.tolist()})
+    frame.write_csv(path)
+    return X, text
+
+
+@pytest.mark.parametrize("word", [".", "none", "missing", "unknown", "?", "N/A", "NULL", "-", "Unknown", "n.a."])
+def test_words_between_numbers_are_missing_values(tmp_path, word):
+    X, text = messy(tmp_path / "t.csv", str, words=[word])
+    table = read_table(tmp_path / "t.csv", "y")
+    lacking = text[:, 0] == word
+    assert lacking.sum() == 6
+    assert np.array_equal(np.isnan(table.X["a"].to_numpy()), lacking)
+    assert np.array_equal(table.X["a"].to_numpy()[~lacking], X[~lacking, 0])
+    if word not in ("?", "N/A", "NULL"):  # text readers take these for empty fields
+        assert table.words == {"a": {word: 6}}
+        assert any(f"of the column 'a' count as missing values: {word!r} 6" in note for note in table.notes)
+
+
+def test_accuracy_with_words_is_that_of_empty_fields(tmp_path):
+    words = ["unknown", "."]
+    messy(tmp_path / "words.csv", str, words=words)
+    messy(tmp_path / "empty.csv", str, words=["", ""])
+    scores = []
+    for name in ("words", "empty"):
+        found = separatrix("fit", tmp_path / f"{name}.csv", "-t", "y", "--impute", "--scale", "--json")
+        scores.append(json.loads(found.stdout)["cross_validated_accuracy"]["mean"])
+    assert scores[0] == scores[1] > 0.9
+
+
+def test_a_repeated_word_is_missing_and_stays_so_in_predictions(tmp_path):
+    data, model = tmp_path / "t.csv", tmp_path / "m.sx"
+    messy(data, str, words=["off"])
+    assert read_table(data, "y").words == {"a": {"off": 6}}
+    result = separatrix("fit", data, "-t", "y", "--impute", "--C", 1, "--save", model)
+    assert "'off' 6" in told(result)
+    (tmp_path / "one.csv").write_text("a,b\noff,70\n")
+    (tmp_path / "two.csv").write_text("a,b\n,70\n")
+    answers = [separatrix("predict", model, tmp_path / f"{name}.csv").stdout for name in ("one", "two")]
+    assert answers[0] == answers[1]
+
+
+def test_one_strange_word_is_an_error_that_names_the_option(tmp_path):
+    path = tmp_path / "t.csv"
+    messy(path, str)
+    path.write_text(path.read_text() + "oops,3,low\n")
+    words = told(separatrix("fit", path, "-t", "y", "--encode"))
+    assert "line 302: expected a number in the column 'a', found 'oops'" in words
+    assert "use --missing oops" in words
+    assert separatrix("fit", path, "-t", "y", "--impute", "--C", 1, "--missing", "oops").exit_code == 0
+
+
+def test_words_that_are_values(tmp_path):
+    path = tmp_path / "t.csv"
+    messy(path, lambda v: str(int(v) // 20), words=["none"])
+    assert read_table(path, "y").X["a"].dtype == pl.Float64
+    table = read_table(path, "y", not_missing=["none"])
+    assert table.X["a"].dtype == pl.String
+    assert (table.X["a"] == "none").sum() == 6
+    assert read_table(path, "y", not_missing=["NULL"]).X["a"].dtype == pl.Float64
+
+
+@pytest.mark.parametrize(
+    ("spell", "words"),
+    [
+        (lambda v: f"{v:.2f} €".replace(".", ","), "amounts in EUR"),
+        (lambda v: f"{1000 * v:,.0f}" if v > 50 else f"${1000 * v:,.1f}", "amounts in USD"),
+        (lambda v: f"{v} kg", "numbers with the unit kg"),
+        (lambda v: f"{v}k" if v > 40 else f"{v}", "numbers with k (times 1,000)"),
+        (lambda v: f"{1000 * v:,.0f}".replace(",", "'"), "thousands separated by apostrophes"),
+        (lambda v: f"{1000 * v:,.2f}".replace(",", " ").replace(".", ","), "thousands separated by spaces"),
+        (lambda v: f"{v}%", "percent"),
+    ],
+)
+def test_amounts_and_units_are_numbers(tmp_path, spell, words):
+    X, text = messy(tmp_path / "t.csv", spell)
+    table = read_table(tmp_path / "t.csv", "y")
+    values = table.X["a"].to_numpy()
+    factor = np.where(np.char.endswith(text[:, 0].astype(str), "k"), 1000.0, 1.0)
+    if factor.max() == 1.0:
+        factor = np.full(ROWS, 0.01 if "percent" in words else 1000.0 if "000" in words or "th" in words[:2] else 1.0)
+        factor = np.full(ROWS, 1000.0) if words in ("amounts in USD",) else factor
+    assert np.allclose(values, factor * X[:, 0], atol=1.0 if factor.max() > 1 else 1e-9)
+    assert any(f"'a' holds {words}" in note for note in table.notes), table.notes
+
+
+def test_every_seventh_value_has_the_sign(tmp_path):
+    rows = [f"{k},{k % 9}" + (" €" if k % 7 == 0 else "") for k in range(1000, 1100)]
+    lines = "".join(f"{row};{'uv'[k % 2]}\n" for k, row in enumerate(rows))
+    (tmp_path / "t.csv").write_text("amount;y\n" + lines)
+    table = read_table(tmp_path / "t.csv", "y")
+    assert table.X["amount"][1] == pytest.approx(1001 + 0.1 * (1001 % 9))
+
+
+def test_two_units_in_one_column_are_an_error(tmp_path):
+    for pair in (("kg", "lb"), ("€", "$")):
+        rows = "".join(f"{k} {pair[k % 2]},{'uv'[k % 2]}\n" for k in range(20))
+        (tmp_path / "t.csv").write_text("amount,y\n" + rows)
+        names = [{"€": "EUR", "$": "USD"}.get(name, name) for name in pair]
+        with pytest.raises(DataError, match=f"'amount' holds amounts in {names[0]} and in {names[1]}"):
+            read_table(tmp_path / "t.csv", "y")
+
+
+def test_new_data_in_another_unit_are_refused(tmp_path):
+    for name, unit in (("old", "kg"), ("new", "lb")):
+        rows = "".join(f"{k} {unit},{'uv'[k > 10]}\n" for k in range(20))
+        (tmp_path / f"{name}.csv").write_text("weight,y\n" + rows)
+    separatrix("fit", tmp_path / "old.csv", "-t", "y", "--C", 1, "--save", tmp_path / "m.sx")
+    result = separatrix("predict", tmp_path / "m.sx", tmp_path / "new.csv")
+    assert result.exit_code == 3
+    assert "'weight' holds amounts in lb; the model was fitted on kg" in told(result)
+
+
+@pytest.mark.parametrize("text", ["12A,B7", "3+,4+", "1st,2nd", "A1,A2", "10B,11C"])
+def test_codes_stay_text(tmp_path, text):
+    values = text.split(",")
+    rows = "".join(f"{values[k % 2]},{'uv'[k % 2]}\n" for k in range(20))
+    (tmp_path / "t.csv").write_text("code,y\n" + rows)
+    assert read_table(tmp_path / "t.csv", "y").X["code"].dtype == pl.String
+
+
+def test_a_number_that_can_be_read_in_two_ways_is_noted(tmp_path):
+    rows = "".join(f"{1 + k % 9}.{k + 123};{'uv'[k % 2]}\n" for k in range(20))
+    (tmp_path / "t.csv").write_text("size;y\n" + rows)
+    table = read_table(tmp_path / "t.csv", "y")
+    assert any("'size' holds numbers that can be read in two ways: 1.123 is taken" in note for note in table.notes)
+
+
+def test_a_quantity_is_refused_as_a_target(tmp_path):
+    rng = np.random.default_rng(0)
+    y = rng.integers(25, 346, 442)
+    rows = "".join(f"{a:.3f},{v}\n" for a, v in zip(rng.normal(size=442), y, strict=True))
+    (tmp_path / "t.csv").write_text("a,progression\n" + rows)
+    words = told(separatrix("check", tmp_path / "t.csv", "-t", "progression"))
+    assert f"'progression' looks like a quantity: {len(set(y))} values in 442 rows. Use --classes if they are" in words
+    assert len(np.unique(read_table(tmp_path / "t.csv", "progression", classes=True).y)) == len(set(y))
+
+
+def test_numbered_classes_are_labels(tmp_path):
+    rows = "".join(f"{k},{k % 60}\n" for k in range(1200))
+    (tmp_path / "t.csv").write_text("a,sku\n" + rows)
+    assert len(np.unique(read_table(tmp_path / "t.csv", "sku").y)) == 60
+
+
+def workbook(path):
+    with xlsxwriter.Workbook(path) as book:
+        pl.DataFrame({"Note": ["made by hand"]}).write_excel(book, "Read me")
+        for name, y in (("2023", "uv"), ("2024", "vu")):
+            frame = pl.DataFrame({"a": [*range(20)], "Outcome": [y[k > 9] for k in range(20)]})
+            frame.write_excel(book, name)
+
+
+def test_the_sheet_with_the_target_is_read(tmp_path):
+    workbook(tmp_path / "t.xlsx")
+    table = read_table(tmp_path / "t.xlsx", "Outcome")
+    assert (table.sheet, table.y[0]) == ("2023", "u")
+    assert "The sheet '2023' was read; there are also 'Read me', '2024' (--sheet)." in table.notes
+    for sheet in ("2024", "3"):
+        assert read_table(tmp_path / "t.xlsx", "Outcome", sheet=sheet).y[0] == "v"
+    with pytest.raises(DataError, match=r"it has no sheet '2025'; its sheets are 'Read me', '2023', '2024'"):
+        read_table(tmp_path / "t.xlsx", "Outcome", sheet="2025")
+
+
+def test_only_workbooks_have_sheets(tmp_path):
+    messy(tmp_path / "t.csv", str)
+    with pytest.raises(DataError, match="is no workbook but csv: --sheet says nothing of it"):
+        read_table(tmp_path / "t.csv", "y", sheet="1")
+
+
+def test_equal_column_names_are_numbered(tmp_path):
+    (tmp_path / "t.csv").write_text("a,a,a_2,y\n" + "".join(f"{k},{-k},{k * k},{'uv'[k > 4]}\n" for k in range(10)))
+    table = read_table(tmp_path / "t.csv", "y")
+    assert table.names == ["a", "a_3", "a_2"]
+    assert "The column name 'a' occurs 2 times (columns 1, 2): the later ones are called 'a_3'." in table.notes
+    assert table.X["a_3"].to_list() == [float(-k) for k in range(10)]
+
+
+def test_check_leaves_identifiers_out(tmp_path):
+    frame = pl.DataFrame({"id": range(20), "a": [0.0, 1.0] * 10, "y": ["u", "v"] * 10})
+    frame.write_csv(tmp_path / "t.csv")
+    result = separatrix("check", tmp_path / "t.csv", "-t", "y", "--id", "id")
+    assert result.exit_code == 0
+    assert "Identifiers?" not in told(result)
+
+
+def test_pandas_words_in_another_format(tmp_path):
+    frame = pl.DataFrame({"a": ["1.5", "unknown", "2.5", "3.5"] * 5, "y": ["u", "u", "v", "v"] * 5})
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer)
+    (tmp_path / "t.parquet").write_bytes(buffer.getvalue())
+    assert read_table(tmp_path / "t.parquet", "y").words == {"a": {"unknown": 5}}
+
+
+def test_line_ends_of_old_macs(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b"a,y\r" + b"".join(b"%d,%s\r" % (k, b"uv"[k % 2 : k % 2 + 1]) for k in range(9)))
+    assert read_table(tmp_path / "t.csv", "y").n == 9
+
+
+def test_an_open_quotation_mark_in_the_header_is_named(tmp_path):
+    (tmp_path / "t.csv").write_text('a,"b,y\n1,2,u\n3,4,v\n')
+    with pytest.raises(DataError, match="line 1: a quotation mark in the header is never closed"):
+        read_table(tmp_path / "t.csv", "y")
+
+
+def test_digits_of_other_scripts_are_text(tmp_path):
+    (tmp_path / "t.csv").write_text("a,y\n\u0663,u\n\u0664,v\n7,u\n")
+    words = told(separatrix("check", tmp_path / "t.csv", "-t", "y"))
+    assert "has text in the column 'a' (3 values" in words
+    assert "parse" not in words
+
+
+def test_a_pipe_without_a_writer_and_a_device_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("separatrix.app.tables.source.PATIENCE", 0.01)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(DataError, match=r"is a pipe, and nothing was written to it for 0\.01 s"):
+        read_table(tmp_path / "pipe", "y")
+    with pytest.raises(DataError, match="/dev/zero is a device"):
+        read_table("/dev/zero", "y")
+
+
+def test_a_pipe_is_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    text = "a,y\n" + "".join(f"{k},{'uv'[k % 2]}\n" for k in range(9))
+    writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=(text,))
+    writer.start()
+    assert read_table(tmp_path / "pipe", "y").n == 9
+    writer.join()
+
+
+def test_a_setting_without_a_value(tmp_path):
+    messy(tmp_path / "t.csv", str)
+    words = told(separatrix("fit", tmp_path / "t.csv", "-t", "y", "--algorithm", "Perceptron", "--set", "margin"))
+    assert "--set margin: expected NAME=VALUE, found no '='. Write --set margin=0.0." in words
