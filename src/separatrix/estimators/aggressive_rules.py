@@ -145,7 +145,6 @@ class PassiveAggressive(ClassWeightMixin, AdditiveClassifier):
         **AVERAGE,
         "joint_update": [one_of("strongest", "all", "together")],
     }
-    _epochs = 10
 
     def _recipe(self, record: Record) -> Recipe:
         cap, softness = (float(self.C), 0.0) if self.variant == "I" else (np.inf, 0.5 / float(self.C))

@@ -64,7 +64,7 @@ class DynamicMargin(AdditiveClassifier):
     >>> from sklearn.datasets import load_iris
     >>> from separatrix import DynamicMargin
     >>> X, y = load_iris(return_X_y=True)
-    >>> DynamicMargin(epsilon=0.1).fit(X, y == 0).certificate_.ratio >= 0.9
+    >>> DynamicMargin(epsilon=0.1, until="separated").fit(X, y == 0).certificate_.ratio >= 0.9
     True
     """
 
@@ -254,7 +254,7 @@ class ALMA(AdditiveClassifier):
     >>> from sklearn.datasets import load_iris
     >>> from separatrix import ALMA
     >>> X, y = load_iris(return_X_y=True)
-    >>> ALMA(alpha=0.5).fit(X, y == 0).certificate_.ratio > 0.5
+    >>> ALMA(alpha=0.5, until="separated").fit(X, y == 0).certificate_.ratio > 0.5
     True
     """
 
@@ -311,10 +311,10 @@ class FixedMargin(AdditiveClassifier):
     Examples
     --------
     >>> from separatrix import FixedMargin
-    >>> model = FixedMargin(beta=0.3).fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
+    >>> model = FixedMargin(beta=0.3, until="separated").fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
     >>> model.directional_margin_ > 0.3
     True
-    >>> searched = FixedMargin("search", max_iter=10_000).fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
+    >>> searched = FixedMargin("search", until="separated", max_iter=10_000).fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
     >>> round(searched.certificate_.theory.fraction, 9)  # of the largest margin, at least
     0.25
     """
@@ -380,7 +380,7 @@ class MarginPerceptron(AdditiveClassifier):
     >>> from sklearn.datasets import load_iris
     >>> from separatrix import MarginPerceptron
     >>> X, y = load_iris(return_X_y=True)
-    >>> MarginPerceptron().fit(X, y == 0).certificate_.ratio > 0.25
+    >>> MarginPerceptron(until="separated").fit(X, y == 0).certificate_.ratio > 0.25
     True
     """
 

@@ -21,7 +21,7 @@ SHARED = """fit_intercept : bool, default=True
         theorem promises for the last vector is not promised: "separated" is the algorithm of the theorem, with the last
         vector of at most ``max_iter`` epochs.
     max_iter : int, default=1000
-        Passes over the data, per call of `fit`, at most. "accurate" takes 5 (10 or 20 for some rules), and as many as
+        Passes over the data, per call of `fit`, at most. "accurate" takes 5 (20 for some rules), and as many as
         visit 5,000 rows if there are fewer.
     max_updates : int or None, default=None
         Corrections, in all.

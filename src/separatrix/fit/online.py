@@ -82,7 +82,7 @@ class OnlineClassifier(PartialFitMixin):
         "n_jobs": [Integral, None],
     }
     _refuses: ClassVar[dict[str, str]] = {}  # why there is no "partial_fit" or "joint"
-    _epochs: ClassVar[int] = 5  # of until="accurate", on many rows
+    _epochs: ClassVar[int] = 5  # of until="accurate" on many rows; rules with small steps need 20
 
     def _recipe(self, record: Record) -> Recipe:
         """What a subclass says of its algorithm; ``record`` has the data that it saw first."""
