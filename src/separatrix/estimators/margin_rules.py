@@ -314,7 +314,8 @@ class FixedMargin(AdditiveClassifier):
     >>> model = FixedMargin(beta=0.3, until="separated").fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
     >>> model.directional_margin_ > 0.3
     True
-    >>> searched = FixedMargin("search", until="separated", max_iter=10_000).fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
+    >>> searched = FixedMargin("search", until="separated", max_iter=10_000)
+    >>> searched = searched.fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
     >>> round(searched.certificate_.theory.fraction, 9)  # of the largest margin, at least
     0.25
     """

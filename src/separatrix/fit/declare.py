@@ -17,9 +17,9 @@ SHARED = """fit_intercept : bool, default=True
         margin comes to the geometric one and the less the bias is penalised.
     until : {"accurate", "separated"}, default="accurate"
         "accurate": a few epochs, and the mean of the vector over the second half of them predicts; if an epoch passes
-        without an update, the fit ends there with the last vector. Separable data may stay unseparated, and what a
-        theorem promises for the last vector is not promised: "separated" is the algorithm of the theorem, with the last
-        vector of at most ``max_iter`` epochs.
+        without an update, the fit ends there with the last vector. It does not promise to separate separable data, nor
+        what a theorem promises for the last vector: "separated" is the algorithm of the theorem, with the last vector
+        of at most ``max_iter`` epochs.
     max_iter : int, default=1000
         Passes over the data, per call of `fit`, at most. "accurate" takes 5 (20 for some rules), and as many as
         visit 5,000 rows if there are fewer.
