@@ -1,8 +1,13 @@
 """Objectives of soft and hard margins by formulas that share nothing with the package, and random problems for them."""
 
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
+
+from separatrix import data
+from separatrix.data.device import DeviceRows
 
 INF = float("inf")
 EPS = np.finfo(np.float64).eps
@@ -133,3 +138,55 @@ def settings(rng, hard=0.06):
         "intercept_scaling": float(rng.choice([1.0, 1.0, 0.1, 7.0])),
         "tol": float(rng.choice([1e-4, 1e-4, 1e-2, 1e-9])),
     }
+
+
+def problems_of(codes, classes, mode):
+    """Rows, labels -1 and +1, and the classes, of each binary problem."""
+    if classes == 2:
+        return [(np.arange(len(codes)), 2.0 * codes - 1.0)]
+    if mode == "ovr":
+        return [(np.arange(len(codes)), np.where(codes == k, 1.0, -1.0)) for k in range(classes)]
+    pairs = [(np.flatnonzero((codes == i) | (codes == j)), j) for i, j in combinations(range(classes), 2)]
+    return [(part, np.where(codes[part] == j, 1.0, -1.0)) for part, j in pairs]
+
+
+SOURCES = {
+    "dense": 0.3, "csr": 0.2, "float32": 0.08, "csr-float32": 0.05, "columns": 0.05, "lists": 0.04,
+    "blocks": 0.12, "files": 0.08, "dask": 0.03, "device": 0.05,
+}  # fmt: skip
+
+
+def source(X, codes, weight, rng, folder):
+    """X and y as they are given to fit (y is None where the source holds it), its further arguments, and X as float64.
+    Sources of rows take positive weights only: with others the rows are in memory."""
+    kind = str(rng.choice(list(SOURCES), p=list(SOURCES.values())))
+    c = np.ones(len(codes)) if weight is None else weight
+    elsewhere = kind in ("blocks", "files", "dask", "device")
+    if elsewhere and c.all():
+        return kind, elsewhere_rows(kind, X, codes, weight, rng, folder), None, {}, X
+    more = {} if weight is None else {"sample_weight": weight}
+    seen = X.astype(np.float32).astype(np.float64) if "float32" in kind else X
+    given = X.astype(np.float32) if "float32" in kind else X
+    if "csr" in kind:
+        return kind, sp.csr_matrix(given), codes, more, seen
+    given = {"lists": X.tolist(), "columns": np.asfortranarray(X)}.get(kind, given)
+    return "dense" if elsewhere else kind, given, codes, more, seen
+
+
+def elsewhere_rows(kind, X, codes, weight, rng, folder):
+    cut = int(rng.integers(1, len(X)))
+    if kind == "dask":
+        import dask.array as da
+
+        return data.from_dask(da.from_array(X, ((cut, len(X) - cut), (X.shape[1],))), codes, weight=weight)
+    if kind == "device":
+        import array_api_strict
+
+        return DeviceRows.of(array_api_strict.asarray(X), array_api_strict.asarray(codes), weight)
+    arrays = [X, codes] if weight is None else [X, codes, weight]
+    if kind == "blocks":
+        return data.from_blocks([[array[part] for array in arrays] for part in (slice(0, cut), slice(cut, None))])
+    for name, array in zip(("X", "y", "c"), arrays, strict=False):
+        np.save(folder / f"{name}.npy", array)
+    weighted = {} if weight is None else {"weight": folder / "c.npy"}
+    return data.open_files(folder / "X.npy", target=folder / "y.npy", **weighted)

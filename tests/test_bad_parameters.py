@@ -2,16 +2,26 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import textwrap
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from cases import ONLINE, online
 from sklearn.utils._param_validation import InvalidParameterError
 
-from separatrix import LMS, BalancedWinnow, MarginPerceptron, PassiveAggressive, Perceptron, PerceptronLike
+from separatrix import (
+    LMS,
+    BalancedWinnow,
+    KernelPerceptron,
+    MarginPerceptron,
+    PassiveAggressive,
+    Perceptron,
+    PerceptronLike,
+)
 from separatrix.errors import UnavailableError
 from separatrix.rules import PerceptronRule
 
@@ -262,3 +272,37 @@ def test_folders_that_cannot_be_written():
     assert found == Perceptron().fit(*data).coef_.tolist()
     assert [category for category, _ in seen] == ["RuntimeWarning"]
     assert "NUMBA_CACHE_DIR" in seen[0][1]
+
+
+class MisspeltParameter(NamedTuple):
+    margin: float
+
+    def violates(self, m, s):
+        return m <= self.margin
+
+    def gain(self, m, s):
+        return 1.0 if m <= 0 else self.margn
+
+
+class MisspeltScalar(NamedTuple):
+    margin: float
+
+    def violates(self, m, s):
+        return m <= self.margin / s.time
+
+    def gain(self, m, s):
+        return 1.0
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        (MisspeltParameter(1.0), "MisspeltParameter.gain: the rule has no parameter 'margn'. Did you mean 'margin'?"),
+        (MisspeltScalar(1.0), "MisspeltScalar.violates: Scalars has no field 'time'. There are t, visit, norm2"),
+    ],
+)
+@pytest.mark.parametrize("cls", [PerceptronLike, KernelPerceptron])
+def test_a_misspelt_name_in_a_rule_is_one_line(cls, rule, words):
+    with pytest.raises(ValueError, match=re.escape(words)) as caught:
+        cls(rule=rule).fit([[0.0], [1.0], [2.0]], [0, 1, 1])
+    assert "\n" not in str(caught.value)

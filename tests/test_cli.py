@@ -26,7 +26,7 @@ from separatrix.persistence.encoding import encode
 from separatrix.persistence.files import _digest
 
 runner = CliRunner()
-COMMANDS = ["fit", "check", "compare", "predict", "show", "verify", "algorithms", "explain", "sample"]
+COMMANDS = ["fit", "check", "compare", "predict", "show", "verify", "algorithms", "explain", "sample", "precompile"]
 LINE = "x,label\n" + "".join(f"{x},{'high' if x > 4 else 'low'}\n" for x in range(10))
 MIXED_UP = "x,label\n" + "".join(f"{x},{'high' if x % 2 else 'low'}\n" for x in range(10))
 

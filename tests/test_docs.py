@@ -63,6 +63,7 @@ def test_every_block_says_its_language():
         "sh",
         "c",
         "js",
+        "docker",
         "{eval-rst}",
         "{toctree}",
         "{drawn}",

@@ -39,6 +39,7 @@ from separatrix.data.memory import MemoryRows
 from separatrix.passes.kesler_patterns import KeslerPatterns
 from separatrix.passes.patterns import PassedPatterns
 from separatrix.passes.plain_patterns import Patterns
+from separatrix.rules import WeightShrinkingRule
 from separatrix.solvers import choice as solvers
 from separatrix.solvers.problem import Problem
 from separatrix.space import Space
@@ -460,6 +461,26 @@ def test_mixed_vectors_separate_what_is_separable(classes):
     assert model.n_updates_ / blocks <= (best.radius / best.lower) ** 2
     again = Perceptron(mix=True, multi_class=mode, max_iter=3000).fit(home)
     np.testing.assert_array_equal(again.coef_, model.coef_)
+
+
+SHRINKING = [
+    separatrix.Pegasos(),
+    separatrix.PerceptronLike(WeightShrinkingRule(1.0, 0.1)),
+    separatrix.DynamicMargin(),
+    separatrix.ALMA(),
+]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("model", SHRINKING, ids=lambda model: type(model).__name__)
+def test_mixed_vectors_that_shrink_prove_no_false_bound(model):
+    """The multipliers of earlier epochs shrink with the vector."""
+    X, y, home = generated(n=800, gap=0.4, blocks=(0, 100, 250, 600, 800))
+    best = MaxMargin(np.inf).fit(X, y).certificate_.lower
+    for epochs in (1, 2, 30):
+        claim = clone(model).set_params(mix=True, max_iter=epochs).fit(home).certificate_
+        assert best <= claim.upper < np.inf
+        assert claim.upper < 20.0 * best or epochs < 30
 
 
 # Preparation

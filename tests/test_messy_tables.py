@@ -257,3 +257,21 @@ def test_a_setting_without_a_value(tmp_path):
     messy(tmp_path / "t.csv", str)
     words = told(separatrix("fit", tmp_path / "t.csv", "-t", "y", "--algorithm", "Perceptron", "--set", "margin"))
     assert "--set margin: expected NAME=VALUE, found no '='. Write --set margin=0.0." in words
+
+
+def test_verify_counts_the_rows_that_differ(tmp_path):
+    messy(tmp_path / "t.csv", str)
+    lines = (tmp_path / "t.csv").read_text().splitlines()
+    separatrix("fit", tmp_path / "t.csv", "-t", "y", "--C", 1, "--save", tmp_path / "m.sx")
+
+    def verdict(changed):
+        (tmp_path / "new.csv").write_text("\n".join(changed) + "\n")
+        return told(separatrix("verify", tmp_path / "m.sx", tmp_path / "new.csv"))
+
+    assert "t.csv: the data that the model was fitted on" in told(
+        separatrix("verify", tmp_path / "m.sx", tmp_path / "t.csv")
+    )
+    assert "another file with the rows that the model was fitted on" in verdict([*lines, ""])
+    others = [*lines[:5], *("1" + line for line in lines[5:8]), *lines[8:]]
+    assert "this is not the table the model was fitted on: 3 of 300 rows differ" in verdict(others)
+    assert "fitted on: 299 rows instead of 300, 0 of 299 rows differ" in verdict(lines[:-1])

@@ -141,11 +141,15 @@ def explain_pair(case, pair, gamma, rows):
     near = SINGLE * (np.abs(f).max() + abs(b)) + ROUNDING
     low, high = optimal_intercepts(f, y, c)
     alike = np.abs(f - g).max() <= near and low - near <= h <= high + near
-    if alike and high - low > near:
+    others = [other]
+    if (
+        alike and high - low > near
+    ):  # LIBSVM's rounding errors choose an end: of the whole fit not always that of a pair
         reason = "interval" if abs(b - (low + high) / 2) <= near else "unexplained"
+        others += [score - b + low, score - b + high]
     else:
         reason = "single precision" if max(PROVED * P, 10.0 * (P - D)) < Q - P else "unexplained"
-    same = ((score > 0) == (other > 0)) & (np.minimum(abs(score), abs(other)) > near)
+    same = np.all([((score > 0) == (o > 0)) & (np.minimum(abs(score), abs(o)) > near) for o in others], axis=0)
     return np.where(same, "", np.where(abs(score - other) <= near, "tie", reason)).tolist()
 
 

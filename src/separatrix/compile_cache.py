@@ -4,19 +4,28 @@ A kernel is made by a factory; its closure holds a digest of everything outside 
 machine code. Closure cells are part of numba's cache key, so an edit of a rule or of the row functions compiles anew,
 and nothing else does. (Jitted functions as arguments, closures over dispatchers and jitclasses do not cache.) A cache
 that is damaged, or cannot be written, costs time and never a fit.
+
+A kernel that is not in the cache runs as Python until its loops have made as many rounds as take about the time of
+compiling it. So a small first fit does not wait for the compiler, and other work takes at most about twice as long as
+if the better form were known before. Rounds are counted; no clock is read. ``SEPARATRIX_COMPILE=always`` compiles at
+once, which results that are bitwise identical need; ``never`` runs everything as Python.
 """
 
 import hashlib
 import os
 import pickle
+import threading
 import uuid
 import warnings
-from collections.abc import Callable
-from contextlib import suppress
-from functools import cache, wraps
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from functools import cache, partial, wraps
 from pathlib import Path
-from typing import Any
+from types import FunctionType
+from typing import Any, NamedTuple
 
+import numpy as np
 from numba import njit
 
 from separatrix.rules.base import digest
@@ -63,7 +72,7 @@ def one_per_rule(make: Callable[[str], Callable]) -> Callable[[type], Any]:
         run = make(shared_digest() + key)
         # Files and symbols of compiled code are called by this name: rules of one name stay apart.
         run.__qualname__ = f"run-{rule_class.__qualname__}-{key[:12]}"
-        return compiled(run, importable(rule_class), allocates=False)
+        return compiled(run, importable(rule_class), allocates=False, at_once=True)
 
     return get
 
@@ -74,12 +83,14 @@ def compiled(
     any_order: bool = False,
     allocates: bool = True,
     extremes: bool = False,
+    at_once: bool = False,
 ) -> Any:
     """``njit`` with the options of all kernels; where no cache folder can be written, without a cache.
 
     ``any_order``: sums may be taken in any order, which lets them run in vector registers; ``extremes``: maxima too,
     because no value is nan and the sign of 0 does not matter. A kernel that makes no array
-    (``allocates=False``) need not count references, which costs more than a correction does.
+    (``allocates=False``) need not count references, which costs more than a correction does. ``at_once``: Python does
+    not take its place, because where it ends depends on the last bit of a sum, as the path of an online rule.
     """
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": allocates}
     if any_order:
@@ -93,11 +104,34 @@ def compiled(
             _warn_uncached("next to the package nor in the home folder")
         else:
             if hasattr(kernel, "_cache"):  # not where numba is switched off
+                _kernels.append(kernel)
                 # Where a later numba keeps its cache in another way, its own will do.
                 with suppress(ImportError, AttributeError):
                     kernel._cache = _entries()(function)
+                    kernel._compile_for_args = Tiers(kernel, at_once)
             return kernel
-    return njit(**options)(function)
+    kernel = njit(**options)(function)
+    if hasattr(kernel, "_compile_for_args"):
+        kernel._compile_for_args = Tiers(kernel, at_once)
+    return kernel
+
+
+class Forms(NamedTuple):
+    """Compiled forms of this process, one for each kernel and types of its arguments."""
+
+    loaded: int
+    compiled: int
+    folder: str  # of the cache
+
+
+_kernels: list[Any] = []
+
+
+def forms() -> Forms:
+    """Count what this process has loaded and compiled so far."""
+    loaded = sum(sum(kernel.stats.cache_hits.values()) for kernel in _kernels)
+    compiled = sum(sum(kernel.stats.cache_misses.values()) for kernel in _kernels)
+    return Forms(loaded, compiled, os.path.commonpath([kernel._cache.cache_path for kernel in _kernels] or ["."]))
 
 
 @cache
@@ -152,6 +186,9 @@ def _entries() -> type:
             base = os.path.join(self.cache_path, self._impl.filename_base)
             self._cache_file = Files(base, self._impl.locator.get_source_stamp())
 
+        def holds(self, sig: Any, target_context: Any) -> bool:
+            return os.path.exists(self._cache_file.path(self._index_key(sig, target_context.codegen())))
+
         def load_overload(self, sig: Any, target_context: Any) -> Any:
             # Numba brings up all its registries here, a fifth of a second in every process. They serve compilation,
             # which brings them up itself where nothing is found; to run, a kernel needs the memory manager only.
@@ -180,3 +217,153 @@ def _warn_uncached(why: str) -> None:
 def importable(cls: type) -> bool:
     """Can another process find this class by name? Only then can its kernel be cached."""
     return cls.__module__ != "__main__" and "<locals>" not in cls.__qualname__
+
+
+# When a kernel is compiled.
+
+MODES = ("always", "auto", "never")
+ROUNDS_PER_BYTE = 1500  # rounds of interpreted loops in the time that compiling a byte of Python's code takes
+ROUNDS_PER_CALL = 8  # in the time of a call of another function, such as a product with a row
+VALUES_PER_ROUND = 100  # values that are copied in the time of a round
+PASSES = 8  # over its values, which a kernel is expected to make at least
+
+_at_once: ContextVar[bool] = ContextVar("at_once", default=False)
+
+
+@contextmanager
+def at_once(now: bool = True) -> Iterator[None]:
+    """Compile the kernels that are called within it, also as a decorator: what they return decides the path of a rule.
+    ``now=False``: not necessarily, as for the certificate after that path."""
+    token = _at_once.set(now)
+    try:
+        yield
+    finally:
+        _at_once.reset(token)
+
+
+def compile_mode() -> str:
+    mode = os.environ.get("SEPARATRIX_COMPILE", "auto")
+    if mode not in MODES:
+        raise ValueError(f"SEPARATRIX_COMPILE: unknown value {mode!r}. Set it to 'always', 'auto' or 'never'.")
+    return mode
+
+
+class Tiers:
+    """Called by numba with the arguments of a kernel that has no compiled form for their types; returns what is to be
+    called: a compiled form, which numba remembers, or Python's."""
+
+    def __init__(self, kernel: Any, at_once: bool):
+        self.kernel, self.function, self.at_once = kernel, kernel.py_func, at_once
+        self.compile = kernel._compile_for_args
+        self.left: dict[Any, int] = {}  # rounds until each form is compiled
+        self.of_thread = threading.local()
+
+    def __call__(self, *arguments: Any) -> Callable:
+        mode = compile_mode()
+        if mode == "never":
+            return partial(self._interpret, None)
+        if mode == "always" or self.at_once or _at_once.get():
+            return self.compile(*arguments)
+        form = form_of(arguments)
+        if form not in self.left:
+            self.left[form] = 0 if self._in_cache(arguments) else self._counted()[1]
+        if self.left[form] <= PASSES * sum(array.size for array in arrays_in(arguments)):
+            return self.compile(*arguments)
+        return partial(self._interpret, form)
+
+    def _in_cache(self, arguments: tuple) -> bool:
+        from numba.core.typing.typeof import Purpose, typeof
+
+        signature = tuple(typeof(argument, Purpose.argument) for argument in arguments)
+        holds = getattr(self.kernel._cache, "holds", None)
+        return holds is not None and holds(signature, self.kernel.targetctx)
+
+    def _counted(self) -> tuple[Callable, int, "Rounds"]:
+        """This thread's form of the function that counts rounds, how many take the time of compiling, and the count."""
+        if not hasattr(self.of_thread, "counted"):
+            rounds, counted = Rounds(), dict[FunctionType, FunctionType]()
+            function = rounds.counting(self.function, counted)
+            size = sum(len(each.__code__.co_code) for each in counted)
+            self.of_thread.counted = function, ROUNDS_PER_BYTE * size, rounds
+        return self.of_thread.counted
+
+    def _interpret(self, form: Any, *arguments: Any) -> Any:
+        """Run it as Python. If that fails or takes too many rounds, compiled code begins anew with arrays as they were.
+
+        They are put back after an interrupt too, because callers never see a kernel half-way.
+        """
+        before = [(array, array.copy()) for array in arrays_in(arguments) if array.flags.writeable]
+        function, _, rounds = (self.function, 0, None) if form is None else self._counted()
+        if rounds is not None:
+            rounds.left = self.left[form] - sum(array.size for array, _ in before) // VALUES_PER_ROUND
+        try:
+            with np.errstate(all="ignore"):
+                value = function(*arguments)
+        except BaseException as error:
+            for array, values in before:
+                array[...] = values
+            if rounds is None or not isinstance(error, Exception):
+                raise
+        else:
+            if rounds is not None:
+                self.left[form] = rounds.left
+            return value
+        self.left[form] = 0
+        return self.kernel(*arguments)
+
+
+class TooManyRoundsError(Exception):
+    """What a kernel still has to do is work for compiled code."""
+
+
+class Rounds:
+    """Counts the rounds of ``for`` loops over ``range`` in functions of this package, and calls of other functions."""
+
+    left = 0
+
+    def charge(self, rounds: int) -> None:
+        self.left -= rounds
+        if self.left < 0:
+            raise TooManyRoundsError
+
+    def range(self, *bounds: Any) -> range:
+        rounds = range(*bounds)
+        self.charge(len(rounds) + 1)
+        return rounds
+
+    def counting(self, function: FunctionType, forms: dict[FunctionType, FunctionType]) -> FunctionType:
+        """A form of a function, and of all that it calls, which is counted."""
+        if function not in forms:
+            names = function.__globals__ | {"range": self.range}
+            code, defaults = function.__code__, function.__defaults__
+            forms[function] = FunctionType(code, names, function.__name__, defaults, function.__closure__)
+            for name in code.co_names:
+                called = names.get(name)
+                if isinstance(called, FunctionType) and called.__module__.startswith(__package__):
+                    names[name] = self._charged(self.counting(called, forms))
+        return forms[function]
+
+    def _charged(self, function: Callable) -> Callable:
+        def call(*arguments: Any) -> Any:
+            self.charge(ROUNDS_PER_CALL)
+            return function(*arguments)
+
+        return call
+
+
+def form_of(value: Any) -> Any:
+    """What compiled code of this value depends on."""
+    if isinstance(value, np.ndarray):
+        flags = value.flags
+        return value.dtype, value.ndim, flags.c_contiguous, flags.f_contiguous, flags.writeable
+    if isinstance(value, tuple):
+        return type(value), *(form_of(part) for part in value)
+    return type(value)
+
+
+def arrays_in(value: Any) -> Iterator[np.ndarray]:
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from arrays_in(part)

@@ -9,6 +9,7 @@ from scipy import sparse as sp
 from sklearn.utils import check_random_state
 
 from separatrix.certificates.certify import certify
+from separatrix.compile_cache import at_once
 from separatrix.data.memory import MemoryRows, as_rows
 from separatrix.dropin.handover import LARGEST_SEED, BeyondError, HandoverMixin
 from separatrix.online.loops import sgd_loop
@@ -116,6 +117,7 @@ class _Run:
         self.model, self.kind = model, KINDS[learning_rate]
         self.X, self.sparse = X, sp.issparse(X)
 
+    @at_once()
     def train(
         self, positive: np.ndarray, weight: Vector, coef: Vector, intercept: float, max_iter: int, rng: Any
     ) -> None:

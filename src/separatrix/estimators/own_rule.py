@@ -1,6 +1,7 @@
 """A rule of one's own."""
 
 from dataclasses import field
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,10 @@ from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.fit.declare import estimator
 from separatrix.fit.online import AdditiveClassifier
 from separatrix.fit.recipe import Recipe, Record
-from separatrix.rules.base import attribute
+from separatrix.rules.base import Scalars, attribute
 from separatrix.rules.perceptron import PerceptronRule
+
+FORMULAS = ("violates", "gain", "weighted_gain", "negligible", "keep")  # of a margin m and the scalars s
 
 
 @estimator
@@ -81,4 +84,29 @@ def checked_rule(rule: Any) -> Any:
             "violates(self, m, s) and gain(self, m, s)."
         )
     numbers: Any = [x if isinstance(x, np.ndarray) else float(x) for x in rule]
-    return type(rule)(*numbers)
+    checked = type(rule)(*numbers)
+    for formula in FORMULAS:
+        if hasattr(checked, formula):
+            _check_names(checked, formula)
+    return checked
+
+
+def _check_names(rule: Any, formula: str) -> None:
+    """Refuse a formula with a name that is not there, before a compiler reports it in a thousand words."""
+    scalars = Scalars(*[1.0] * len(Scalars._fields))
+    for m in (-1.0, 0.0, 1.0):  # both sides of the usual conditions
+        try:
+            getattr(rule, formula)(m, scalars)
+        except AttributeError as error:
+            known = getattr(error.obj, "_fields", ())
+            near = get_close_matches(str(error.name), known, 1)
+            hint = f"Did you mean {near[0]!r}?" if near else f"There are {', '.join(known)}."
+            what = "the rule" if error.obj is rule else type(error.obj).__name__
+            raise ValueError(
+                f"{type(rule).__name__}.{formula}: {what} has no {'parameter' if error.obj is rule else 'field'} "
+                f"{error.name!r}. {hint}"
+            ) from None
+        except NameError as error:
+            raise ValueError(f"{type(rule).__name__}.{formula}: {error}.") from None
+        except (ArithmeticError, ValueError, TypeError):  # of these numbers, which are no real row's
+            continue

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from separatrix.compile_cache import at_once
 from separatrix.errors import DataError
 from separatrix.fit.declare import estimator
 from separatrix.fit.prediction import scores_of
@@ -117,6 +118,7 @@ class PiecewiseLinearMachine(LinearSeparator):
     }
 
     @fit_method
+    @at_once()
     def fit(self, X, y, sample_weight=None):
         """Fit the machine.
 

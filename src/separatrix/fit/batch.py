@@ -13,6 +13,7 @@ from separatrix.cancellation import OutOfTimeError, StoppedError, stoppable
 from separatrix.certificates.certificate import Certificate
 from separatrix.certificates.certify import certify, lower_bound
 from separatrix.certificates.prove import prove
+from separatrix.compile_cache import at_once
 from separatrix.errors import DataError
 from separatrix.fit.class_means import class_means, unmeasured
 from separatrix.fit.declare import estimator
@@ -216,6 +217,7 @@ class IterativeClassifier(BatchClassifier):
         return int(self.max_iter)
 
     @fit_method
+    @at_once()
     def fit(self, X, y=None, sample_weight=None, coef_init=None, intercept_init=None):
         """Fit the separator.
 

@@ -12,6 +12,7 @@ from separatrix.certificates.certificate import Certificate
 from separatrix.certificates.certify import certify, lower_bound
 from separatrix.certificates.theorems import Setting
 from separatrix.certificates.theory import Theory, theory_of, theory_of_budget, theory_of_one_pass, weighted_theory
+from separatrix.compile_cache import at_once
 from separatrix.data.memory import rows_together
 from separatrix.errors import DataError
 from separatrix.fit.averages import begin_half, end_half, length_of, remembering, with_mean
@@ -93,6 +94,7 @@ class OnlineClassifier(PartialFitMixin):
         return with_mean(self, self._recipe(record))
 
     @fit_method
+    @at_once()
     def fit(self, X, y=None, sample_weight=None, coef_init=None, intercept_init=None):
         """Fit the separator.
 
@@ -177,6 +179,7 @@ class OnlineClassifier(PartialFitMixin):
             for record in records:
                 record.state = record.state._replace(alpha=np.zeros(0))
 
+    @at_once(False)
     def _certify_fit(
         self,
         data: Data,

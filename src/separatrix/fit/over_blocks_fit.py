@@ -215,12 +215,11 @@ class _Mixing(_InOrder):
         while epoch < self.length.epochs:
             how = self.how if self.how.seed is None else self.how._replace(seed=(self.how.seed + epoch) % 2**31)
             work = partial(mixed_block, how, [p.seen for p in self.problems], self.problems[0].n_classes, vectors)
-            found: Mixture = self.data.rows.run(partial(work, updates))
+            found: Mixture = self.data.rows.run(partial(work, totals, updates, visits))
             epoch += 1
             visits += found.rows
-            vectors, totals, updates = found.vectors / found.blocks, totals + found.totals / found.blocks, (
-                updates + found.updates
-            )  # fmt: skip
+            vectors, totals = found.vectors / found.blocks, found.totals / found.blocks
+            updates = updates + found.updates
             converged = not found.fresh.any()
             after = 0 if converged or not takes_half(owner, self.recipe) else max(epoch - self.length.before, 0)
             sums += vectors if after else 0.0

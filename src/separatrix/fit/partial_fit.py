@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from separatrix.certificates.certificate import Certificate
 from separatrix.certificates.certify import accumulated, certify
+from separatrix.compile_cache import at_once
 from separatrix.errors import DataError, UnavailableError
 from separatrix.fit.averages import end_half
 from separatrix.fit.one_vs_one import gather, partial_fit_pairs
@@ -36,6 +37,7 @@ class PartialFitMixin(LinearSeparator):
 
     @available_if(_offers_partial_fit)
     @fit_method
+    @at_once()
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """One pass over a block of data, continuing from the blocks before.
 

@@ -326,5 +326,5 @@ def is_complete(fitted: Any) -> bool:
 
 def why_stopped(reasons: list[str]) -> str:
     """How a fit of several problems ended: as the one that ended worst."""
-    order = {"interrupted": 0, "callback": 1, "converged": 3}
-    return min(reasons, key=lambda r: order.get(r, 2))
+    order = {"interrupted": 0, "callback": 1, "max_time": 2, "converged": 4}
+    return min(reasons, key=lambda r: order.get(r, 3))

@@ -9,7 +9,8 @@ Mixed: in every epoch each block runs the rule from the same vector, and the nex
 
 For the Perceptron on separable data the mistakes of all epochs, each divided by S, are at most (R/gamma)^2 (theorem 3
 of that paper), so that it ends; a block's vector is a sum of patterns with multipliers >= 0, so the mean is, and the
-sum of these multipliers bounds the margin from above as in a single run.
+sum of these multipliers bounds the margin from above as in a single run. A rule that shrinks its vector shrinks the
+multipliers of earlier epochs too, so every block goes on from their sum, and from the updates and visits of all.
 """
 
 from collections.abc import Iterator
@@ -19,7 +20,18 @@ import numpy as np
 
 from separatrix.online.kesler_training import MachineTraining
 from separatrix.online.loops.averaging import Nothing, known_mean
-from separatrix.online.loops.state import CONVERGED, EPOCHS, EXHAUSTED, FRESH, NORM2, TOTAL, UPDATES, VISITS, State
+from separatrix.online.loops.state import (
+    CONVERGED,
+    EPOCHS,
+    EXHAUSTED,
+    FACTOR,
+    FRESH,
+    NORM2,
+    TOTAL,
+    UPDATES,
+    VISITS,
+    State,
+)
 from separatrix.online.training import Training, unit_scale2
 from separatrix.passes.kesler_patterns import KeslerPatterns
 from separatrix.passes.patterns import Seen
@@ -81,21 +93,29 @@ class Course:
 
 
 def mixed_block(
-    how: BlockRule, seen: list[Seen], n_classes: int, vectors: np.ndarray, updates: np.ndarray, block: Any
+    how: BlockRule,
+    seen: list[Seen],
+    n_classes: int,
+    vectors: np.ndarray,
+    totals: np.ndarray,
+    updates: np.ndarray,
+    visits: int,
+    block: Any,
 ) -> Mixture:
     """One epoch over a block, for every problem; what travels to the blocks."""
-    found, totals, counts, fresh = [], [], [], []
-    for see, a, before in zip(seen, vectors, updates, strict=True):
+    found, sums, counts, fresh = [], [], [], []
+    for see, a, total, before in zip(seen, vectors, totals, updates, strict=True):
         patterns = see.patterns(block, n_classes)
         training = how.training(patterns, block.here().weight)
         training.start(a)
-        training.state.counts[UPDATES] = before
+        state = training.state
+        state.real[TOTAL], state.counts[UPDATES], state.counts[VISITS] = total, before, visits
         training.advance(training.rows, 2**62)
         found.append(training.vector)
-        totals.append(training.state.real[TOTAL])
-        counts.append(training.state.counts[UPDATES] - before)
+        sums.append(state.real[TOTAL] * state.real[FACTOR])
+        counts.append(state.counts[UPDATES] - before)
         fresh.append(counts[-1] > 0)
-    return Mixture(np.array(found), np.array(totals), np.array(counts), np.array(fresh, np.int64), block.n, 1)
+    return Mixture(np.array(found), np.array(sums), np.array(counts), np.array(fresh, np.int64), block.n, 1)
 
 
 def mixed_state(

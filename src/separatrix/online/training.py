@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.compile_cache import at_once
 from separatrix.data.memory import frozen
 from separatrix.online.loops import kernel
 from separatrix.online.loops.additive import SignedRows
@@ -46,6 +47,7 @@ WINDOW = 20  # epochs over which corrections are counted, to see whether they st
 class Training:
     """One binary problem in training: a rule, its patterns and the state between two pieces."""
 
+    @at_once()
     def __init__(
         self,
         patterns: Patterns,

@@ -11,6 +11,7 @@ from separatrix.app.cli.compare import compare
 from separatrix.app.cli.exit_status import INTERRUPTED, Program
 from separatrix.app.cli.explain import explain
 from separatrix.app.cli.fit import fit
+from separatrix.app.cli.precompile import precompile
 from separatrix.app.cli.predict import predict
 from separatrix.app.cli.reproduce import app as reproduce
 from separatrix.app.cli.sample import sample
@@ -43,7 +44,7 @@ def _program(
     """Linear separators with proofs: margins that are reached, bounds on the best one, and separability."""
 
 
-for _command in (fit, check, compare, predict, show, verify, studio, algorithms, explain, sample):
+for _command in (fit, check, compare, predict, show, verify, studio, algorithms, explain, sample, precompile):
     app.command()(_command)
 
 

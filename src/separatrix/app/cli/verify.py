@@ -1,5 +1,7 @@
 """``separatrix verify``: the proof again, from the data alone."""
 
+from typing import Any
+
 import typer
 
 from separatrix.app.cli import options, terminal
@@ -48,6 +50,7 @@ def verify(
             {
                 "holds": found.holds,
                 "same_data": found.same_data,
+                "differing_rows": found.differing,
                 "left_out": found.left_out,
                 "notes": found.notes,
                 "claims": {
@@ -58,8 +61,7 @@ def verify(
             }
         )
     else:
-        identity = "the data that" if found.same_data else "other data than"
-        rows = [("data", f"{found.table.source}: {identity} the model was fitted on")]
+        rows = [("data", f"{found.table.source}: {_identity(found)}")]
         if found.left_out:
             rows.append(
                 ("rows left out", f"{found.left_out:,} of {found.table.n:,}: the certificate gives them no weight")
@@ -73,3 +75,16 @@ def verify(
         )
         terminal.print_rows(terminal.console(), None, rows)
     raise typer.Exit(HOLDS if found.holds else FAILS)
+
+
+def _identity(found: Any) -> str:
+    """Whether this is the table of the fit, and how many rows differ."""
+    n, fitted = found.table.n, found.fitted_rows
+    if found.same_data:
+        return "the data that the model was fitted on"
+    if found.differing == 0 and n == fitted:
+        return "another file with the rows that the model was fitted on"
+    rows = "" if n == fitted or fitted is None else f"{n:,} rows instead of {fitted:,}"
+    differ = "" if found.differing is None else f"{found.differing:,} of {n:,} rows differ"
+    told = ", ".join(part for part in (rows, differ) if part)
+    return "this is not the table the model was fitted on" + (f": {told}" if told else "")

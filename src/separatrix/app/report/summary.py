@@ -135,6 +135,7 @@ def provenance(fit: Fit) -> dict[str, Any]:
     kept = ("data", "prepared", "separator", "train_accuracy", "cross_validated_accuracy")
     answer = {"separable": fit.answer.separable, "explanation": verdict_of(fit.answer)}
     found = {**{name: told[name] for name in kept}, "separability": answer}
+    found["data"] = {**found["data"], "row_checksums": fit.table.row_digests()}
     calibration = None if fit.cv is None else fit.cv.answers.calibration()
     return found if calibration is None else {**found, "calibration": calibration.as_dict()}
 

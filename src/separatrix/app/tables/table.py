@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from separatrix.persistence.limits import check_unpacked, most_unpacked
 NEVER_TOO_MANY = 20  # classes that are never too many
 ROWS_OF_A_CLASS = 10  # on average, so that whole numbers may be names of classes
 MOST_NUMBERED = 1000  # classes that whole numbers without gaps may name
+MOST_DIGESTS = 10_000  # rows whose checksums a model file keeps: about 100 KB
 LONGEST_LABEL = 1000  # characters of a label: an array of text is as wide as its longest one
 
 
@@ -85,6 +87,13 @@ class Table:
             "not_missing": list(self.not_missing),
             "units": self.units,
         }
+
+    def row_digests(self) -> list[int]:
+        """A checksum of each row with its label, to tell which rows of another table differ; none of large tables."""
+        if self.n > MOST_DIGESTS or self.y is None or not self.framed:
+            return []
+        labels = self.y.tolist()
+        return [crc32(repr((*row, str(label))).encode()) for row, label in zip(self.X.iter_rows(), labels, strict=True)]
 
     @property
     def nbytes(self) -> int:

@@ -1,5 +1,6 @@
 """The proof again, from the data alone: the claims that a fitted separator makes, each with what it is about."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,8 @@ class Verified:
 
     table: Table
     same_data: bool
+    differing: int | None  # rows that are not among those of the fit, None if that is not known
+    fitted_rows: int | None
     left_out: int  # rows that a certificate gives the weight 0: it says nothing of them
     claims: dict[str, Verification]
     separator: Any  # whose claims they are
@@ -65,8 +68,16 @@ def verify(model: str | Path, data: Any, independent: bool = False, **reading: A
             claims |= {f"{name}, by what predicts": found for name, found in own.items()}
         weights = [c.sample_weight for c in separator.certificates_ if c.sample_weight is not None]
         left_out = max((int(np.sum(np.asarray(w) == 0)) for w in weights), default=0)
-    same = (file.provenance.get("data") or {}).get("sha256") == table.digest
-    return Verified(table, same, left_out, claims, separator, notes)
+    told = file.provenance.get("data") or {}
+    same, rows = told.get("sha256") == table.digest, told.get("rows")
+    differing = 0 if same else _differing(table, told.get("row_checksums") or [])
+    return Verified(table, same, differing, rows, left_out, claims, separator, notes)
+
+
+def _differing(table: Table, fitted: list[int]) -> int | None:
+    """Rows of the table that are not among those with the given checksums."""
+    found = table.row_digests()
+    return sum((Counter(found) - Counter(fitted)).values()) if found and fitted else None
 
 
 def vector_names(separator: Any) -> list[str]:

@@ -82,7 +82,7 @@ def greedy_kernel(key: str) -> Any:
             status = end_visit(state.counts, order, status)
         return status
 
-    return compiled(run)
+    return compiled(run, at_once=True)
 
 
 @on_first_use
@@ -118,4 +118,4 @@ def greedy_dual_kernel(key: str) -> Any:
             status = end_visit(state.counts, order, status)
         return status
 
-    return compiled(run)
+    return compiled(run, at_once=True)

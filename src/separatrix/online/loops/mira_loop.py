@@ -82,4 +82,4 @@ def together_kernel(key: str) -> Any:
             status = next_row(count, order, status)
         return status
 
-    return compiled(run)
+    return compiled(run, at_once=True)

@@ -31,4 +31,4 @@ def epoch(key: str) -> Any:
                 updates += 1
         return updates
 
-    return compiled(run)
+    return compiled(run, at_once=True)

@@ -73,4 +73,4 @@ def least_squares_kernel(key: str) -> Any:
         state.real[NORM2] = squared_length(a)
         return status
 
-    return compiled(run)
+    return compiled(run, at_once=True)

@@ -84,4 +84,4 @@ def epochs(key: str) -> Any:
                 return epoch + 1, STOPPED
         return budget, RUNNING
 
-    return compiled(run)
+    return compiled(run, at_once=True)

@@ -110,4 +110,4 @@ def winnow_kernel(key: str) -> Any:
             status = end_visit(state.counts, order, status)
         return status
 
-    return compiled(run)
+    return compiled(run, at_once=True)
