@@ -32,9 +32,9 @@ from separatrix import (
     RecursiveLeastSquares,
     VotedPerceptron,
     dropin,
+    fewest_errors,
     max_margin_path,
     negative_margin,
-    rows_to_remove,
     separability,
 )
 
@@ -153,8 +153,8 @@ def cases() -> list[Case]:
         Case("separability, few rows per column", separability, (1500, 1000, 2)),
         Case("separability, many classes", separability, (50_000, 60, 15)),
         Case("separability, sparse", separability, (20_000, 3_000, 2), density=1e-2),
-        Case("rows_to_remove", rows_to_remove, tall),
-        Case("rows_to_remove, few rows", rows_to_remove, (300, 10, 2)),
+        Case("fewest_errors", fewest_errors, tall),
+        Case("fewest_errors, few rows", fewest_errors, (300, 10, 2)),
         Case("negative_margin", negative_margin, (3_000, 40, 2)),
         Case("negative_margin, large", negative_margin, (40_000, 100, 2)),
         *endless(),

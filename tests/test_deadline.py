@@ -19,9 +19,9 @@ from separatrix import (
     MaxMargin,
     VotedPerceptron,
     cancellation,
+    fewest_errors,
     max_margin_path,
     negative_margin,
-    rows_to_remove,
     separability,
 )
 from separatrix.certificates import negative_margin as hulls
@@ -196,14 +196,14 @@ def test_the_proof_before_the_search_has_the_same_deadline(monkeypatch, clock):
 
 
 def test_a_search_for_rows_has_one_deadline(monkeypatch, clock):
-    from separatrix.certificates import removal
+    from separatrix.certificates import packing
 
-    calls = counted(monkeypatch, clock, removal, "decide")
+    calls = counted(monkeypatch, clock, packing, "decide")
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(200, 3)), rng.integers(0, 2, 200)
-    answer = rows_to_remove(X, y, max_time=3.5)
+    X, y = rng.normal(size=(200, 12)), rng.integers(0, 2, 200)
+    answer = fewest_errors(X, y, max_time=3.5)
     assert len(calls) < 12
-    assert 1 <= answer.at_least <= answer.at_most == len(answer.rows)
+    assert 1 <= answer.lower <= answer.upper == len(answer.rows)
     rest = np.setdiff1d(np.arange(200), answer.rows)
     assert len(set(y[rest])) < 2 or separability(X[rest], y[rest]).separable
 

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
-from separatrix import Certificate, DataError, KernelMaxMargin, MaxMargin, VotedPerceptron, rows_to_remove, separability
+from separatrix import Certificate, DataError, KernelMaxMargin, MaxMargin, VotedPerceptron, fewest_errors, separability
 from separatrix.certificates import checker, verification
 from separatrix.certificates.checker import check
 from separatrix.data import from_blocks, open_files
@@ -75,7 +75,7 @@ def test_data_that_float64_does_not_hold(name):
     X = ROUNDED[name]
     if name == "wide floats" and np.finfo(np.longdouble).eps == np.finfo(np.float64).eps:
         pytest.skip("no wide floats here")
-    for question in (separability, MaxMargin(C=INF).fit, rows_to_remove):
+    for question in (separability, MaxMargin(C=INF).fit, fewest_errors):
         with pytest.raises(DataError):
             question(X, [0, 1])
     for kernel in (None, LINEAR):

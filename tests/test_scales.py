@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from cases import EVERYONE
 from sklearn.exceptions import ConvergenceWarning
 
-from separatrix import MaxMargin, max_margin_path, negative_margin, rows_to_remove, separability
+from separatrix import MaxMargin, fewest_errors, max_margin_path, negative_margin, separability
 from separatrix.dropin import SVC, LinearSVC, Perceptron
 from separatrix.errors import DataError, SeparatrixError
 
@@ -22,6 +22,7 @@ METHODS = [
     "predict",
     "decision_function",
     "signed_distance",
+    "radius",
     "classes_claiming",
     "is_ambiguous",
     "predict_proba",
@@ -88,13 +89,13 @@ def test_fits_of_drop_ins(cls, size):
 @pytest.mark.parametrize("layout", [np.asarray, sp.csr_matrix])
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_every_function(size, layout, fit_intercept):
-    """Small data get an answer from `separability` and `rows_to_remove`, whatever their size."""
+    """Small data get an answer from `separability` and `fewest_errors`, whatever their size."""
     data, options = layout(X * size), {"fit_intercept": fit_intercept}
     for y in LABELS.values():
         assert not refusal(separability, data, y, **options)
         refusal(max_margin_path, data, y, [1e-3, 1.0, np.inf], **options)
         if len(np.unique(y)) == 2:
-            assert not refusal(rows_to_remove, data, y, **options)
+            assert not refusal(fewest_errors, data, y, **options)
             separable = separability(data, y, **options).separable
             assert bool(refusal(negative_margin, data, y, **options)) == separable
 
@@ -115,7 +116,7 @@ def test_a_tiny_weight_is_named():
             MaxMargin(**options).fit(X, LABELS["three"], sample_weight=weight)
 
 
-@pytest.mark.parametrize("function", [rows_to_remove, negative_margin])
+@pytest.mark.parametrize("function", [fewest_errors, negative_margin])
 def test_labels_are_checked(function):
     for y in ([0, 1, 0], [0, "a", 1, 0], None, [[0, 1]] * 4, np.array([0, 1, "b", 1], object)):
         with pytest.raises(ValueError, match=r"labels|inconsistent numbers|label per row"):

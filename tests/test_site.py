@@ -40,6 +40,7 @@ QUESTIONS = {
     "what is Delta": "learn/soft_margins",
     "convergence theorem proof": "learn/perceptron",
     "class weight imbalance": "start/imbalance",
+    "fewest training errors of a linear classifier": "learn/fewest_errors",
     "Perfect separation detected, results not available": "start/separation",
     "fitted probabilities numerically 0 or 1 occurred": "start/separation",
     "lbfgs failed to converge": "start/separation",
@@ -80,7 +81,7 @@ def found(query):
     language, index = SearchEnglish({}), search_index()
     hits = None
     for word in re.findall(r"\w+", query.lower()):
-        if word in language.stopwords or (len(word) < 3 and not word.isdigit()):
+        if word in language.stopwords or len(word) < 3 or word.isdigit():  # as searchtools.js does
             continue
         stem = language.stem(word)
         of_word = set()

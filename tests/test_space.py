@@ -8,12 +8,13 @@ import pytest
 import scipy.sparse as sp
 from cases import ORDERS, PROBLEMS, blobs_2d, each_dtype, each_order, margin_6d, overlapping
 from scipy.optimize import minimize, minimize_scalar
+from sklearn.datasets import load_iris
 
-from separatrix import Hyperplane
+from separatrix import Hyperplane, Perceptron
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.solvers.problem import best_bias
 from separatrix.space import is_finite, per_length
-from separatrix.theory import Space, best_gamma, objective, slacks, soft_measures
+from separatrix.theory import Space, best_gamma, design_matrix, objective, slacks, soft_measures
 
 each_seed = pytest.mark.parametrize("seed", range(20))
 
@@ -303,3 +304,40 @@ def test_the_best_bias_is_a_minimum(seed):
     b = best_bias(m, labels, weight)
     assert slope(b) < 1e-14
     assert abs(best_bias(m + labels * b, labels, weight)) < 1e-14
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int64])
+@pytest.mark.parametrize("rho", [0.0, 1.0, 3.0])
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_matrix, sp.csr_array, sp.csc_matrix])
+def test_the_design_matrix_holds_the_patterns(layout, rho, kind):
+    X, y = np.array([[1, 0, 2], [0, 3, 0], [4, 0, -1]], dtype=kind), np.array(["b", "a", "b"])
+    Y = design_matrix(layout(X), y, rho)
+    assert Y.dtype == (kind if kind is np.float32 else np.float64)
+    whole = Y.toarray() if sp.issparse(Y) else Y
+    assert sp.issparse(Y) == sp.issparse(layout(X))
+    expected = np.array([[1.0], [-1.0], [1.0]]) * np.column_stack([X, np.full(3, rho)])
+    np.testing.assert_array_equal(whole, expected if rho else expected[:, :3])
+
+
+def test_the_margins_of_a_fit_are_products_with_the_design_matrix():
+    X, y = load_iris(return_X_y=True)
+    model = Perceptron(intercept_scaling=2.0).fit(X, y == 0)
+    a = np.append(model.coef_[0], model.intercept_ / 2.0)
+    m = design_matrix(X, y == 0, rho=2.0) @ a
+    assert m.min() / np.linalg.norm(a) == pytest.approx(model.directional_margin_, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "rho", "words"),
+    [
+        ([[1.0], [2.0]], [0, 1, 1], 1.0, "2 rows and y has shape"),
+        ([1.0, 2.0], [0, 1], 1.0, "must be a matrix of numbers"),
+        ([["a"], ["b"]], [0, 1], 1.0, "must be a matrix of numbers"),
+        ([[1.0], [2.0], [3.0]], [0, 1, 2], 1.0, "exactly 2 classes"),
+        ([[1.0], [2.0]], [0, 1], -1.0, "finite and not negative"),
+        ([[1.0], [2.0]], [0, 1], float("nan"), "finite and not negative"),
+    ],
+)
+def test_what_has_no_design_matrix_is_refused(X, y, rho, words):
+    with pytest.raises(ValueError, match=words):
+        design_matrix(X, y, rho)

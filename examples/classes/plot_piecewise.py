@@ -29,4 +29,16 @@ for ax, pieces in zip(axes, (1, 2, 6), strict=True):
     ax.scatter(*X[y == 0].T, s=8, color="C0")
     ax.scatter(*X[y == 1].T, s=8, color="C1", marker="^")
     ax.set(title=f"pieces per class: {pieces}, accuracy {model.score(X, y):.0%}", xticks=[], yticks=[])
+
+x = np.linspace(-3, 3, 200)
+figure, ax = plt.subplots(figsize=(6.4, 3.4))
+for values, colour, style, name in (
+    (-x - 1, "C0", "-", "$g_{11} = -x - 1$"),
+    (x - 1, "C0", "--", "$g_{12} = x - 1$"),
+    (0 * x, "C1", "-", "$g_{21} = 0$"),
+):
+    ax.plot(x, values, color=colour, ls=style, label=name)
+ax.axvspan(-1, 1, color="C1", alpha=0.15)
+ax.set(title="one dimension: the first class wins outside of the band", xlabel="x", ylim=(-2, 2))
+ax.legend(loc="upper center", ncols=3)
 plt.show()

@@ -7,7 +7,7 @@ approximation to the difference of the posterior probabilities.
 
 In one dimension the posterior is an S. A line is a poor approximation; a polynomial, that is least squares on more
 functions of the same feature, comes nearer where the data are. `LeastSquares` clips what leaves the range from 0 to
-1.
+1. Above are the densities of the two classes; least squares comes nearest where they are large.
 """
 
 import matplotlib.pyplot as plt
@@ -23,7 +23,11 @@ y = np.repeat([0, 1], 2000)
 at = np.linspace(-4, 4.5, 300)[:, None]
 dense = [np.exp(-((at[:, 0] - m) ** 2) / (2 * s**2)) / s for m, s in ((-1, 0.8), (1.2, 1.0))]
 
-figure, ax = plt.subplots()
+figure, (top, ax) = plt.subplots(2, 1, figsize=(6.4, 6.2), sharex=True, height_ratios=[1, 2])
+for k, name in enumerate(("first class", "second class")):
+    top.plot(at, dense[k] / np.sqrt(2 * np.pi), color=f"C{k + 3}", label=name)
+top.set(ylabel="density")
+top.legend()
 ax.plot(at, dense[1] / (dense[0] + dense[1]), "k", lw=3, alpha=0.4, label="the true posterior")
 for degree, style in ((1, "C1-"), (3, "C0--"), (7, "C2-.")):
     model = make_pipeline(PolynomialFeatures(degree, include_bias=False), LeastSquares()).fit(x, y)

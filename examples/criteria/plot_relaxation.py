@@ -46,4 +46,23 @@ for ax, eta in zip(axes, (0.5, 1.0, 1.7), strict=True):
         xlabel="$a_1$",
     )
 axes[0].set_ylabel("$a_2$")
+
+solution, y = np.array([5.0, 5.5]), Y[1]
+a = np.array([0.6, 3.4])
+r = (b - a @ y) / np.linalg.norm(y)
+after = a + 1.6 * r * y / np.linalg.norm(y)
+figure, ax = plt.subplots(figsize=(6.4, 5.2))
+ax.contourf(xs, ys, least, [b, np.inf], colors=["C2"], alpha=0.25)
+ax.axline(b * y / (y @ y), b * y / (y @ y) + np.array([-y[1], y[0]]), color="0.4")
+ax.annotate("", after, a, arrowprops={"arrowstyle": "->", "color": "C0", "lw": 2})
+for point, name in ((a, "$a(k)$"), (after, "$a(k+1)$"), (solution, r"$\hat a$")):
+    ax.plot(*point, "o", color="C0")
+    ax.annotate(name, point, (4, 6), textcoords="offset points")
+for point, name in ((a, r"$|a(k) - \hat a|$"), (after, r"$|a(k+1) - \hat a|$")):
+    ax.add_patch(plt.Circle(solution, np.linalg.norm(point - solution), fill=False, ls="--", color="C1"))
+    ax.plot(*np.array([point, solution]).T, color="C1", lw=1, label=f"{name} = {np.linalg.norm(point - solution):.2f}")
+ax.text(*((a + after) / 2 + [0.15, -0.5]), r"$\eta\, r(k)$", color="C0")
+ax.text(3.7, 4.3, "$a \\cdot y^k = b$", color="0.3", rotation=54)
+ax.set(xlim=(-1.5, 7), ylim=(-1.5, 7), aspect="equal", xlabel="$a_1$", ylabel="$a_2$")
+ax.legend(loc="lower right")
 plt.show()

@@ -9,6 +9,8 @@ there is sqrt(2), all four points are support vectors with multiplier 1/8, and t
 the two axes.
 """
 
+from itertools import combinations
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -37,4 +39,28 @@ right.set(
     xlim=(-2.5, 2.5),
     ylim=(-2.5, 2.5),
 )
+
+root = np.sqrt(2)
+features = {
+    r"$\sqrt{2} x_1$": root * X[:, 0],
+    r"$\sqrt{2} x_2$": root * X[:, 1],
+    r"$\sqrt{2} x_1 x_2$": root * X[:, 0] * X[:, 1],
+    "$x_1^2$": X[:, 0] ** 2.0,
+    "$x_2^2$": X[:, 1] ** 2.0,
+}
+first, _, product, *_ = features
+pairs = [pair for pair in combinations(features, 2) if pair != (first, product)]
+figure, axes = plt.subplots(3, 3, figsize=(9, 8.5))
+for ax, pair in zip(axes.ravel(), pairs, strict=True):
+    points = np.column_stack([features[name] for name in pair])
+    ax.scatter(*points[y == 0].T, s=90, color="C0", edgecolors="k")
+    ax.scatter(*points[y == 1].T, s=50, color="C1", marker="^", edgecolors="k")
+    if product in pair:
+        draw = ax.axvline if pair[0] == product else ax.axhline
+        for value in (-root, root):
+            draw(value, color="k", ls="--")
+        ax.set_title("$g = -1$ and $g = 1$")
+    else:
+        ax.set_title("no lines")
+    ax.set(xlabel=pair[0], ylabel=pair[1], xlim=(-2.4, 2.4), ylim=(-2.4, 2.4))
 plt.show()

@@ -45,8 +45,8 @@ _HOMES = {
     "separatrix.persistence.export": ["export"],
     "separatrix.persistence.files": ["load", "save"],
     "separatrix.geometry": ["Hyperplane"],
+    "separatrix.certificates.fewest_errors": ["FewestErrors", "fewest_errors"],
     "separatrix.certificates.negative_margin": ["NegativeMargin", "negative_margin"],
-    "separatrix.certificates.removal": ["SeparabilityDistance", "rows_to_remove"],
     "separatrix.certificates.separability": ["Separability", "separability"],
     "separatrix.certificates.separation": ["Separation"],
     "separatrix.certificates.theory": ["Theory"],
@@ -114,10 +114,10 @@ if "skl2onnx" in sys.modules:
 if TYPE_CHECKING:
     from separatrix.certificates.certificate import Certificate as Certificate
     from separatrix.certificates.certificate import Verification as Verification
+    from separatrix.certificates.fewest_errors import FewestErrors as FewestErrors
+    from separatrix.certificates.fewest_errors import fewest_errors as fewest_errors
     from separatrix.certificates.negative_margin import NegativeMargin as NegativeMargin
     from separatrix.certificates.negative_margin import negative_margin as negative_margin
-    from separatrix.certificates.removal import SeparabilityDistance as SeparabilityDistance
-    from separatrix.certificates.removal import rows_to_remove as rows_to_remove
     from separatrix.certificates.separability import Separability as Separability
     from separatrix.certificates.separability import separability as separability
     from separatrix.certificates.separation import Separation as Separation

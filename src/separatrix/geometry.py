@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from separatrix.errors import DataError
 from separatrix.space import Space, Vector, signs
+from separatrix.space import norm as length
 
 Matrix = NDArray[Any]
 
@@ -54,6 +55,15 @@ class Hyperplane:
         """(w.x + b) / |w|: positive on the side to which w points."""
         return (np.asarray(_rows(X) @ self.w, dtype=np.float64) + self.b) / np.linalg.norm(self.w)
 
+    def radius(self, X: Any, norm: float = 2) -> Vector:
+        """Return how far each row may move before it is on the hyperplane, in the norm 2, 1 or inf.
+
+        >>> Hyperplane([3.0, 4.0], -5.0).radius([[3.0, 4.0]], norm=float("inf"))
+        array([2.85714286])
+        """
+        scores = np.asarray(_rows(X) @ self.w, dtype=np.float64) + self.b
+        return np.abs(scores) / dual_lengths(self.w[None], norm)[0]
+
     def project(self, X: ArrayLike) -> NDArray[np.float64]:
         """The nearest point of the hyperplane to each row (DHS problem 3): ``x - g(x) w/|w|^2``."""
         X = np.asarray(X, dtype=np.float64)
@@ -68,6 +78,15 @@ class Hyperplane:
         """min_k u.y_k with u the unit vector of (w, b/intercept_scaling) in the augmented space."""
         a = Space(intercept_scaling).join(self.w, self.b)
         return self.geometric_margin(X, y) * float(np.linalg.norm(self.w) / np.linalg.norm(a))
+
+
+def dual_lengths(W: NDArray[np.float64], norm: float) -> Vector:
+    """Return by how much each row w of W changes w.x at most, if x moves by 1 in this norm."""
+    if norm not in (1, 2, np.inf):
+        raise ValueError(f"norm={norm!r} must be 1, 2 or inf (numpy.inf).")
+    if norm == 1:
+        return np.abs(W).max(axis=1)
+    return np.abs(W).sum(axis=1) if norm == np.inf else np.array([length(w) for w in W])
 
 
 def _rows(X: Any) -> Any:

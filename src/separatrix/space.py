@@ -6,10 +6,11 @@ this module holds the vectors' side of it, `separatrix.passes.plain_patterns` th
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from scipy.linalg.blas import ddot
 
 from separatrix.errors import DataError
@@ -111,6 +112,52 @@ def signs(y: ArrayLike) -> Vector:
             "has a certificate of its own: model.certificates_[k].verify(X, y == model.classes_[k])."
         )
     return np.where(y == values[1], 1.0, -1.0)
+
+
+def design_matrix(X: Any, y: ArrayLike, rho: float = 1.0) -> Any:
+    """Return the matrix Y whose rows are the patterns ``l_k (x_k, rho)``: augmented and reflected rows.
+
+    A vector ``a`` separates if every entry of ``Y @ a`` is positive; ``a`` of a fitted model is ``coef_[0]`` followed
+    by ``intercept_[0] / rho``.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n, d)
+        The rows. Sparse rows give a CSR matrix; ``float32`` stays ``float32``.
+    y : array-like of shape (n,)
+        Labels of two classes. The larger label has l_k = +1, so that labels 1 and 2 give -1 times the Y of a book
+        that reflects the second class.
+    rho : float, default=1.0
+        The augmenting constant, ``intercept_scaling`` of the estimators. 0 leaves the last column out.
+
+    Returns
+    -------
+    ndarray or csr_matrix of shape (n, d + 1), or (n, d) for rho = 0
+
+    Examples
+    --------
+    >>> from separatrix.theory import design_matrix
+    >>> design_matrix([[1.0, 2.0], [3.0, 1.0]], ["b", "a"])
+    array([[ 1.,  2.,  1.],
+           [-3., -1., -1.]])
+    """
+    kept: Any = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
+    if kept.ndim != 2 or kept.dtype.kind not in "fiub":
+        raise DataError(f"design_matrix: X must be a matrix of numbers (got {kept.ndim}-d, {kept.dtype}). Reshape X.")
+    labels = signs(y)
+    if labels.shape != kept.shape[:1]:
+        raise DataError(
+            f"design_matrix: X has {kept.shape[0]} rows and y has shape {labels.shape}. Give one label for each row."
+        )
+    if not (math.isfinite(rho) and rho >= 0):
+        raise ValueError(f"design_matrix: rho must be finite and not negative (got {rho!r}). Use 1, or 0 for no bias.")
+    kind = kept.dtype if kept.dtype.kind == "f" else np.dtype(np.float64)
+    column = labels[:, None].astype(kind)
+    if not sparse.issparse(kept):
+        return column * np.column_stack([kept.astype(kind), np.full(len(kept), rho, dtype=kind)][: 2 if rho else 1])
+    reflected = sparse.csr_array(kept.astype(kind).multiply(column))
+    whole = sparse.hstack([reflected, sparse.csr_array(column * kind.type(rho))]) if rho else reflected
+    return sparse.csr_matrix(whole) if isinstance(X, sparse.spmatrix) else sparse.csr_array(whole)
 
 
 def slacks(margins: Vector, gamma: float) -> Vector:

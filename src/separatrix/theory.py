@@ -8,7 +8,7 @@ from separatrix.solvers.criteria import (
     RelaxationCriterion,
     SquaredErrorCriterion,
 )
-from separatrix.space import Space, best_gamma, objective, slacks, soft_measures
+from separatrix.space import Space, best_gamma, design_matrix, objective, slacks, soft_measures
 
 __all__ = [
     "Criterion",
@@ -19,6 +19,7 @@ __all__ = [
     "Space",
     "SquaredErrorCriterion",
     "best_gamma",
+    "design_matrix",
     "objective",
     "quadric",
     "slacks",

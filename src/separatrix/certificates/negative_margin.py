@@ -18,8 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from separatrix.cancellation import Clock, OutOfTimeError, check_cancelled, limited, run_in_thread
 from separatrix.certificates.certify import SLACK, plain_margin
-from separatrix.certificates.removal import two_classes
-from separatrix.certificates.separability import check_switch, separability
+from separatrix.certificates.separability import check_switch, check_table, separability
 from separatrix.data.memory import MemoryRows
 from separatrix.errors import DataError
 from separatrix.passes.patterns import EPS, TINY
@@ -100,6 +99,15 @@ def negative_margin(
         if decided.separable is None:
             raise DataError("Whether a hyperplane separates the classes could not be decided. Raise max_time.")
         return _in_units(Patterns(MemoryRows(X), labels, Space(float(intercept_scaling) if fit_intercept else 0.0)))
+
+
+def two_classes(X: Any, y: ArrayLike) -> tuple[Any, Vector]:
+    """The rows, checked, and their labels as -1 and +1."""
+    X, labels = check_table(X, y)
+    classes = np.unique(labels)
+    if len(classes) != 2:
+        raise DataError(f"The best margin is that of two classes; these data have {len(classes)}.")
+    return X, np.where(labels == classes[1], 1.0, -1.0)
 
 
 def _in_units(patterns: Patterns) -> NegativeMargin:

@@ -15,7 +15,7 @@ from separatrix.fit.rates import POWERS, rate_function
 from separatrix.fit.separator import Data
 from separatrix.fit.sklearn_api import NOT_NEGATIVE, POSITIVE, between, one_of
 from separatrix.passes.plain_patterns import Patterns
-from separatrix.solvers.batch_descent import METHODS, Descent, PassedDescent, safe_rate
+from separatrix.solvers.batch_descent import METHODS, NEWTON, Descent, PassedDescent, safe_rate
 from separatrix.solvers.criteria import (
     Criterion,
     PerceptronCriterion,
@@ -192,8 +192,9 @@ class GradientDescent(ClassWeightMixin, IterativeClassifier):
     which minimises the second-order expansion of J along the gradient. ``"newton"``: ``a -= H^-1 grad J``; where the
     Hessian H is singular (fewer violated patterns than dimensions, or dependent features) the shortest of the steps
     that minimise the expansion is taken, and ``n_singular_`` counts how often; a step that would raise J, which is only
-    piecewise quadratic, is halved until it does not. It converges when a step is no longer
-    than ``step_tol |a|``, or no pattern is violated.
+    piecewise quadratic, is halved until it does not. ``"undamped-newton"``: never halved, as algorithm 2 is printed;
+    on J_q and J_r it may repeat its vectors for ever. It converges when a step is no longer than ``step_tol |a|`` or
+    shorter than ``theta``, or no pattern is violated.
 
     The criteria, sums over the patterns with ``a.y <= margin`` except for the last:
 
@@ -212,13 +213,15 @@ class GradientDescent(ClassWeightMixin, IterativeClassifier):
     eta : float, "1/k", "k", callable or "auto", default="auto"
         The rate of ``"gradient"``, as it is; the other methods have none. "auto": 1/lambda_max of the Hessian with
         every pattern violated, half of the largest rate that cannot diverge; J_p, which has none, knows no limit.
-    method : {"auto", "gradient", "newton", "optimal-step"}, default="auto"
+    method : {"auto", "gradient", "newton", "optimal-step", "undamped-newton"}, default="auto"
         The procedure. "auto": Newton's method up to 3,000 columns, and the optimal step beyond; the gradient if a rate
         ``eta`` is given, or the criterion has no Hessian.
     margin : float, default=1.0
         The b of the criterion.
     step_tol : float, default=1e-4
         Relative length of a step at which to stop.
+    theta : float, default=0.0
+        The threshold of algorithms 1 and 2: a step shorter than this, whatever the length of a, ends the fit.
     {class_weight}
     {batch}
     {epochs}
@@ -254,6 +257,7 @@ class GradientDescent(ClassWeightMixin, IterativeClassifier):
     method: str = "auto"
     margin: float = 1.0
     step_tol: float = 1e-4
+    theta: float = field(default=0.0, kw_only=True)
     checkpoint: Any = field(default=None, kw_only=True)
 
     _takes_homes = True
@@ -267,6 +271,7 @@ class GradientDescent(ClassWeightMixin, IterativeClassifier):
         "method": [one_of("auto", *METHODS)],
         "margin": [NOT_NEGATIVE],
         "step_tol": [NOT_NEGATIVE],
+        "theta": [NOT_NEGATIVE],
     }
 
     def _criterion(self) -> Criterion:
@@ -283,7 +288,7 @@ class GradientDescent(ClassWeightMixin, IterativeClassifier):
         return "newton" if features <= LARGEST_HESSIAN else "optimal-step"
 
     def _has_multipliers(self) -> bool:
-        return self._criterion().additive and self._procedure(self.n_features_in_) != "newton"
+        return self._criterion().additive and self._procedure(self.n_features_in_) not in NEWTON
 
     def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
         criterion, method = self._criterion(), self._procedure(self.n_features_in_)
@@ -294,7 +299,7 @@ class GradientDescent(ClassWeightMixin, IterativeClassifier):
             )
         if np.ndim(criterion.margin) and not data.here:
             raise DataError("A margin for each row cannot be given where rows live elsewhere: give one number.")
-        if method == "newton" and patterns[0].d > LARGEST_HESSIAN:
+        if method in NEWTON and patterns[0].d > LARGEST_HESSIAN:
             raise DataError(
                 f"Newton's method needs a Hessian of {patterns[0].d + 1} x {patterns[0].d + 1}; at most "
                 f'{LARGEST_HESSIAN} columns are supported. method="optimal-step" needs only passes over the data.'
@@ -318,6 +323,7 @@ class GradientDescent(ClassWeightMixin, IterativeClassifier):
                 rate,
                 method=method,
                 tol=float(self.step_tol),
+                theta=float(self.theta),
                 enough=float(criterion.margin) if criterion.additive else np.inf,
                 start=start,
             )

@@ -1,5 +1,6 @@
 """Rules whose weights are a steep function of a sum of patterns: for many features of which few matter."""
 
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from separatrix.online.loops.winnow_loop import Sinh
 from separatrix.online.training import Training
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.rules.p_norm import AlmaPRule, PNormRule, p_norm_radius
-from separatrix.rules.winnow import WinnowRule
+from separatrix.rules.winnow import OneSidedWinnowRule, WinnowRule
 from separatrix.space import Vector
 
 
@@ -44,6 +45,10 @@ class BalancedWinnow(ClassWeightMixin, Peaked):
     alpha : float or "auto", default="auto"
         The base, > 1; no fixed one is safe. "auto": ln alpha = g/X^2 with X = max |y_ki| and a guess g = X, halved and
         started afresh after 2 X^2 ln(2d)/g^2 updates without an end.
+    corrects : {"both", "own"}, default="both"
+        The vectors that a mistake corrects. "both": as algorithm 7 is printed. "own", as the text above it describes:
+        one on the positive class corrects a+ alone, ``a+ *= alpha^x``, one on the other class a- alone, with the row
+        x as it is. It needs a number for ``alpha``; no theorem bounds its mistakes.
     {class_weight}
     {shared}
 
@@ -52,6 +57,7 @@ class BalancedWinnow(ClassWeightMixin, Peaked):
     {attributes}
     log_weights_ : ndarray of shape (1 or c, d + 1)
         ln a+ of the two vectors of each problem, the bias last; ln a- is its negative. Their own values may overflow.
+        For ``corrects="own"`` half of ln a+ - ln a-.
 
     See Also
     --------
@@ -70,16 +76,22 @@ class BalancedWinnow(ClassWeightMixin, Peaked):
     """
 
     alpha: Any = "auto"
+    corrects: str = field(default="both", kw_only=True)
 
     _parameter_constraints = {
         **OnlineClassifier._parameter_constraints,
         **CLASS_WEIGHT,
         "alpha": [between(1, None, "neither"), one_of("auto")],
+        "corrects": [one_of("both", "own")],
     }
     _refuses = {"joint": "multiplies the weights of two classes"}
 
     def _recipe(self, record: Record) -> Recipe:
-        if self.alpha != "auto":
+        if self.corrects == "own":
+            if self.alpha == "auto":
+                raise ValueError('BalancedWinnow: corrects="own" has no automatic alpha. Give a number, such as 1.1.')
+            rule: Any = OneSidedWinnowRule(0.5 * float(np.log(float(self.alpha))))
+        elif self.alpha != "auto":
             rule = WinnowRule(float(np.log(float(self.alpha))))
         else:
             rule = WinnowRule(1.0 / record.peak, float(np.ceil(2.0 * np.log(2.0 * (record.d + 1)))))
@@ -97,7 +109,8 @@ class BalancedWinnow(ClassWeightMixin, Peaked):
 def _exponents(training: Training) -> Sinh:
     """Where a fit starts from a given w, the vector holds it; the loop wants theta there."""
     theta = training.state.v
-    memory = Sinh(theta.copy(), np.zeros(1), room_for_a_mean(len(theta)))
+    tilt = np.zeros(len(theta) if isinstance(training.rule, OneSidedWinnowRule) else 0)
+    memory = Sinh(theta.copy(), np.zeros(1), tilt, room_for_a_mean(len(theta)))
     theta[:] = np.arcsinh(0.5 * theta) / training.rule.rate
     return memory
 

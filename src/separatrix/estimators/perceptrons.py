@@ -226,6 +226,8 @@ class VotedPerceptron(AdditiveClassifier):
     def signed_distance(self):
         raise AttributeError("VotedPerceptron predicts with many hyperplanes, so there is no distance from one.")
 
+    radius = signed_distance
+
 
 @estimator
 class Pocket(OnlineClassifier):

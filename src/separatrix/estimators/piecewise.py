@@ -270,3 +270,5 @@ class PiecewiseLinearMachine(LinearSeparator):
     @property
     def signed_distance(self):
         raise AttributeError("PiecewiseLinearMachine has no single hyperplane per class: use decision_function(X).")
+
+    radius = signed_distance

@@ -154,6 +154,8 @@ class KernelMixin(LinearSeparator):
             "a factor."
         )
 
+    radius = signed_distance
+
 
 def _variance(X: Any, weight: Vector) -> float:
     """Of all values of X, rows counted by their weights: as if they were repeated."""

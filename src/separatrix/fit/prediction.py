@@ -17,6 +17,7 @@ from separatrix.data.validate import check_structure
 from separatrix.errors import DataError, UnavailableError
 from separatrix.fit.known_parameters import KnownParametersMixin
 from separatrix.fit.sklearn_api import CallbackSupportMixin
+from separatrix.geometry import dual_lengths
 from separatrix.passes.binary_problems import claims_by_pairs, votes
 from separatrix.passes.kesler_patterns import distances_from_borders
 from separatrix.passes.plain_patterns import Patterns
@@ -168,6 +169,49 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
         lengths = np.array([norm(w) for w in self._hyperplanes()[0]])
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             return scores / (lengths[0] if scores.ndim == 1 else lengths)
+
+    @blockwise
+    def radius(self, X, norm=2):
+        """Return how far each row may move before its predicted class changes: the robustness of its prediction.
+
+        It is exact for a linear classifier: the score divided by the dual norm of the weights, and for several classes
+        the smallest such quotient of the differences to all rivals. A row whose class does not depend on the features
+        has an infinite radius.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d), or a home of rows
+            The rows.
+        norm : {2, 1, inf}, default=2
+            How moves are measured: Euclidean, the sum of all changes, or the largest change of a feature.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The radii.
+
+        Examples
+        --------
+        >>> from separatrix import MaxMargin
+        >>> model = MaxMargin(C=float("inf")).fit([[0.0, 0.0], [2.0, 0.0]], [0, 1])
+        >>> model.radius([[3.0, 5.0]]).round(6)
+        array([2.])
+        """
+        if self._fitted_as() == "ovo":
+            raise UnavailableError(
+                'radius: the regions of one-vs-one are not convex. Fit with multi_class="ovr" or "joint".'
+            )
+        dual_lengths(np.zeros((1, 1)), norm)
+        scores, W = self._scores_of_rows(X), self._hyperplanes()[0]
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            if scores.ndim == 1:
+                return np.abs(scores) / dual_lengths(W, norm)[0]
+            predicted, radius = scores.argmax(axis=1), np.full(len(scores), np.inf)
+            for c in range(len(W)):
+                lengths, rows = dual_lengths(W[c] - W, norm), np.flatnonzero(predicted == c)
+                for j in np.flatnonzero(lengths > 0):
+                    radius[rows] = np.minimum(radius[rows], (scores[rows, c] - scores[rows, j]) / lengths[j])
+            return radius
 
     @blockwise
     def classes_claiming(self, X):

@@ -15,3 +15,12 @@ class WinnowRule(NamedTuple):
 
     rate: float
     stage_updates: float = 0.0
+
+
+@rule(loop="winnow")
+class OneSidedWinnowRule(NamedTuple):
+    """A mistake on the positive class corrects a+ alone, one on the other class a- alone: ``a *= alpha^x`` with the row
+    as it is (the text above DHS alg. 7). rate = ln(alpha)/2."""
+
+    rate: float
+    stage_updates: float = 0.0

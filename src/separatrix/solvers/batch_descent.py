@@ -3,7 +3,8 @@
     a <- a - eta(k) grad J              gradient; eta(k) given, or the optimal step |grad|^2 / grad.H.grad of eq. 14
     a <- a - H^-1 grad J                Newton (eq. 15); where H is singular, the shortest step that minimises the
                                         second-order expansion of J, which exists because grad J lies in H's range;
-                                        halved while it would raise J, which has other pieces than that expansion
+                                        halved while it would raise J, which has other pieces than that expansion;
+                                        "undamped-newton" takes it whole, as alg. 2 is printed
 
 -grad J = sum c_k |phi'| y_k, so that without Newton's steps the multipliers behind a are known, and with them an upper
 bound on the margin.
@@ -20,7 +21,8 @@ from separatrix.passes.summaries import Slope
 from separatrix.solvers.criteria import Criterion
 from separatrix.space import Vector, norm, symmetric
 
-METHODS = ("gradient", "newton", "optimal-step")
+METHODS = ("gradient", "newton", "optimal-step", "undamped-newton")
+NEWTON = ("newton", "undamped-newton")
 OVERSHOOT = 10.0  # margins by which the automatic rate of J_p corrects the longest pattern
 POWER_STEPS = 20  # of the power method behind the automatic rate
 NEARLY_SINGULAR = 1e-7  # pivot of a Cholesky factor of the scaled Hessian below which it counts as singular
@@ -52,7 +54,7 @@ class Descent:
         self.patterns, self.weight, self.criterion = patterns, weight, criterion
         self.rate, self.method, self.tol, self.enough, self.theta = rate, method, tol, enough, theta
         self.a = np.zeros(patterns.d + 1) if start is None else start.copy()
-        additive = criterion.additive and method != "newton"
+        additive = criterion.additive and method not in NEWTON
         self.alpha: Vector | None = np.zeros(patterns.n) if additive and patterns.here else None
         self.from_zero = start is None
         self.epochs = self.updates = self.singular = 0
@@ -72,9 +74,10 @@ class Descent:
             if self.alpha is not None and len(rows):
                 self.alpha = pull
             return "stationary" if criterion.additive else "converged"
-        if self.method == "newton":
+        if self.method in NEWTON:
             change = self._newton_step(self._hessian(m), downhill)
-            change *= self._shortened(m, patterns.margins(change))
+            if self.method == "newton":
+                change *= self._shortened(m, patterns.margins(change))
         else:
             eta = self._rate(rows, m, downhill)
             change = eta * downhill
@@ -155,9 +158,9 @@ class PassedDescent(Descent):
         downhill = found.downhill
         if not np.any(downhill):
             return "stationary" if self.criterion.additive else "converged"
-        if self.method == "newton":
+        if self.method in NEWTON:
             change = self._newton_step(found.matrix, downhill)
-            for _ in range(MOST_HALVINGS):
+            for _ in range(MOST_HALVINGS if self.method == "newton" else 0):
                 if self._slope(self.a + change).value <= found.value:
                     break
                 change /= 2.0
@@ -174,7 +177,7 @@ class PassedDescent(Descent):
         return self.patterns.slope(a, self.criterion, self.method != "gradient")
 
     def running_upper(self) -> float:
-        known = self.total > 0 and self.from_zero and self.criterion.additive and self.method != "newton"
+        known = self.total > 0 and self.from_zero and self.criterion.additive and self.method not in NEWTON
         return norm(self.a) / self.total if known else np.inf
 
 

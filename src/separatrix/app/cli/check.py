@@ -67,8 +67,8 @@ def check(
     answer, table = found.answer, found.table
     if json:
         told = separability_dict(answer)
-        if found.removal is not None:
-            told["rows_to_remove"] = {"at_least": found.removal.at_least, "at_most": found.removal.at_most}
+        if found.errors is not None:
+            told["fewest_errors"] = {"at_least": found.errors.lower, "at_most": found.errors.upper}
         if found.margin is not None:
             told["best_margin"] = {"at_least": found.margin.lower, "at_most": found.margin.upper}
         terminal.print_json(told)
@@ -76,10 +76,10 @@ def check(
         rows = separability_rows(answer, everything)
         if answer.infeasibility_proof is not None and not answer.one_vs_rest:
             rows.append(("the rows", f"{table.places(answer.infeasibility_proof.rows, 20)} of {table.source}"))
-            if found.removal is not None:
-                which = f" Enough is, for instance, {table.places(found.removal.rows, 20)}."
+            if found.errors is not None:
+                which = f" One hyperplane has them in {table.places(found.errors.rows, 20)}."
                 margin = "" if found.margin is None else f" {found.margin}"
-                rows.append(("how far from it", f"{found.removal}{which}{margin}"))
+                rows.append(("fewest errors", f"{found.errors}{which}{margin}"))
         elif answer.certificate is not None and answer.separable:
             what = "linear machine" if answer.one_vs_rest else "hyperplane"
             rows.append(("proof", f"the {what} itself: whatever rounding does, it has every row on its side"))

@@ -11,12 +11,12 @@ from separatrix.app.tables.prepare import prepare, prepared_names
 from separatrix.app.tables.table import Table
 from separatrix.app.workflows.advice import advise, heed
 from separatrix.app.workflows.asked import DEFAULTS, Options, Tell, begin
+from separatrix.certificates.fewest_errors import FewestErrors, fewest_errors
 from separatrix.certificates.negative_margin import NegativeMargin, negative_margin
-from separatrix.certificates.removal import SeparabilityDistance, rows_to_remove
 from separatrix.certificates.separability import Separability, separability
 from separatrix.errors import DataError
 
-FOR_REMOVAL = 5.0  # seconds in which rows that stand in the way are counted
+FOR_ERRORS = 5.0  # seconds for the fewest errors
 FOR_MARGIN, FEW_ENTRIES = 2.0, 50_000  # seconds for the best margin, and entries of X up to which it is looked for
 
 
@@ -27,7 +27,7 @@ class Checked:
     table: Table
     answer: Separability
     notes: list[str]
-    removal: SeparabilityDistance | None = None  # of two classes that are not separable
+    errors: FewestErrors | None = None  # of two classes that are not separable
     margin: NegativeMargin | None = None  # likewise, where that takes little time
 
 
@@ -44,11 +44,11 @@ def check(
     weak = len(np.unique(table.y)) == 2  # several classes ask about every pair and a linear machine
     answer = separability(X, table.y, fit_intercept=not through_origin, max_time=limit, check_quasi=weak)
     answer = answer.named(prepared_names(table, steps, X.shape[1]), table.target, values=not options.scale)
-    removal = margin = None
+    errors = margin = None
     if answer.separable is False and not answer.one_vs_rest:
-        begin(tell, "How many rows stand in the way?")
-        removal = rows_to_remove(X, table.y, fit_intercept=not through_origin, max_time=min(limit, FOR_REMOVAL))
+        begin(tell, "What are the fewest errors?")
+        errors = fewest_errors(X, table.y, fit_intercept=not through_origin, max_time=min(limit, FOR_ERRORS))
         if X.shape[0] * X.shape[1] <= FEW_ENTRIES:
             with suppress(DataError):  # a margin so near to 0 that a linear program sees none
                 margin = negative_margin(X, table.y, fit_intercept=not through_origin, max_time=min(limit, FOR_MARGIN))
-    return Checked(table, answer, [*table.notes, *notes], removal, margin)
+    return Checked(table, answer, [*table.notes, *notes], errors, margin)

@@ -1,7 +1,8 @@
 """The loop of balanced Winnow: additive in theta, and w = 2 sinh(rate theta) decides (DHS alg. 7).
 
 w is kept divided by e^shift, with one shift for all coordinates: exponents never overflow, and the sign of w.y does not
-change.
+change. If each class corrects a vector of its own, w = alpha^theta+ - alpha^theta- = e^(rate tilt) 2 sinh(rate theta)
+with theta = theta+ - theta-, tilt = theta+ + theta-, the sum of the rows as they are, and rate = ln(alpha)/2.
 """
 
 import math
@@ -32,6 +33,7 @@ HEADROOM = 200.0  # the largest exponent moves the shift when they differ by mor
 class Sinh(NamedTuple):
     w: np.ndarray  # d + 1, 2 sinh(rate theta) e^-shift
     shift: np.ndarray  # 1
+    tilt: np.ndarray = np.zeros(0)  # d + 1 where each class has a vector of its own
     mean: Mean = NO_MEAN
 
 
@@ -42,12 +44,26 @@ def shifted_sinh(x, shift):
     return size if x >= 0.0 else -size
 
 
+@register_jitable
+def exponent(theta, tilt, rate, j):
+    """ln |w_j|, about; of a tilted weight that is 0, however large both its parts are, nothing is left to shift."""
+    if tilt.shape[0] == 0:
+        return rate * abs(theta[j])
+    return rate * (abs(theta[j]) + tilt[j]) if theta[j] != 0.0 else -math.inf
+
+
+@register_jitable
+def weight_of(theta, tilt, rate, j, shift):
+    if tilt.shape[0] == 0:
+        return shifted_sinh(rate * theta[j], shift)
+    return shifted_sinh(rate * theta[j], shift - rate * tilt[j]) if theta[j] != 0.0 else 0.0
+
+
 @inlined
-def set_weight(memory, j, x):
-    """w_j of its exponent, and what that changes in the sum of w."""
-    before = memory.w[j]
-    memory.w[j] = shifted_sinh(x, memory.shift[0])
-    memory.mean.late[j] += memory.mean.sums[FACTORS] * (memory.w[j] - before)
+def set_weight(memory, j, value):
+    """w_j, and what that changes in the sum of w."""
+    memory.mean.late[j] += memory.mean.sums[FACTORS] * (value - memory.w[j])
+    memory.w[j] = value
 
 
 @inlined
@@ -66,6 +82,7 @@ def winnow_kernel(key: str) -> Any:
         key  # noqa: B018  a closure cell, for numba's cache key
         X, labels = patterns.X, patterns.labels
         theta, w, shift, d = state.v, state.memory.w, state.memory.shift, state.v.shape[0] - 1
+        tilt = state.memory.tilt
         status = RUNNING
         while budget > 0 and status == RUNNING:
             i = order.sequence[state.counts[POSITION]]
@@ -83,28 +100,31 @@ def winnow_kernel(key: str) -> Any:
                 state.real[NORM2] = max(state.real[NORM2] + 2.0 * g * m + g * g * norm2[i], 0.0)
                 axpy(g * labels[i], X, i, theta)
                 theta[d] += g * labels[i] * frame.rho
+                if tilt.shape[0] > 0:
+                    axpy(g, X, i, tilt)
+                    tilt[d] += g * frame.rho
                 add_multiple(state, i, g)
-                top = rate * abs(theta[d])
+                top = exponent(theta, tilt, rate, d)
                 for j in columns(X, i):
-                    top = max(top, rate * abs(theta[j]))
+                    top = max(top, exponent(theta, tilt, rate, j))
                 if top < shift[0] - HEADROOM:  # have all exponents fallen, so that w might vanish?
                     for j in range(d + 1):
-                        top = max(top, rate * abs(theta[j]))
+                        top = max(top, exponent(theta, tilt, rate, j))
                 if end > 0.0 and state.counts[UPDATES] >= end:  # the mean begins anew as well
                     set_mean_aside(state.memory, 0.0)
                     if state.memory.mean.sums[BEGUN] >= 0.0:
                         state.memory.mean.sums[BEGUN] = state.memory.mean.sums[COUNTED] = state.counts[VISITS]
                     theta[:], w[:], state.alpha[:] = 0.0, 0.0, 0.0
                     shift[0], state.real[NORM2], state.real[TOTAL] = 0.0, 0.0, 0.0
-                elif abs(top - shift[0]) > HEADROOM:
+                elif abs(top - shift[0]) > HEADROOM and top > -math.inf:
                     set_mean_aside(state.memory, math.exp(min(shift[0] - top, 700.0)))
                     shift[0] = top
                     for j in range(d + 1):
-                        w[j] = shifted_sinh(rate * theta[j], shift[0])
+                        w[j] = weight_of(theta, tilt, rate, j, shift[0])
                 else:
                     for j in columns(X, i):
-                        set_weight(state.memory, j, rate * theta[j])
-                    set_weight(state.memory, d, rate * theta[d])
+                        set_weight(state.memory, j, weight_of(theta, tilt, rate, j, shift[0]))
+                    set_weight(state.memory, d, weight_of(theta, tilt, rate, d, shift[0]))
                 if state.counts[UPDATES] >= max_updates:
                     status = EXHAUSTED
             status = end_visit(state.counts, order, status)

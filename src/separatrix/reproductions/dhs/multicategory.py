@@ -19,7 +19,6 @@ def exercise_12(report: Report) -> None:
     report.head("Exercise 12: multicategory relaxation")
     X, codes = np.vstack([category(k) for k in (1, 2, 3, 4)]), np.repeat(np.arange(4), 10)
     answer = separability(X, codes)
-    # "Without margin": the goal b = 1 only sets the scale from a = 0, and a pattern with a.y > 0 is left alone.
     relaxation = Relaxation(1.0, eta=1.0, margin_tol=0.999999, shuffle=False, until="separated", max_iter=2000)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -29,7 +28,8 @@ def exercise_12(report: Report) -> None:
     report.say(
         f"(a) One linear machine, by Kesler's construction in 12 dimensions: {answer} After {machine.n_epochs_} passes "
         f"relaxation without margin gets {wrong} of 40 points wrong; it has "
-        f"{'' if machine.converged_ else 'not '}ended."
+        f'{"" if machine.converged_ else "not "}ended. "Without margin" is taken so: from a = 0 with b = 0 nothing '
+        "would move, so b = 1 sets the scale and margin_tol = 0.999999 leaves rows with a.y > 0.000001 alone."
     )
     grid = np.stack(np.meshgrid(np.linspace(-11, 11, 220), np.linspace(-12, 11, 220)), axis=-1)
     positive = (rest.decision_function(grid.reshape(-1, 2)) > 0).sum(axis=1)

@@ -36,11 +36,13 @@ def may_stay(witnesses, rows):
     return not any(witness <= set(rows) for witness in witnesses)
 
 
-def fewest(witnesses, n):
-    """The smallest number of rows whose removal leaves separable ones."""
+def fewest(witnesses, n, weight=None):
+    """The smallest weight of rows whose removal leaves separable ones."""
+    weight = [1] * n if weight is None else weight
     everything = set(range(n))
-    sizes = (k for k in range(n + 1) for out in combinations(range(n), k) if may_stay(witnesses, everything - {*out}))
-    return next(sizes)
+    subsets = [out for k in range(n + 1) for out in combinations(range(n), k)]
+    subsets.sort(key=lambda out: sum(weight[k] for k in out))
+    return next(sum(weight[k] for k in out) for out in subsets if may_stay(witnesses, everything - {*out}))
 
 
 def _vanishing(Y):
