@@ -14,7 +14,7 @@ STEPS = (1, 2, 3, 5, 9, 20, None)  # updates after which a run is compared; None
 def as_printed(cls, *args, **options):
     """An estimator that takes the rows in their order and returns the vector with which its algorithm ends."""
     parameters = signature(cls).parameters
-    printed = {"until": "separated", "shuffle": False, "until": "separated", "max_iter": 3000}
+    printed = {"shuffle": False, "until": "separated", "max_iter": 3000}
     return cls(*args, **{k: v for k, v in printed.items() if k in parameters} | options)
 
 
