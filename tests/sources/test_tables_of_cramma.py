@@ -119,3 +119,16 @@ def test_row(sonar, wbc, name, kind, first, power, rate, updates, more, margin):
         digits = len(f"{margin:.10g}".split(".")[1])
         reached = least / np.sqrt(a @ a + (extra @ extra if delta else 0.0))
         assert round(reached, digits) == margin
+
+
+@pytest.mark.parametrize(
+    ("beta", "updates", "margin"), [(10.0, 21_220_354, 8.28e-3), (30.1, 188_073_965, 8.37e-3)], ids=["10", "30.1"]
+)
+def test_long_rows_differ_by_rounding(beta, updates, margin):
+    """A vector that is divided by its length after each of so many updates: the last bits decide some of them."""
+    X, y, rho, _ = read_sonar()
+    Y = y[:, None] * np.column_stack([X, np.full(len(X), rho)])
+    R = np.linalg.norm(Y, axis=1).max()
+    a, _, count = run(Y / R, 0.0, CRAMMA, beta, 0.5, 0.001 / beta)
+    assert abs(count + 1 - updates) < 1e-4 * updates
+    assert round(np.min(Y @ a) / np.linalg.norm(a), 5) == margin

@@ -28,6 +28,7 @@ from separatrix.errors import DataError
 from separatrix.geometry import Hyperplane
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.solvers import choice as solvers
+from separatrix.solvers.loops import cone_tree
 from separatrix.solvers.problem import Problem
 from separatrix.space import Space, Vector, default_errstate
 
@@ -52,7 +53,7 @@ class FewestErrors:
         The errors of the best hyperplane that was found.
     hyperplane : Hyperplane or None
         That hyperplane; None if one class is predicted for all rows, and for several classes.
-    tree, packing : ErrorTree or None, Packing or None
+    tree, packing : object or None
         The proof of ``lower``.
     one_vs_one : dict
         Of more than two classes: the answers for all pairs.
@@ -111,7 +112,7 @@ class FewestErrors:
             return False
         right[rows] = False
         if len(self.vector) != X.shape[1] + 1 or not np.all(
-            _sides(X[right], sign[right], self.vector, self.fit_intercept)
+            strict_sides(X[right], sign[right], self.vector, self.fit_intercept)
         ):
             return False
         if self.upper != float(Fraction(sum(whole[k] for k in rows.tolist()), factor)):
@@ -174,7 +175,8 @@ def fewest_errors(
     fit_intercept : bool, default=True
         False: only hyperplanes through the origin.
     max_time : float, default=10.0
-        Seconds, at most. Bounds that were found by then hold; so do those after an interrupt (Ctrl-C).
+        Seconds, at most, without those for compiling on the first use. Bounds that were found by then hold; so do those
+        after an interrupt (Ctrl-C).
     callback : callable, optional
         Called as ``callback(lower, upper)`` while the bounds close; stops the search if it returns True.
 
@@ -198,6 +200,8 @@ def fewest_errors(
     classes = np.unique(y).tolist()
     if len(classes) < 2:
         raise DataError(f"Errors are counted for at least 2 classes; these data have 1 class: {classes[0]!r}.")
+    if X.shape[0] * (X.shape[1] + 1) <= MOST_VALUES and X.shape[1] <= LARGEST_BASIS:
+        cone_tree.load(X.shape[0], X.shape[1] + 1)
     with limited(max_time):
         if len(classes) == 2:
             sign = np.where(y == classes[1], 1.0, -1.0)
@@ -251,7 +255,7 @@ def _dense(X: Any) -> np.ndarray:
     return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
 
 
-def _sides(X: Any, sign: Vector, vector: tuple[Any, ...], intercept: bool) -> np.ndarray:
+def strict_sides(X: Any, sign: Vector, vector: tuple[Any, ...], intercept: bool) -> np.ndarray:
     """Return which rows are strictly on their sides, in integers."""
     exact = [Fraction(v) for v in vector]
     right = np.zeros(len(sign), dtype=bool)
@@ -316,7 +320,7 @@ class _Question:
 
     def _offer(self, vector: tuple[Any, ...]) -> None:
         """Keep a vector with fewer errors, counted exactly."""
-        rows = np.flatnonzero(~_sides(self.X, self.sign, vector, self.intercept))
+        rows = np.flatnonzero(~strict_sides(self.X, self.sign, vector, self.intercept))
         errors = sum(self.whole[k] for k in rows.tolist())
         if errors < self.upper:
             self.upper, self.rows, self.vector = errors, rows, vector

@@ -350,7 +350,8 @@ class MarginPerceptron(AdditiveClassifier):
 
     Update when ``u.y < g/2`` or ``a.y <= 0``: ``a += y``. With a guess g <= gamma_d it ends after at most
     12 R^2/gamma_d^2 updates. Without a guess it starts with g = R and, whenever 12 R^2/g^2 updates pass without an end,
-    halves g and starts afresh, which ends with a margin of at least gamma_d/4.
+    halves g and starts afresh, which ends with a margin of at least gamma_d/4. The planes of the source
+    go through 0, which is ``fit_intercept=False``.
 
     Sample weights multiply the increment; a common factor of all weights makes no difference.
 
