@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from separatrix.rules.base import digest
+from separatrix.rules.base import UNWRAPPED, digest
 
 # A kernel may inline functions of these rooms, and constants: an edit of any file in them compiles all kernels anew.
 INLINED = ("online/loops", "solvers/loops", "passes/compiled.py", "data/access.py", "rules/base.py", "rules/mira.py")
@@ -83,16 +83,17 @@ def compiled(
     any_order: bool = False,
     allocates: bool = True,
     extremes: bool = False,
-    at_once: bool = False,
+    at_once: bool | None = False,
 ) -> Any:
     """``njit`` with the options of all kernels; where no cache folder can be written, without a cache.
 
     ``any_order``: sums may be taken in any order, which lets them run in vector registers; ``extremes``: maxima too,
     because no value is nan and the sign of 0 does not matter. A kernel that makes no array
     (``allocates=False``) need not count references, which costs more than a correction does. ``at_once``: Python does
-    not take its place, because where it ends depends on the last bit of a sum, as the path of an online rule.
+    not take its place, because where it ends depends on the last bit of a sum, as the path of an online rule. None:
+    Python may take it even within `at_once`, because it returns the same bits.
     """
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": allocates}
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": allocates, **UNWRAPPED}
     if any_order:
         options["fastmath"] = {"reassoc", "contract"} | ({"nnan", "nsz"} if extremes else set())
     if cacheable:
@@ -252,7 +253,7 @@ class Tiers:
     """Called by numba with the arguments of a kernel that has no compiled form for their types; returns what is to be
     called: a compiled form, which numba remembers, or Python's."""
 
-    def __init__(self, kernel: Any, at_once: bool):
+    def __init__(self, kernel: Any, at_once: bool | None):
         self.kernel, self.function, self.at_once = kernel, kernel.py_func, at_once
         self.compile = kernel._compile_for_args
         self.left: dict[Any, int] = {}  # rounds until each form is compiled
@@ -262,7 +263,7 @@ class Tiers:
         mode = compile_mode()
         if mode == "never":
             return partial(self._interpret, None)
-        if mode == "always" or self.at_once or _at_once.get():
+        if mode == "always" or self.at_once or (_at_once.get() and self.at_once is not None):
             return self.compile(*arguments)
         form = form_of(arguments)
         if form not in self.left:

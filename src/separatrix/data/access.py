@@ -8,6 +8,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic, overload, register_jitable
 
 from separatrix.compile_cache import compiled, on_first_use
+from separatrix.rules.base import UNWRAPPED
 
 
 class Dense(NamedTuple):
@@ -88,7 +89,7 @@ def _is_dense(X):
 
 # A row function that is called instead of inlined gets the 30 words of its arguments over the stack, for every row:
 # on CSR half of the time. The dense update is better called: inlined, it takes registers from the visits around it.
-_INLINED = {"forceinline": True}
+_INLINED = {"forceinline": True, **UNWRAPPED}
 # Reassociation makes the dense product six times faster at d = 500; on CSR vector gathers make it twice as slow.
 _DENSE_OPTIONS = {"fastmath": {"reassoc", "contract"}, **_INLINED}
 # Unsigned positions save the wrap-around test of negative indices.
@@ -131,7 +132,7 @@ def _csr_dot(X, i, v):
     return impl
 
 
-@overload(axpy)
+@overload(axpy, jit_options=UNWRAPPED)
 def _dense_axpy(c, X, i, v):
     if not _is_dense(X):
         return None
@@ -170,7 +171,7 @@ def _dense_square(X, i):
     return impl
 
 
-@overload(square)
+@overload(square, jit_options=UNWRAPPED)
 def _csr_square(X, i):
     if _is_dense(X):
         return None
@@ -185,7 +186,7 @@ def _csr_square(X, i):
     return impl
 
 
-@overload(largest)
+@overload(largest, jit_options=UNWRAPPED)
 def _largest(X, i):
     if _is_dense(X):
 
@@ -206,14 +207,14 @@ def _largest(X, i):
     return impl
 
 
-@overload(columns)
+@overload(columns, jit_options=UNWRAPPED)
 def _columns(X, i):
     if _is_dense(X):
         return lambda X, i: range(X.data.shape[1])
     return lambda X, i: X.indices[X.indptr[i] : X.indptr[i + 1]]
 
 
-@overload(outer, jit_options={"fastmath": {"reassoc", "contract"}})
+@overload(outer, jit_options={"fastmath": {"reassoc", "contract"}, **UNWRAPPED})
 def _dense_outer(X, rho, rows, c, H):
     if not _is_dense(X):
         return None
@@ -236,7 +237,7 @@ def _dense_outer(X, rho, rows, c, H):
     return impl
 
 
-@overload(outer)
+@overload(outer, jit_options=UNWRAPPED)
 def _csr_outer(X, rho, rows, c, H):
     if _is_dense(X):
         return None
@@ -265,7 +266,7 @@ def scores(X, i, V, rho, out):
         out[j] = dot(X, i, V[j]) + rho * V[j, -1]
 
 
-@overload(scores, jit_options={"fastmath": {"reassoc", "contract"}})
+@overload(scores, jit_options={"fastmath": {"reassoc", "contract"}, **UNWRAPPED})
 def _dense_scores(X, i, V, rho, out):
     if not _is_dense(X):
         return None
@@ -295,7 +296,7 @@ def _dense_scores(X, i, V, rho, out):
     return impl
 
 
-@overload(scores)
+@overload(scores, jit_options=UNWRAPPED)
 def _csr_scores(X, i, V, rho, out):
     if _is_dense(X):
         return None
@@ -326,7 +327,7 @@ def _csr_scores(X, i, V, rho, out):
     return impl
 
 
-@register_jitable
+@register_jitable(**UNWRAPPED)
 def add_row(step, X, i, rho, v):
     """v += step (x_i, rho)."""
     axpy(step, X, i, v)
@@ -353,7 +354,7 @@ def _prefetch_element(typingctx, array, k):
     return types.void(array, types.int64), codegen
 
 
-@overload(touch)
+@overload(touch, jit_options=UNWRAPPED)
 def _touch(array, k):
     return lambda array, k: _prefetch_element(array, k)
 

@@ -54,6 +54,9 @@ ATTRIBUTES: dict[str, Any] = {
 }
 
 
+# Options of what is compiled: only compiled code and Python call it, so C's way in, a tenth of the work, is left out.
+UNWRAPPED: Any = {"no_cfunc_wrapper": True}
+
 T = TypeVar("T", bound=type)
 
 
@@ -91,7 +94,7 @@ def verb(name: str, default: Any = None, **options: Any) -> Callable:
         method = getattr(type(subject), name, default)
         return method(subject, *arguments) if callable(method) else method
 
-    @overload(ask, strict=False, jit_options={"forceinline": True, **options})
+    @overload(ask, strict=False, jit_options={"forceinline": True, **UNWRAPPED, **options})
     def _ask(subject, *arguments):
         method = getattr(subject.instance_class, name, default)
         return method if callable(method) else None

@@ -10,6 +10,7 @@ import numpy as np
 from numba.extending import register_jitable
 
 from separatrix.compile_cache import compiled, on_first_use
+from separatrix.rules.base import UNWRAPPED
 
 NO_SHUFFLE = -1
 
@@ -28,7 +29,7 @@ def order_of(n: int, seed: int | None, together: int = 0) -> Order:
     return Order(np.arange(n), NO_SHUFFLE if seed is None else seed, blocks, together)
 
 
-@register_jitable
+@register_jitable(**UNWRAPPED)
 def _mix(z):
     """One output of SplitMix64 (Steele, Lea & Flood 2014)."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -36,7 +37,7 @@ def _mix(z):
     return z ^ (z >> np.uint64(31))
 
 
-@register_jitable
+@register_jitable(**UNWRAPPED)
 def _shuffle(index, state):
     """Fisher-Yates from the identity; returns where the stream of random numbers stands."""
     for i in range(index.shape[0]):
@@ -48,7 +49,7 @@ def _shuffle(index, state):
     return state
 
 
-@register_jitable
+@register_jitable(**UNWRAPPED)
 def draw(order, epoch):
     """Put the permutation of this epoch into ``order.sequence``."""
     if order.seed < 0:
@@ -75,4 +76,4 @@ def permutation(key: str) -> Any:
         key  # noqa: B018
         draw(order, epoch)
 
-    return compiled(run)
+    return compiled(run, at_once=None)

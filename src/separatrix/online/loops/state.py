@@ -6,6 +6,7 @@ import numpy as np
 from numba.extending import register_jitable
 
 from separatrix.online.loops.order import draw
+from separatrix.rules.base import UNWRAPPED
 
 RUNNING, CONVERGED, EXHAUSTED = 0, 1, 2
 FACTOR, NORM2, TOTAL, SPREAD, DOUBT = 0, 1, 2, 3, 4  # places in State.real
@@ -13,7 +14,7 @@ POSITION, FRESH, UPDATES, VISITS, EPOCHS, RUN, PLACE = 0, 1, 2, 3, 4, 5, 6  # pl
 
 
 # Called instead of inlined, a helper gets the arrays of its arguments over the stack, word by word.
-inlined = register_jitable(forceinline=True)
+inlined = register_jitable(forceinline=True, **UNWRAPPED)
 
 
 class Frame(NamedTuple):
@@ -34,7 +35,7 @@ class State(NamedTuple):
     # and the rival at which a row that was left half-way goes on (kesler_loop.py)
 
 
-@register_jitable
+@register_jitable(**UNWRAPPED)
 def end_epoch(count, order, status):
     """Start the next epoch; this one tells that the fit has converged if it passed without an update that counts."""
     if count[FRESH] == 0:
