@@ -96,7 +96,11 @@ def endless() -> list[Case]:
             continue
         known = cls().get_params()
         if "max_iter" in known:
-            never = {"max_iter": 10**9, **dict.fromkeys(("tol", "margin_tol", "step_tol", "bound_tol"), 0.0)}
+            never = {
+                "until": "separated",
+                "max_iter": 10**9,
+                **dict.fromkeys(("tol", "margin_tol", "step_tol", "bound_tol"), 0.0),
+            }
             params = {k: v for k, v in never.items() if k in known and known[k] is not None}
             cases.append(Case(name, fit(cls, **params), (100_000, 60, 2), False))
     return cases
