@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import re
 import subprocess
 import sys
 import time
@@ -46,12 +47,12 @@ def test_fit_reports_the_margin_and_its_proof():
     result = run("fit", "--cv", "2")
     assert result.exit_code == 0
     for words in (
-        "Separable",
-        "0.00139251727",
-        "support vectors",
-        "nearest row",
-        "holds",
-        "the hard margin has",
+        "linearly separable (proved)",
+        "0.0014 standard deviations, proven optimal",
+        "bounds 0.00139252 .. 0.00139252",
+        "5-fold cross-validation over 8 values of C, one-standard-error rule".replace("5", "2"),
+        "Support vectors",
+        "(relative, verified)",
         "worst perimeter",
     ):
         assert words in " ".join(result.output.split())
@@ -60,8 +61,8 @@ def test_fit_reports_the_margin_and_its_proof():
 def test_fit_with_a_soft_margin():
     result = run("fit", "--C", "1", "--cv", "0")
     assert result.exit_code == 0
-    assert "soft with C = 1" in result.output
-    assert "cross-validated" not in result.output
+    assert "soft-margin linear SVM, C = 1" in result.output
+    assert "CV accuracy" not in result.output
 
 
 def test_fit_with_another_algorithm(line):
@@ -80,6 +81,7 @@ def test_a_limit_in_time_is_kept(tmp_path, algorithm):
     rows = np.column_stack([rng.normal(size=(300, 3)), rng.integers(0, 2, 300)])
     path.write_text("a,b,c,y\n" + "".join(f"{a},{b},{c},{y:.0f}\n" for a, b, c, y in rows))
     more = [] if algorithm == "MaxMargin" else ["--set", "max_iter=1000000000"]
+    more += ["--set", "until=separated"] if algorithm in ("Perceptron", "KernelPerceptron") else []
     more += ["--set", "kernel=linear"] if algorithm == "KernelPerceptron" else []
     started = time.monotonic()
     result = run("fit", path, "-t", "y", "--algorithm", algorithm, *more, "--max-time", 0.2, "--cv", 2, "--save", model)
@@ -198,7 +200,7 @@ def test_show_and_verify(tmp_path, line):
     model, other = tmp_path / "line.sx", tmp_path / "other.csv"
     assert run("fit", line, "-t", "label", "--C", "inf", "--save", model).exit_code == 0
     shown = run("show", model)
-    for words in ("MaxMargin", "C=inf", "no margin above", "line.csv", "sha256", "numpy"):
+    for words in ("MaxMargin", "C_=inf", "no margin above", "line.csv", "sha256", "numpy"):
         assert words in shown.output
     told = json.loads(run("show", model, "--json").stdout)
     assert told["provenance"]["data"]["rows"] == 10
@@ -439,8 +441,14 @@ def test_progress_shows_on_a_terminal_and_leaves_nothing(monkeypatch):
         while "12 updates" not in screen.getvalue() and time.monotonic() < deadline:
             tell("Fitting", 0.5, "12 updates")
             time.sleep(0.02)
-        tell("Cross-validation")  # another stage, another bar
-        assert shown.stage == "Cross-validation"
+        bar = shown.bar
+        tell("Cross-validation")  # another stage, the same bar
+        assert shown.bar is bar
+        assert "Cross-validation" in bar.tasks[0].description
+        tell.pause()
+        assert shown.bar is None
+        tell("Hard margin", 0.5)
+        assert re.search(r"0 s so far, about \d s left", shown.time_words())
     assert shown.bar is None
     assert "Fitting" in screen.getvalue()
     assert "12 updates" in screen.getvalue()

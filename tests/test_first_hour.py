@@ -8,11 +8,12 @@ import polars as pl
 import pytest
 from newcomer import separatrix, told
 
+from separatrix import MaxMarginCV
 from separatrix.app.cli import terminal
 from separatrix.app.cli.progress import time_words
 from separatrix.app.report.terms import explained
 from separatrix.app.tables import read_table
-from separatrix.app.workflows.cross_validation import Candidate, Choice, in_words
+from separatrix.app.workflows.fitting import in_words
 
 TERMS = "margin|certificate|certified gap|support vectors|nearest row|C|cross-validation|rho|precision|recall|F1|AUC"
 MORE_TERMS = (
@@ -33,9 +34,9 @@ def printed(tmp_path_factory):
     separatrix("sample", names["iris.csv"])
     labels, texts, print_rows = set(), {}, terminal.print_rows
 
-    def recorded(console, heading, rows):
+    def recorded(console, heading, rows, width=None):
         labels.update(label for label, _ in rows)
-        print_rows(console, heading, rows)
+        print_rows(console, heading, rows, width)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(terminal, "print_rows", recorded)
@@ -54,8 +55,8 @@ def printed(tmp_path_factory):
 
 def test_terms_of_the_output_are_explained(printed):
     """Every label that is printed, every head of a table and every score has its entry."""
-    labels = {label for label in printed[1] if label not in ("yes against no", "all classes by one machine")}
-    assert {"hard margin", "proof of the hard margin", "model", "certified gap of the model", "verdict"} <= labels
+    labels = {label for label in printed[1] if " against " not in label}
+    assert {"Hard margin", "Separability", "Model", "Optimality gap", "Margin achieved", "verdict"} <= labels
     heads = {"class", "rows", "each class", "true", "predicted", "largest weights", "most frequent mistakes", "note"}
     for label in labels | heads | set(f"{TERMS}|{MORE_TERMS}".split("|")):
         text = " ".join(explained(label).values())
@@ -76,44 +77,39 @@ def test_every_margin_says_whose_it_is(printed):
     soft = texts["fit over.csv -t label --save m.sx"]
     assert "margin reached" not in soft
     assert "nearest row" not in soft
-    assert "certified gap of the model" in soft
+    assert re.search(r"Optimality gap \de-\d+ \(relative, verified\)", soft)
     both = texts["fit apart.csv -t label --cv 3 --test apart.csv --save m.sx"]
-    assert "its nearest row is" in both.split("hard margin", 1)[1].split("proof of the hard margin")[0]
-    assert "The model below is another one" in both
+    hard = both.split("Hard margin", 1)[1]
+    assert re.search(r"^ [\d.]+ units of your columns, proven optimal \(bounds ([\d.]+) \.\. \1, relative gap", hard)
+    assert both.index("Model") < both.index("Separability linearly separable (proved)") < both.index("Hard margin")
     assert "at a distance of" not in both  # of the hyperplane that only decided separability
-    proof = both.split("proof of the hard margin", 1)[1].split(" model ")[0]
-    assert re.search(
-        r"margin reached ([\d.]+), no margin above \1 \(smaller than that distance, because it counts", proof
-    )
-    assert both.count("margin reached") == both.count("support vectors") == 1
-    alone = texts["fit apart.csv -t label --cv 0 --C inf --save m.sx"]
-    assert "another one" not in alone
-    assert "certificate of the model" not in alone  # it is the proof above
+    assert both.count("Hard margin") == both.count("Support vectors") == 1
     for words in ("verify m.sx over.csv", "verify m.sx iris.csv"):
         assert re.search(
-            r"model .*MaxMargin\(C=.*criterion of this soft margin is ([\d.]+), and none is below \1", texts[words]
+            r"model .*MaxMargin.*C_?=.*criterion of this soft margin is ([\d.]+), and none is below \1", texts[words]
         )
         assert "lower" not in texts[words]
     assert "holds: margin reached" in texts["verify m.sx apart.csv"]
     assert "margin 0." not in texts["check apart.csv -t label"]
     assert "whatever rounding does" in texts["check apart.csv -t label"]
-    assert "margin reached none: some rows are" in texts["fit over.csv -t label --cv 0 --algorithm Perceptron"]
+    assert (
+        "Margin achieved none: some rows are misclassified"
+        in texts["fit over.csv -t label --cv 0 --algorithm Perceptron"]
+    )
 
 
 def test_why_this_c(printed):
-    """One line says why a model was taken."""
-    reasons = r", the simplest within one standard error of the best \(C = |, the simplest of \d+ that are equally good"
+    """The lines below the model say how its C was chosen."""
+    reason = r"Model soft-margin linear SVM, C = [\d.e+-]+(, one-vs-\w+)? \d-fold cross-validation over 8 values of C, "
     for words, text in printed[0].items():
-        if "--save" in words and "--C" not in words:
-            assert re.search(rf"cross-validation: accuracy [\d.]+%({reasons}|, the best of \d+ tried)", text), words
-    candidates = [Candidate(way, C) for way, C in (("ovr", 0.1), ("ovr", 1.0), ("ovo", 1.0))]
-    told_of = {
-        ((0.9, 0.8, 0.7), 0, 0): "accuracy 90.0%, the best of 3 tried",
-        ((0.9, 0.9, 0.7), 0, 0): "accuracy 90.0%, the simplest of 2 that are equally good",
-        ((0.8, 0.7, 0.9), 0, 2): "within one standard error of the best (C = 1, each pair of classes, has 90.0%)",
-    }
-    for (scores, taken, best), words in told_of.items():
-        assert words in in_words(Choice(candidates, np.array([scores, scores]), taken, best, None), "accuracy")
+        if words.startswith("fit") and "--save" in words and "--C" not in words:
+            assert re.search(rf"{reason}one-standard-error rule (\(best C = [\d.e+-]+: [\d.]+%\) )?CV", text), words
+    model = MaxMarginCV([0.1, 1.0], one_standard_error=True)
+    model.Cs_, model.C_, model.classes_ = np.array([0.1, 1.0]), 0.1, np.array([0, 1])
+    model.scores_ = np.array([[0.8, 0.9], [0.9, 0.9]])
+    assert in_words(model, "accuracy")[1] == [
+        "2-fold cross-validation over 2 values of C, one-standard-error rule", "(best C = 1: 90.0%)",
+    ]  # fmt: skip
 
 
 def test_from_nothing_to_probabilities(tmp_path, monkeypatch):
@@ -132,7 +128,7 @@ def test_from_nothing_to_probabilities(tmp_path, monkeypatch):
         result = separatrix(*arguments)
         assert result.exit_code == 0, (command, told(result))
         if arguments[0] == "fit":
-            assert "its nearest row is 0.219 standard deviations away" in told(result)  # the README speaks of it
+            assert "0.219 standard deviations, proven optimal" in told(result)  # the README speaks of it
     assert {"wine.csv", "wine.sx", "wine.html", "predictions.csv"} <= {path.name for path in tmp_path.iterdir()}
     assert "probability_class_0" in (tmp_path / "predictions.csv").read_text()
     new = pl.read_csv("wine.csv")[:5].drop("cultivar")

@@ -75,10 +75,8 @@ def test_the_summary_says_why_a_model_with_errors_is_taken(rng):
     X = rng.normal(size=(60, 80))  # separable, as there are more columns than rows, and nothing can be learned
     found = fit(Table("noise.csv", "csv", "0", X, np.repeat(["no", "yes"], [28, 32])), Options(folds=3))
     page = report_page(found)
-    right, hard = (found.choice.mean(k) for k in (found.choice.taken, found.choice.hard))
     assert found.hard is not found.separator
-    assert ("because that predicts new rows better" in page) == (right > hard)
-    assert ("predicts new rows about as well" in page) == (right <= hard)
+    assert "The model below has a soft margin, which may misclassify training rows." in page
 
 
 def test_the_summary_says_where_the_largest_class_alone_is_right_as_often():

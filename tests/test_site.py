@@ -41,6 +41,7 @@ QUESTIONS = {
     "convergence theorem proof": "learn/perceptron",
     "class weight imbalance": "start/imbalance",
     "fewest training errors of a linear classifier": "learn/fewest_errors",
+    "best subset selection": "learn/fewest_errors",
     "Perfect separation detected, results not available": "start/separation",
     "fitted probabilities numerically 0 or 1 occurred": "start/separation",
     "lbfgs failed to converge": "start/separation",

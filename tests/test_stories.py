@@ -17,7 +17,8 @@ from typer.testing import CliRunner
 
 from separatrix import MaxMargin, Perceptron, load, save
 from separatrix.app.cli import app
-from separatrix.app.workflows import choosing, fitting
+from separatrix.app.workflows import fitting
+from separatrix.certificates.separability import Separability
 from separatrix.persistence import files as models
 
 runner = CliRunner()
@@ -73,7 +74,7 @@ def test_csv_with_strings_and_missing_values(tmp_path):
         "fit", path, "--target", "buys", "--encode", "--impute", "--scale", "--C", "inf", "--save", model
     )
     assert third.exit_code == 0
-    assert "Separable" in told(third)
+    assert "linearly separable (proved)" in told(third)
     assert "city_Oslo" in third.output
     assert separatrix("verify", model, path).exit_code == 0
     new = tmp_path / "new.csv"
@@ -118,7 +119,7 @@ def test_libsvm(tmp_path, iris):
     dump_svmlight_file(X, y, str(path), zero_based=False)
     result = separatrix("fit", path, "--save", model)
     assert result.exit_code == 0
-    assert "Separable" in told(result)
+    assert "linearly separable (proved)" in told(result)
     scored = separatrix("predict", model, path, "--score", "--json")
     assert json.loads(scored.stdout)["accuracy"] == 1.0
     path.write_text("1 1:2.0 3:4\n-1 1:x\n")
@@ -134,7 +135,12 @@ def test_three_classes(tmp_path, iris):
         *("--report", notes, "--report", numbers),
     )
     assert result.exit_code == 0
-    for words in ("setosa: yes, versicolor: no", "chosen by 5-fold", "largest weights, for virginica", "holds"):
+    for words in (
+        "one-vs-rest: 1 of 3; one-vs-one: 2 of 3",
+        "5-fold cross-validation",
+        "largest weights, for",
+        "verified",
+    ):
         assert words in told(result)
     html = page.read_text()
     assert html.count("Bokeh") > 3
@@ -148,7 +154,7 @@ def test_one_feature(tmp_path):
     path.write_text("height,kind\n" + "".join(f"{h},{'tall' if h > 170 else 'short'}\n" for h in range(150, 191, 2)))
     result = separatrix("fit", path, "--target", "kind", "--plot", picture)
     assert result.exit_code == 0
-    assert "its nearest row is 1 unit of your columns away" in " ".join(told(result).split())
+    assert "1 unit of your columns, proven optimal" in " ".join(told(result).split())
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
@@ -177,15 +183,15 @@ def test_ctrl_c_in_the_middle(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     path, model = tmp_path / "noise.csv", tmp_path / "noise.sx"
     pl.DataFrame(rng.normal(size=(300, 3))).with_columns(y=pl.Series(rng.integers(0, 2, 300))).write_csv(path)
-    watched = choosing.watched
+    watched = fitting.watched
     Perceptron().fit(np.eye(3), [0, 0, 1])  # to compile takes longer than the timer waits
 
     def watch_and_interrupt(*arguments, **options):
         threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGINT)).start()
         return watched(*arguments, **options)
 
-    monkeypatch.setattr(choosing, "watched", watch_and_interrupt)
-    endless = ["--algorithm", "Perceptron", "--set", "max_iter=1000000000"]
+    monkeypatch.setattr(fitting, "watched", watch_and_interrupt)
+    endless = ["--algorithm", "Perceptron", "--set", "max_iter=1000000000", "--set", "until=separated"]
     result = separatrix("fit", path, "--target", "y", *endless, "--save", model)
     assert result.exit_code == 130
     assert "the best that was found so far" in told(result)
@@ -197,10 +203,40 @@ def test_ctrl_c_before_there_is_anything(iris, monkeypatch):
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(fitting, "separability", interrupt)
+    monkeypatch.setattr(fitting.MaxMarginCV, "fit", interrupt)
     result = separatrix("fit", iris[0], "--target", "species")
     assert result.exit_code == 130
-    assert told(result).strip() == "Interrupted."
+    assert told(result).strip().endswith("Interrupted.")
+    assert "Model" not in result.output
+
+
+@pytest.mark.parametrize("late", ["separability", "hard margin"])
+def test_ctrl_c_after_the_model(iris, monkeypatch, tmp_path, late):
+    """What is there stays, and the model was saved before its line was shown."""
+    path, saved = tmp_path / "m.sx", []
+
+    def interrupt(*arguments, **options):
+        saved.append(load(path).predict(iris[1].drop("species")))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fitting._Job, "ask_separability" if late == "separability" else "fit_hard_margin", interrupt)
+    result = separatrix("fit", iris[0], "--target", "species", "--save", path)
+    assert result.exit_code == 130
+    assert len(saved) == 1
+    assert f"missing: {'separability, ' if late == 'separability' else ''}hard margin" in told(result)
+    assert ("one-vs-one: 2 of 3" in result.output) == (late == "hard margin")
+    told_as_json = json.loads(separatrix("fit", iris[0], "--target", "species", "--json").stdout)
+    assert told_as_json["missing"] == ["separability", "hard margin"][late != "separability" :]
+    assert (told_as_json["separability"] is None) == (late == "separability")
+
+
+def test_what_time_leaves_undecided(iris, monkeypatch):
+    """The answer says how to go on."""
+    monkeypatch.setattr(fitting, "separability", lambda X, y, **limits: Separability(None, "undecided", False))
+    iris[1].filter(pl.col("species") != "setosa").write_csv(iris[0])
+    result = separatrix("fit", iris[0], "--target", "species")
+    assert "undecided after 2 s; run `separatrix check --max-time 60`" in " ".join(told(result).split())
+    assert "Hard margin" not in result.output
 
 
 def test_a_read_only_folder(tmp_path, iris):

@@ -46,6 +46,7 @@ _HOMES = {
     "separatrix.persistence.files": ["load", "save"],
     "separatrix.geometry": ["Hyperplane"],
     "separatrix.certificates.fewest_errors": ["FewestErrors", "fewest_errors"],
+    "separatrix.certificates.fewest_features": ["FewestFeatures", "fewest_features"],
     "separatrix.certificates.negative_margin": ["NegativeMargin", "negative_margin"],
     "separatrix.certificates.separability": ["Separability", "separability"],
     "separatrix.certificates.separation": ["Separation"],
@@ -116,6 +117,8 @@ if TYPE_CHECKING:
     from separatrix.certificates.certificate import Verification as Verification
     from separatrix.certificates.fewest_errors import FewestErrors as FewestErrors
     from separatrix.certificates.fewest_errors import fewest_errors as fewest_errors
+    from separatrix.certificates.fewest_features import FewestFeatures as FewestFeatures
+    from separatrix.certificates.fewest_features import fewest_features as fewest_features
     from separatrix.certificates.negative_margin import NegativeMargin as NegativeMargin
     from separatrix.certificates.negative_margin import negative_margin as negative_margin
     from separatrix.certificates.separability import Separability as Separability

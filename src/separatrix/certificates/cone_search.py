@@ -16,11 +16,11 @@ from separatrix.solvers.loops import cone_tree as loops
 from separatrix.space import Vector
 
 EPS = 2.0**-52
-DEPTH, STACK_VALUES = 500, 4_000_000  # cones on the stack, and their values
 WORK = 10_000_000  # of a piece of the search, between two looks at the clock
 FINEST = -9.0  # of directions from a small cone
 AWAY = (12, 24, 36)  # bits of distances from a hyperplane that goes through points of both classes
-HALVINGS = 3  # trees for a part of the errors, which are small, before that for all of them
+NARROWEST = 1e-9  # of the angles between two rows
+SHARES = (0.0, 0.125, 0.25, 0.5, 0.75, 0.875)  # of the errors that are proved by small trees before all are
 ROUNDING = 1e-9  # of sums of weights that have more than 53 bits
 DIRECTIONS, STARTS, SORTED = (
     60,
@@ -85,6 +85,37 @@ def independent(rows: FloatRows, intercept: bool, clock: Clock) -> tuple[list[in
             return [], {}
         dependent[j] = [x << top - u for x, u in zip(relation, [unit[j], *(unit[c] for c in names)], strict=True)]
     return names, dependent
+
+
+def line_searches(B: np.ndarray, W: Vector, w: Vector, Z: np.ndarray) -> tuple[Vector, float]:
+    """Move w along directions, each to a point with the fewest errors on the circle of w and the direction.
+
+    On it each row changes its side once within half a circle: one sort of these angles gives all counts. Returns the
+    vector and the weight of its errors.
+    """
+    now, along = np.inf, B @ Z.T
+    x = B @ w
+    for r in range(len(Z)):
+        y = along[:, r]
+        turn = np.arctan2(y, x)
+        turning = (x != 0) | (y != 0)
+        sign = np.where(turning, np.where(turn < 0, -W, W), 0.0)
+        turn = np.where(turn < 0, turn + np.pi, turn)
+        order = np.argsort(turn)
+        turn, fixed = turn[order], float(W[~turning].sum())
+        total = float(W.sum()) - fixed
+        errors = np.maximum(sign, 0.0).sum() - np.concatenate([[0.0], np.cumsum(sign[order])])
+        low, high = np.append(turn[-1] - np.pi, turn), np.append(turn, turn[0] + np.pi)
+        fewest = np.where(high - low > NARROWEST, np.minimum(errors, total - errors) + fixed, np.inf)
+        k = int(np.argmin(fewest))
+        if fewest[k] > now:
+            continue
+        now = float(fewest[k])
+        t = 0.5 * (low[k] + high[k] - np.pi) + (np.pi if total - errors[k] < errors[k] else 0.0)
+        w = np.cos(t) * w + np.sin(t) * Z[r]
+        w = w / np.abs(w).max()
+        x = B @ w
+    return w, now
 
 
 class ConeSearch:
@@ -162,7 +193,7 @@ class ConeSearch:
         """Search along random lines from some vectors, each as long as that helps; is one better than all before?
 
         ``finest``: the decimal logarithm of the smallest directions."""
-        search, D, before = loops.line_searches(), self.B.shape[1], self.upper
+        D, before = self.B.shape[1], self.upper
         count = int(np.clip(SORTED // len(self.B), 1, DIRECTIONS))
         for w in starts:
             last, w = np.inf, w / np.abs(w).max()
@@ -172,7 +203,7 @@ class ConeSearch:
                 Z = self.random.standard_normal((count, D)) * size
                 axes = self.random.random(count) < 0.4
                 Z[axes] = np.eye(D)[self.random.integers(0, D, int(axes.sum()))] * size[axes]
-                now = search(self.B, self.W, w, np.ascontiguousarray(Z))
+                w, now = line_searches(self.B, self.W, w, Z)
                 if now >= last:
                     break
                 last = now
@@ -193,15 +224,14 @@ class ConeSearch:
         nothing = self._grown(0)
         if nothing is not None:
             self._prove(self.lost, nothing)
-        halvings = 0
+        proved = 0
         while self.lower < self.upper:
-            target = self.upper
-            if halvings < HALVINGS:
-                target = self.lower + (self.upper - self.lower + 1) // 2
+            share = SHARES[proved] if proved < len(SHARES) else 1.0
+            target = max(self.lower + 1, int(share * self.upper)) if share < 1 else self.upper
             numbers = self._grown(target - self.lost)
             if numbers is not None:
                 self._prove(target, numbers)
-                halvings += 1
+                proved += 1
                 if not self.whole and target == self.upper:
                     return
             tell()
@@ -216,9 +246,7 @@ class ConeSearch:
     def _grown(self, K: int) -> np.ndarray | None:
         """Return a tree that proves K errors, or None if a better vector was found."""
         B, (n, D) = self.B, self.B.shape
-        depth = int(min(DEPTH, max(STACK_VALUES // (n * D), 40)))
-        G, V, E = np.zeros((depth, D, D)), np.zeros((depth, D, n)), np.zeros((depth, D))
-        I, M, N = np.zeros((depth, n), np.int64), np.zeros(depth, np.int64), np.zeros(depth)
+        G, V, E, I, M, N = loops.empty_stack(n, D)
         tree, size, grow = np.zeros(1 << 12, np.int64), 0, loops.grow()
         rounding = 0.0 if self.exact else 2.0 * EPS * float(np.abs(B).max()) + 2.0**-1000
         goal = float(K) * (1.0 if self.whole else 1.0 - ROUNDING)

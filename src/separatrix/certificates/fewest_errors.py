@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from separatrix.cancellation import Clock, StoppedError, limited
 from separatrix.certificates.cone_search import ConeSearch
 from separatrix.certificates.error_tree import BrokenTreeError, ErrorTree, integer_weights
-from separatrix.certificates.packing import Packing, PackingSearch
+from separatrix.certificates.packing import Packing, PackingSearch, Witness
 from separatrix.certificates.separability import check_switch, check_table, decide
 from separatrix.certificates.separation import integer_columns
 from separatrix.data.memory import MemoryRows
@@ -28,6 +28,7 @@ from separatrix.errors import DataError
 from separatrix.geometry import Hyperplane
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.solvers import choice as solvers
+from separatrix.solvers.loops import cone_tree
 from separatrix.solvers.problem import Problem
 from separatrix.space import Space, Vector, default_errstate
 
@@ -52,7 +53,7 @@ class FewestErrors:
         The errors of the best hyperplane that was found.
     hyperplane : Hyperplane or None
         That hyperplane; None if one class is predicted for all rows, and for several classes.
-    tree, packing : ErrorTree or None, Packing or None
+    tree, packing : object or None
         The proof of ``lower``.
     one_vs_one : dict
         Of more than two classes: the answers for all pairs.
@@ -111,7 +112,7 @@ class FewestErrors:
             return False
         right[rows] = False
         if len(self.vector) != X.shape[1] + 1 or not np.all(
-            _sides(X[right], sign[right], self.vector, self.fit_intercept)
+            strict_sides(X[right], sign[right], self.vector, self.fit_intercept)
         ):
             return False
         if self.upper != float(Fraction(sum(whole[k] for k in rows.tolist()), factor)):
@@ -174,7 +175,8 @@ def fewest_errors(
     fit_intercept : bool, default=True
         False: only hyperplanes through the origin.
     max_time : float, default=10.0
-        Seconds, at most. Bounds that were found by then hold; so do those after an interrupt (Ctrl-C).
+        Seconds, at most, without those for compiling on the first use. Bounds that were found by then hold; so do those
+        after an interrupt (Ctrl-C).
     callback : callable, optional
         Called as ``callback(lower, upper)`` while the bounds close; stops the search if it returns True.
 
@@ -198,6 +200,8 @@ def fewest_errors(
     classes = np.unique(y).tolist()
     if len(classes) < 2:
         raise DataError(f"Errors are counted for at least 2 classes; these data have 1 class: {classes[0]!r}.")
+    if X.shape[0] * (X.shape[1] + 1) <= MOST_VALUES and X.shape[1] <= LARGEST_BASIS:
+        cone_tree.load(X.shape[0], X.shape[1] + 1)
     with limited(max_time):
         if len(classes) == 2:
             sign = np.where(y == classes[1], 1.0, -1.0)
@@ -251,7 +255,7 @@ def _dense(X: Any) -> np.ndarray:
     return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
 
 
-def _sides(X: Any, sign: Vector, vector: tuple[Any, ...], intercept: bool) -> np.ndarray:
+def strict_sides(X: Any, sign: Vector, vector: tuple[Any, ...], intercept: bool) -> np.ndarray:
     """Return which rows are strictly on their sides, in integers."""
     exact = [Fraction(v) for v in vector]
     right = np.zeros(len(sign), dtype=bool)
@@ -316,7 +320,7 @@ class _Question:
 
     def _offer(self, vector: tuple[Any, ...]) -> None:
         """Keep a vector with fewer errors, counted exactly."""
-        rows = np.flatnonzero(~_sides(self.X, self.sign, vector, self.intercept))
+        rows = np.flatnonzero(~strict_sides(self.X, self.sign, vector, self.intercept))
         errors = sum(self.whole[k] for k in rows.tolist())
         if errors < self.upper:
             self.upper, self.rows, self.vector = errors, rows, vector
@@ -327,10 +331,15 @@ class _Question:
 
     def _close(self) -> None:
         self.clock.look()
-        answer = decide(self.patterns, self.clock.left)
+        answer = decide(self.patterns, self.clock.left / 3.0)  # most of the time is for the bounds
         if answer.separable:
             direction = answer.certificate.direction if answer.certificate is not None else None
             self._offer(tuple(answer.vector) if answer.vector is not None else tuple(np.asarray(direction).tolist()))
+        proof = answer.infeasibility_proof
+        if proof is not None and proof.exact:  # one of these rows is an error
+            share = min(self.whole[k] for k in proof.rows.tolist())
+            self.packing = Packing([Witness(proof.rows.tolist(), list(proof.exact), Fraction(share))])
+            self.lower = share
         self._tell()
         if self.lower < self.upper and not self._by_cones():
             self._by_witnesses()
@@ -345,8 +354,8 @@ class _Question:
             return False
 
         def tell() -> None:
-            if search.tree is not None:
-                self.lower, self.tree = search.lower, search.tree
+            if search.tree is not None and (search.lower > self.lower or search.lower == self.upper):
+                self.lower, self.tree, self.packing = search.lower, search.tree, None
             if search.upper < self.upper:
                 self._offer(search.vector)
             self._tell()
@@ -361,7 +370,7 @@ class _Question:
     def _by_witnesses(self) -> None:
         search = PackingSearch(self.patterns, self.whole, self.clock)
         try:
-            for step in (search.disjoint, self._soft_margins, search.fractional):
+            for step in (self._soft_margins, search.disjoint, search.fractional):
                 more = step()
                 while more and search.bound < self.upper:
                     self._take(search)

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from separatrix.app.cli import fit_elsewhere, options, terminal
-from separatrix.app.cli.exit_status import INTERRUPTED
+from separatrix.app.cli.exit_status import ERROR, INTERRUPTED
 
 TOLERANCE = 1e-6
 
@@ -78,11 +78,12 @@ def fit(
     dask: fit_elsewhere.Dask = None,
     workers: fit_elsewhere.Workers = None,
 ) -> None:
-    """Fit the maximum margin, and prove it: the main job.
+    """Fit a model that predicts well, and prove how good it is: the main job.
 
-    Decides whether a hyperplane separates the classes, and proves the largest margin if one does. The model is the one
-    that predicts best by cross-validation: soft margins of many C are compared, and the hard margin where there is one;
-    of those within one standard error of the best the simplest is taken. `separatrix explain margin` explains terms.
+    First the model: C is chosen by cross-validation, one standard error towards the smaller C, and for several classes
+    one-vs-rest or one-vs-one. Then, within --max-time or as long as the model took (at least 2 s): whether a hyperplane
+    separates the classes, and the largest margin if one does. Each line appears when it is known, and the model is
+    saved then: Ctrl-C keeps what is there. `separatrix explain margin` explains terms.
 
     The fit stops when 1 - (lower/upper)^2 <= TOL, where lower is the margin that the hyperplane reaches and upper one
     that no hyperplane can exceed. Both are computed from the data. The soft margin minimises
@@ -138,33 +139,39 @@ def fit(
         }
         fit_elsewhere.run(data, target, asked, place, save=save, json=json, refused=refused)
         return
-    with Progress(quiet=json) as tell:
-        found = run(
-            data,
-            asked,
-            tell,
-            id=id,
-            **options.reading(
-                target,
-                format,
-                header,
-                separator,
-                encoding,
-                drop=drop,
-                missing=missing,
-                not_missing=not_missing,
-                sheet=sheet,
-                classes=classes,
-            ),
-        )
-
     from separatrix.app.report.summary import as_dict, provenance
 
-    try:  # first: whoever reads the output may stop early, as `head` does
+    console, closed = terminal.console(), list[str]()
+
+    def keep(found: Any) -> None:
         if save:
             from separatrix.persistence.files import save as save_model
 
             save_model(found.model, save, provenance(found))
+
+    with Progress(quiet=json) as tell:
+
+        def seen(part: str, found: Any) -> None:
+            if part == "model":
+                keep(found)  # before it is shown
+            if tell is not None:
+                tell.pause()
+            if not json and not closed:
+                try:
+                    terminal.print_part(console, part, found)
+                except (
+                    BrokenPipeError,
+                    SystemExit,
+                ):  # rich's: who reads stops early, as `head` does; files are written
+                    closed.append(part)
+
+        how = options.reading(
+            target, format, header, separator, encoding,
+            drop=drop, missing=missing, not_missing=not_missing, sheet=sheet, classes=classes,
+        )  # fmt: skip
+        found = run(data, asked, tell, seen, id=id, **how)
+    try:
+        keep(found)  # with separability
         if export:
             from separatrix.persistence.export import export as export_model
 
@@ -177,8 +184,11 @@ def fit(
     finally:
         if json:
             terminal.print_json(as_dict(found))
-        else:
-            terminal.print_fit(terminal.console(), found, everything)
+        elif not closed:
+            terminal.print_part(console, "missing", found)
+            terminal.print_details(console, found, everything)
+    if closed:
+        raise typer.Exit(ERROR)
     for path in written:
         terminal.say(f"wrote {path}")
     if found.interrupted:

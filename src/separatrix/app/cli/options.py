@@ -89,8 +89,8 @@ MultiClassWay = Annotated[
     MultiClass | None,
     typer.Option(
         "--multi-class",
-        help="Several classes: each against the rest (ovr), each pair (ovo), one machine (joint).",
-        show_default="chosen by cross-validation",
+        help="Several classes: one-vs-rest (ovr), one-vs-one (ovo), or joint.",
+        show_default="ovr or ovo by cross-validation",
     ),
 ]
 Weights = Annotated[

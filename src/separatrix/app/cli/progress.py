@@ -22,55 +22,71 @@ def _clock(seconds: float) -> str:
 
 
 class Progress:
-    """What workflows tell: a bar for every stage, one after the other; None for ``with`` where nobody would see it."""
+    """One bar for all stages of a workflow; None for ``with`` if nobody would see it."""
 
     def __init__(self, quiet: bool = False):
         from rich.console import Console
 
         self.console = Console(stderr=True)
         self.seen = self.console.is_terminal and not quiet
-        self.stage = ""
         self.bar: Any = None
         self.task: Any = None
         self.timer: Any = None
-        self.started = 0.0
+        self.started = time.monotonic()
+        self.end: float | None = None  # seconds from the start, as estimated
 
     def __enter__(self) -> Any:
         return self if self.seen else None
 
     def __exit__(self, *error: object) -> None:
+        self.pause()
+
+    def pause(self) -> None:
+        """Take the bar away, for lines that stay; the next call brings it back."""
         if self.bar is not None:
             self.timer.cancel()
             self.timer.join()
             self.bar.stop()
-            self.stage, self.bar = "", None
+            self.bar = None
 
     def __call__(self, stage: str, share: float | None = None, note: str = "") -> None:
-        if stage != self.stage:
-            self.__exit__()
-            self._begin(stage)
-        told = time_words(time.monotonic() - self.started, share)
-        self.bar.update(self.task, completed=share or 0.0, total=None if share is None else 1.0, note=note, time=told)
+        if self.bar is None:
+            self._begin()
+        elapsed = time.monotonic() - self.started
+        self.end = elapsed / share if share is not None and share >= KNOWN else None
+        total = None if share is None else 1.0
+        self.bar.update(self.task, description=stage, completed=share or 0.0, total=total, note=note)
 
     def above(self, line: str) -> None:
         """A line that stays, above the bar."""
         self.console.print(line, markup=False, highlight=False)
 
-    def _begin(self, stage: str) -> None:
-        from rich.progress import BarColumn, SpinnerColumn, TextColumn
+    def time_words(self) -> str:
+        """The time so far, and what is left by the last estimate."""
+        elapsed = time.monotonic() - self.started
+        return time_words(elapsed, None if self.end is None else min(elapsed / max(self.end, 1e-9), 1.0))
+
+    def _begin(self) -> None:
+        from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, TextColumn
         from rich.progress import Progress as Bar
+        from rich.text import Text
+
+        shown = self
+
+        class Times(ProgressColumn):
+            def render(self, task: Any) -> Any:
+                return Text(shown.time_words())
 
         bar = Bar(
             SpinnerColumn(),
             TextColumn("{task.description}"),
             BarColumn(bar_width=24),
             TextColumn("{task.fields[note]}"),
-            TextColumn("{task.fields[time]}"),
+            Times(),
             console=self.console,
             transient=True,
         )
-        self.stage, self.bar, self.task = stage, bar, bar.add_task(stage, total=None, note="", time="")
-        self.started = time.monotonic()
+        self.bar, self.task = bar, bar.add_task("", total=None, note="")
         self.timer = threading.Timer(PATIENCE, bar.start)
         self.timer.daemon = True
         self.timer.start()

@@ -9,6 +9,7 @@ import typer
 
 WIDTH = 120  # characters of a line where there is no terminal
 TABLE_CLASSES, TABLE_CLASSES_ASKED = 8, 30  # up to which a confusion is a table, without being asked for and with
+LABELS = 17  # characters of the labels of a fit, which is printed part by part
 WORST = 5  # classes that are told of many
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tabs and ends of lines
 
@@ -44,12 +45,12 @@ def say(text: str) -> None:
     typer.echo(printable(text), err=True)
 
 
-def print_rows(console: Any, heading: str | None, rows: list[tuple[str, str]]) -> None:
-    """A title, and pairs of a label and a text."""
+def print_rows(console: Any, heading: str | None, rows: list[tuple[str, str]], width: int | None = None) -> None:
+    """A title, and pairs of a label and a text. ``width``: of the labels."""
     from rich.table import Table
 
     table = Table(title=heading and plain(heading), title_justify="left", show_header=False, box=None, pad_edge=False)
-    table.add_column(style="dim", no_wrap=True)
+    table.add_column(style="dim", no_wrap=True, min_width=width)
     table.add_column(overflow="fold")
     for label, text in rows:
         table.add_row(plain(label.replace("\n", "\\n")), plain(text))
@@ -117,10 +118,21 @@ def print_confusion(console: Any, answers: Any) -> None:
     console.print(table)
 
 
-def print_fit(console: Any, fit: Any, everything: bool = False) -> None:
-    from separatrix.app.report.summary import largest_weights, notes, rows_of, title
+def print_part(console: Any, part: str, fit: Any) -> None:
+    """The rows of a part of a fit as soon as it is known, the title first."""
+    from separatrix.app.report.summary import rows_of_part, title
 
-    print_rows(console, title(fit), rows_of(fit))
+    if part == "table":
+        console.print(plain(title(fit)))
+    rows = rows_of_part(part, fit)
+    if rows:
+        print_rows(console, None, rows, LABELS)
+
+
+def print_details(console: Any, fit: Any, everything: bool = False) -> None:
+    """Scores of each class, the largest weights and data quality warnings."""
+    from separatrix.app.report.summary import largest_weights, notes
+
     console.print()
     if fit.cv is not None:
         print_classes(console, fit.cv.answers, everything)

@@ -19,9 +19,9 @@ import separatrix
 from separatrix import plots
 from separatrix.app.report import figures, self_check
 from separatrix.app.report.page_style import SCRIPT, STYLE
-from separatrix.app.report.summary import class_sizes, largest_weights, notes, rows_of, title
+from separatrix.app.report.summary import class_sizes, largest_weights, notes, percent, rows_of, title
 from separatrix.app.saved_models import prepared, weight_names
-from separatrix.app.workflows.fitting import Fit
+from separatrix.app.workflows.fitting import Fit, without_search
 from separatrix.app.workflows.out_of_fold import Answers, decisions
 from separatrix.errors import DataError, MissingExtraError, SeparatrixError
 from separatrix.plots.interactive.canvas import FOLLOW_THEME, View, blocks, components, scripts
@@ -67,7 +67,7 @@ def report_page(fit: Fit, interactive: bool = False) -> str:
 
 def _summary(fit: Fit) -> str:
     """What happened in words that need no theory."""
-    separable = fit.answer.separable
+    separable = None if fit.answer is None else fit.answer.separable
     said = [
         {
             True: "Yes: straight boundaries tell the classes apart without a single error on these data.",
@@ -77,26 +77,17 @@ def _summary(fit: Fit) -> str:
     ]
     right = round(fit.train_accuracy * fit.table.n)
     if fit.hard is not None and fit.hard is not fit.separator:
-        said.append(f"The model below has a soft margin, which may misclassify training rows{_why(fit)}.")
-    said.append(f"It classifies {right:,} of {fit.table.n:,} training rows correctly ({_percent(fit.train_accuracy)}).")
+        said.append("The model below has a soft margin, which may misclassify training rows.")
+    said.append(f"It classifies {right:,} of {fit.table.n:,} training rows correctly ({percent(fit.train_accuracy)}).")
     unseen = _unseen(fit)
     if unseen is not None:
         said.append(
-            f"For rows that it had not seen, expect about {_percent(unseen[0].score('accuracy'))}.{_chance(unseen[0])}"
+            f"For rows that it had not seen, expect about {percent(unseen[0].score('accuracy'))}.{_chance(unseen[0])}"
         )
     leading = [name for name, _ in (largest_weights(fit.model, 3) or [("", [])])[0][1]]
     if leading and len(fit.separator.classes_) == 2:
         said.append(f"What counts most: {', '.join(leading)}.")
     return f'<p class="verdict{"" if separable is True else " no"}">{escape(" ".join(said))}</p>'
-
-
-def _why(fit: Fit) -> str:
-    """What cross-validation found against the boundary without errors, where it was asked."""
-    if fit.choice is None or fit.choice.hard is None or fit.cv is None:
-        return ""
-    taken, hard = (fit.choice.mean(k) for k in (fit.choice.taken, fit.choice.hard))
-    better = taken < hard if fit.cv.score == "log-loss" else taken > hard
-    return ", because it predicts new rows better" if better else ": it is simpler and predicts new rows about as well"
 
 
 def _chance(answers: Answers) -> str:
@@ -106,7 +97,7 @@ def _chance(answers: Answers) -> str:
     if right > share + np.sqrt(share * (1 - share) / counts.sum()):
         return ""
     name = answers.classes[counts.argmax()]
-    return f" That is no better than to answer {name} always, which is right for {_percent(share)}."
+    return f" That is no better than to answer {name} always, which is right for {percent(share)}."
 
 
 def _unseen(fit: Fit) -> tuple[Answers, str] | None:
@@ -116,19 +107,13 @@ def _unseen(fit: Fit) -> tuple[Answers, str] | None:
     return None if fit.cv is None else (fit.cv.answers, "on rows left out, fold by fold")
 
 
-def _percent(share: float) -> str:
-    """Never 100% where a row is wrong."""
-    text = f"{100 * share:.1f}%"
-    return "over 99.9%" if text == "100.0%" and share < 1 else text
-
-
 def _numbers(fit: Fit) -> str:
     separator = fit.separator
     told = [("rows", f"{fit.table.n:,}"), ("features", f"{fit.table.d:,}"), ("classes", f"{len(separator.classes_):,}")]
-    told.append(("right on these data", _percent(fit.train_accuracy)))
+    told.append(("right on these data", percent(fit.train_accuracy)))
     unseen = _unseen(fit)
     if unseen is not None:
-        told.append(("right on unseen rows", _percent(unseen[0].score("accuracy"))))
+        told.append(("right on unseen rows", percent(unseen[0].score("accuracy"))))
     certificate = getattr(separator, "certificate_", None)
     if (
         certificate is not None
@@ -158,7 +143,7 @@ def figures_of(fit: Fit, interactive: bool) -> Iterator[tuple[str, Any]]:
     truth = classes[answers.truth]
     told: dict[str, Any] = {"classes": classes, "where": where if interactive else ""}  # else the heading has it
     made: list[tuple[str, Any]] = [("The boundary", partial(plots.boundary, model, X, y, feature_names=names))]
-    if fit.answer.separable is False:
+    if fit.answer is not None and fit.answer.separable is False:
         rows = prepared(model, X)
         made.append(("The proof", partial(plots.proof, fit.answer, rows, y, feature_names=weight_names(model))))
     made.append(("The margins", partial(plots.margins, model, X, y, feature_names=names)))
@@ -170,7 +155,7 @@ def figures_of(fit: Fit, interactive: bool) -> Iterator[tuple[str, Any]]:
         scores = ranked[0] if len(ranked) == 1 else np.column_stack(ranked)
         made.append((f"ROC curve, {where}", partial(plots.roc, truth, scores, **told)))
         made.append((f"Precision and recall, {where}", partial(plots.precision_recall, truth, scores, **told)))
-    if small and hasattr(solved, "certificates_"):
+    if small and hasattr(solved, "certificates_") and hasattr(solved, "set_callbacks"):
         made.append(("The bounds of the margin", partial(plots.bounds, solved, prepared(model, X), y)))
     for heading, draw in made:
         with suppress(DataError):
@@ -207,7 +192,7 @@ def _weights_of_folds(fit: Fit) -> list[np.ndarray] | None:
         warnings.simplefilter("ignore")  # how far each came does not matter here
         for k in np.unique(fold):
             rows = np.flatnonzero(fold != k)
-            found.append(clone(fit.separator).fit(X[rows], fit.table.y[rows]).coef_)
+            found.append(clone(without_search(fit.separator)).fit(X[rows], fit.table.y[rows]).coef_)
     return found
 
 
@@ -247,7 +232,7 @@ def _classes(fit: Fit) -> str:
     for value, (name, count) in zip(np.unique(fit.table.y), class_sizes(fit).items(), strict=True):
         good = int(right[fit.table.y == value].sum())
         rows.append(
-            [_text(name), _number(count, f"{count:,}"), _number(good / count, f"{good:,} ({_percent(good / count)})")]
+            [_text(name), _number(count, f"{count:,}"), _number(good / count, f"{good:,} ({percent(good / count)})")]
         )
     return _table(["class", "rows", "right on these data"], rows)
 

@@ -8,22 +8,27 @@ from typing import Any
 import numpy as np
 
 from separatrix.app.saved_models import weight_names
-from separatrix.app.workflows.cross_validation import Choice, CrossValidated
+from separatrix.app.workflows.cross_validation import CrossValidated
 from separatrix.app.workflows.fitting import Fit
-from separatrix.app.workflows.out_of_fold import SCORES, Answers, shown
+from separatrix.app.workflows.out_of_fold import Answers, shown
 from separatrix.app.workflows.verifying import vector_names
 from separatrix.certificates.certificate import Verification
 from separatrix.certificates.separability import Separability
+from separatrix.estimators.max_margin import MaxMargin
+from separatrix.estimators.max_margin_cv import MaxMarginCV
+from separatrix.fit.separator import is_complete
 from separatrix.persistence.files import classifier_of
 
 MOST_WEIGHTS = 10
 MOST_CLASSES = 8  # that are told one by one
 _YES = {True: "yes", False: "no", None: "undecided"}
+LONGER = 60.0  # seconds for a question that a fit left undecided
+SHORT = {"accuracy": "accuracy", "balanced": "balanced acc.", "f1": "F1", "auc": "AUC", "log-loss": "log loss"}
 STEEP = 1e4  # R/margin from which scaling the features is worth a word
 
 
 def title(fit: Fit) -> str:
-    classes = [str(c) for c in fit.separator.classes_]
+    classes = list(class_sizes(fit))
     asked = " or ".join(classes) if len(classes) <= 4 else f"{len(classes)} classes"
     return f"{file_name(fit.table.source)} ({fit.table.n:,} rows, {counted(fit.table.d, 'feature')}): {asked}?"
 
@@ -34,42 +39,136 @@ def class_sizes(fit: Fit) -> dict[str, int]:
 
 
 def rows_of(fit: Fit) -> list[tuple[str, str]]:
-    """The report as pairs of a label and a text."""
-    separator, classes = fit.separator, class_sizes(fit)
-    sizes = [f"{name} {count:,}" for name, count in list(classes.items())[:6]]
-    rows = [("interrupted", "this is the best that was found so far")] if fit.interrupted else []
-    rows += [
-        ("data", f"{fit.table.n:,} rows, {counted(fit.table.d, 'feature')}, {megabytes(fit.table.nbytes)}"),
-        ("classes", ", ".join(sizes) + (", ..." if len(classes) > 6 else "")),
-    ]
-    if fit.prepared:
-        rows.append(("prepared", fit.prepared))
-    rows += separability_rows(fit.answer, brief=True)
-    if fit.hard is not None:
-        rows += hard_rows(fit)
-    rows.append(("model", fit.how))
-    rows += support_rows(separator) if fit.hard is separator else margin_rows(separator, fit.unit)
-    rows.append(("rows on their side", _sides(fit)))
+    """The report as pairs of a label and a text, in the order in which they become known."""
+    return [row for part in PARTS for row in rows_of_part(part, fit)]
+
+
+def rows_of_part(part: str, fit: Fit) -> list[tuple[str, str]]:
+    """The rows of one of `PARTS`; none if it is not known."""
+    return PARTS[part](fit)
+
+
+def _table_rows(fit: Fit) -> list[tuple[str, str]]:
+    sizes = [f"{name} {count:,}" for name, count in class_sizes(fit).items()]
+    rows = [("Classes", ", ".join(sizes[:6]) + (", ..." if len(sizes) > 6 else ""))]
+    return rows + ([("Prepared", fit.prepared)] if fit.prepared else [])
+
+
+def _model_rows(fit: Fit) -> list[tuple[str, str]]:
+    if fit.model is None:
+        return []
+    separator = fit.separator
+    rows = [("Model", "\n".join([fit.how, *fit.why]))]
     if fit.cv is not None:
-        rows.append((f"cross-validated {SCORES[fit.cv.score]}", str(fit.cv)))
+        rows.append((f"CV {SHORT.get(fit.cv.score, fit.cv.score)}", str(fit.cv)))
         others = {name: value for name, value in fit.cv.answers.summary.items() if name != fit.cv.score}
-        rows.append(("other scores of these folds", scores_line(others)))
-    if fit.test is not None:
-        told = f"{np.sum(fit.test.truth == fit.test.predicted):,} of {len(fit.test.truth):,} rows right"
-        rows.append(("held-out rows", f"{told}: {scores_line(fit.test.summary)}"))
-    if fit.hard is not separator:
-        rows.append(("certificate of the model", recomputed(fit.verification)))
-    rows += work_rows(separator, fit.seconds)
-    return rows
-
-
-def _sides(fit: Fit) -> str:
-    """How many rows are right, and how far the worst of the others is on the wrong side."""
+        rows.append(("CV other", scores_line(others)))
     right = round(fit.train_accuracy * fit.table.n)
-    margin = getattr(fit.separator, "geometric_margin_", math.nan)
-    beyond = margin < 0 and right < fit.table.n and len(fit.separator.classes_) == 2
-    worst = f"; the worst of the others is {distance_in_words(-margin, fit.unit)} on the wrong side" if beyond else ""
-    return f"{right:,} of {fit.table.n:,}{worst}"
+    rows.append(("Training accuracy", f"{percent(fit.train_accuracy)} ({right:,} of {fit.table.n:,})"))
+    if fit.test is not None:
+        told = f"{np.sum(fit.test.truth == fit.test.predicted):,} of {len(fit.test.truth):,} correct"
+        rows.append(("Test data", f"{told}: {scores_line(fit.test.summary)}"))
+    rows += _gap_rows(fit)
+    count = support_count(separator)
+    if count is not None:
+        rows.append(("Support vectors", f"{count:,}"))
+    return [*rows, ("Solver", _solver(separator, fit.seconds))]
+
+
+def _gap_rows(fit: Fit) -> list[tuple[str, str]]:
+    """How good the model is for certain: its gap, or the margin that it achieves."""
+    certificate, held = getattr(fit.separator, "certificate_", None), verdict(fit.verification)
+    if certificate is None:
+        return [("Optimality gap", "none: this algorithm proves nothing")]
+    state = "verified" if held == "holds" else held
+    gaps = [c.gap for c in fit.separator.certificates_]
+    if (
+        math.isfinite(certificate.upper)
+        and certificate.gap is not None
+        and isinstance(fit.separator, (MaxMargin, MaxMarginCV))
+    ):
+        return [("Optimality gap", f"{max(max(gaps), 0.0):.0e} (relative, {state})")]
+    if certificate.lower is not None and certificate.lower <= 0:
+        return [("Margin achieved", "none: some rows are misclassified")]
+    upper = f"proven upper bound {certificate.upper:.6g}" if math.isfinite(certificate.upper) else "no upper bound"
+    lower = "unknown" if certificate.lower is None else f"{certificate.lower:.6g}"
+    return [("Margin achieved", f"{lower}, {upper} ({state})")]
+
+
+def _solver(separator: Any, seconds: float) -> str:
+    done = [getattr(separator, "solver_", type(separator).__name__).split(" (")[0]]
+    if hasattr(separator, "n_passes_"):
+        done.append(f"{counted(round(separator.n_passes_), 'pass', 'es')} over the data")
+    if hasattr(separator, "n_updates_"):
+        done.append(f"{counted(separator.n_updates_, 'update')} in {counted(separator.n_epochs_, 'epoch')}")
+    return ", ".join([*done, f"{seconds:.1f} s in total"])
+
+
+def _separability_rows(fit: Fit) -> list[tuple[str, str]]:
+    return [] if fit.answer is None else [("Separability", separability_in_words(fit))]
+
+
+def separability_in_words(fit: Fit) -> str:
+    """The verdict with its proof, and what to do if time ended the search for it."""
+    answer = fit.answer
+    assert answer is not None
+    later = f"undecided after {fit.budget:.2g} s; run `separatrix check --max-time {LONGER:g}`"
+    if answer.one_vs_rest:
+        joint = {True: "jointly separable", False: "not jointly separable (proved)", None: f"jointly {later}"}
+        told = [joint[answer.separable]]
+        for name, answers in (("one-vs-rest", answer.one_vs_rest), ("one-vs-one", answer.one_vs_one)):
+            verdicts = [a.separable for a in answers.values()]
+            undecided = f", {verdicts.count(None)} undecided" if None in verdicts else ""
+            told.append(f"{name}: {verdicts.count(True):,} of {len(verdicts):,}{undecided}")
+        return "; ".join(told)
+    if answer.separable is None:
+        return later
+    if answer.separable:
+        return "linearly separable (proved)"
+    told = [] if answer.infeasibility_proof is None else [f"proof: {len(answer.infeasibility_proof.rows):,} rows"]
+    kind = "not linearly separable" + (f" ({told[0]})" if told else "")
+    if answer.kind == "quasi-complete":
+        return f"{kind}, but quasi-completely separable. {answer.sentence()}".strip()
+    return f"{kind}; quasi-complete separation undecided" if answer.kind == "undecided" else kind
+
+
+def _hard_rows(fit: Fit) -> list[tuple[str, str]]:
+    """The largest margin with every row correctly classified."""
+    if fit.hard is None:
+        return []
+    certificate, held = fit.hard.certificate_, verdict(fit.hard_verification)
+    if certificate.lower is None or not certificate.lower > 0:
+        return [("Hard margin", f"not found in {fit.budget:.2g} s")]
+    proven = "proven optimal" if held == "holds" and fit.hard.converged_ else "not proven optimal"
+    bounds = f"bounds {certificate.lower:.6g} .. {certificate.upper:.6g}, relative gap {certificate.gap:.0e}"
+    where = distance_in_words(fit.hard.geometric_margin_, fit.unit)
+    told = [bounds, *(["smallest of all classes"] if len(fit.hard.certificates_) > 1 else [])]
+    if f"{certificate.lower:.2g}" != f"{fit.hard.geometric_margin_:.2g}" and len(fit.hard.classes_) == 2:
+        told.append("which count the intercept as one more feature")
+    told += [] if held == "holds" else [held]
+    return [("Hard margin", f"{where}, {proven}\n({', '.join(told)})")]
+
+
+def _missing_rows(fit: Fit) -> list[tuple[str, str]]:
+    if not fit.interrupted:
+        return []
+    kept = "this is the best that was found so far"
+    return [("Interrupted", f"{kept}; missing: {', '.join(fit.missing)}" if fit.missing else kept)]
+
+
+PARTS = {
+    "table": _table_rows,
+    "model": _model_rows,
+    "separability": _separability_rows,
+    "hard margin": _hard_rows,
+    "missing": _missing_rows,
+}
+
+
+def percent(share: float) -> str:
+    """Never 100% if a row is misclassified."""
+    text = f"{100 * share:.1f}%"
+    return "over 99.9%" if text == "100.0%" and share < 1 else text
 
 
 def distance_in_words(distance: float, unit: str) -> str:
@@ -101,7 +200,7 @@ def as_dict(fit: Fit) -> dict[str, Any]:
             "bytes": fit.table.nbytes,
         },
         "prepared": fit.prepared,
-        "separability": separability_dict(fit.answer),
+        "separability": None if fit.answer is None else separability_dict(fit.answer),
         "largest_margin": None
         if fit.hard is None
         else {
@@ -117,11 +216,13 @@ def as_dict(fit: Fit) -> dict[str, Any]:
         "train_accuracy": fit.train_accuracy,
         "cross_validated_accuracy": None if fit.cv is None else _folds_dict(replace(fit.cv, score="accuracy")),
         "cross_validated_score": None if fit.cv is None else {"score": fit.cv.score, **_folds_dict(fit.cv)},
-        "compared": [] if fit.choice is None else _compared_dict(fit.choice),
+        "compared": compared(separator),
         "out_of_fold": None if fit.cv is None else answers_dict(fit.cv.answers),
         "held_out": None if fit.test is None else answers_dict(fit.test),
         "verified": bool(fit.verification) and all(bool(v) for v in fit.verification.values()),
         "interrupted": fit.interrupted,
+        "missing": fit.missing,
+        "separability_budget": number(fit.budget),
         "converged": bool(getattr(separator, "converged_", True)),
         "seconds": fit.seconds,
         "notes": notes(fit),
@@ -132,10 +233,12 @@ def provenance(fit: Fit) -> dict[str, Any]:
     """What a model file tells of its data and its making."""
     told = as_dict(fit)
     kept = ("data", "prepared", "separator", "train_accuracy", "cross_validated_accuracy")
-    answer = {"separable": fit.answer.separable, "explanation": verdict_of(fit.answer)}
-    found = {**{name: told[name] for name in kept}, "separability": answer}
+    found = {name: told[name] for name in kept}
     found["data"] = {**found["data"], "row_checksums": fit.table.row_digests()}
-    calibration = None if fit.cv is None else fit.cv.answers.calibration()
+    if fit.answer is not None:
+        found["separability"] = {"separable": fit.answer.separable, "explanation": verdict_of(fit.answer)}
+    own = fit.cv is None or isinstance(fit.separator, MaxMarginCV)  # which has probabilities of its own
+    calibration = None if own or fit.cv is None else fit.cv.answers.calibration()
     return found if calibration is None else {**found, "calibration": calibration.as_dict()}
 
 
@@ -148,10 +251,14 @@ def _folds_dict(cv: CrossValidated) -> dict[str, Any]:
     }
 
 
-def _compared_dict(choice: Choice) -> list[dict[str, Any]]:
+def compared(separator: Any) -> list[dict[str, Any]]:
+    """The values of C that cross-validation compared, with their mean scores, as scikit-learn's scorers have them."""
+    if not isinstance(separator, MaxMarginCV):
+        return []
+    means = separator.scores_.mean(axis=0).tolist()
     return [
-        {"multi_class": c.multi_class, "C": number(c.C), "mean": number(choice.mean(k)), "taken": k == choice.taken}
-        for k, c in enumerate(choice.candidates)
+        {"multi_class": separator.multi_class_, "C": number(C), "mean": number(mean), "taken": C == separator.C_}
+        for C, mean in zip(separator.Cs_.tolist(), means, strict=True)
     ]
 
 
@@ -183,21 +290,6 @@ def separability_rows(answer: Separability, everything: bool = False, brief: boo
         )
         rows += [(f"{a} | {b}", str(found)) for (a, b), found in order]
     return rows
-
-
-def hard_rows(fit: Fit) -> list[tuple[str, str]]:
-    """The largest margin with every row on its side: where its boundary lies, and that no margin is larger."""
-    certificate = fit.hard.certificate_
-    another = "" if fit.hard is fit.separator else ". The model below is another one"
-    where = f"its nearest row is {distance_in_words(fit.hard.geometric_margin_, fit.unit)} away"
-    bounds = f"margin reached {certificate.lower:.9g}, no margin above {certificate.upper:.9g}"
-    return [
-        ("hard margin", f"the boundary with every row on its side and the largest margin: {where}{another}"),
-        (
-            "proof of the hard margin",
-            f"{bounds}{_measured(fit.hard)}; {recomputed(fit.hard_verification)}",
-        ),
-    ]
 
 
 def margin_rows(separator: Any, unit: str = "units of the prepared columns") -> list[tuple[str, str]]:
@@ -265,20 +357,6 @@ def claims_in_words(certificate: Any, verification: Verification) -> str:
     return ". ".join(["holds" + (f": {'; '.join(told)}" if told else ""), *verification.notes])
 
 
-def work_rows(separator: Any, seconds: float) -> list[tuple[str, str]]:
-    rows = []
-    if hasattr(separator, "solver_"):
-        rows.append(("solver", separator.solver_))
-    done = []
-    if hasattr(separator, "n_passes_"):
-        done.append(f"the model took {counted(round(separator.n_passes_), 'pass', 'es')} over the data")
-    if hasattr(separator, "n_updates_"):
-        updates = counted(separator.n_updates_, "update")
-        done.append(f"the model took {updates} in {counted(separator.n_epochs_, 'epoch')}")
-    rows.append(("time", "; ".join([f"{seconds:.2f} s in all", *done])))
-    return rows
-
-
 def verdict(verification: dict[str, Verification]) -> str:
     if not verification:
         return "there is none: this algorithm proves nothing"
@@ -320,7 +398,7 @@ def notes(fit: Fit) -> list[str]:
     steep = certificate is not None and certificate.lower is not None and 0 < STEEP * certificate.lower
     if steep and not fit.options.scale and certificate.radius > STEEP * certificate.lower:
         told.append("The margin is tiny beside the size of the rows: --scale may help.")
-    if not getattr(fit.separator, "converged_", True):
+    if not is_complete(fit.separator):
         told.append("The fit did not converge; the certificate tells how far it came.")
     return told
 
@@ -360,6 +438,7 @@ def changed(separator: Any) -> str:
     """Parameters that are not the defaults."""
     defaults = {k: p.default for k, p in signature(type(separator)).parameters.items()}
     others = {k: v for k, v in separator.get_params(deep=False).items() if repr(v) != repr(defaults.get(k))}
+    others |= {"C_": separator.C_} if isinstance(separator, MaxMarginCV) else {}
     return ", ".join(f"{k}={v!r}" for k, v in others.items())
 
 
@@ -369,9 +448,10 @@ def described(separator: Any) -> str:
 
 def _plain(separator: Any) -> dict[str, Any]:
     kinds = (str, int, bool, type(None))
+    chosen = {"C": separator.C_} if isinstance(separator, MaxMarginCV) else {}
     return {
         k: number(v) if isinstance(v, float) else v if isinstance(v, kinds) else str(v)
-        for k, v in separator.get_params().items()
+        for k, v in {**separator.get_params(), **chosen}.items()
     }
 
 

@@ -1,12 +1,17 @@
-"""The main job: decide separability, prove the largest margin, take the model that predicts best, and gather it all."""
+"""The main job: a model that predicts well, then whether the classes are separable, and the largest margin.
+
+The parts are found in the order in which users wait for them, and `fit` shows each to ``seen`` as soon as it is there.
+"""
 
 import time
 import warnings
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from separatrix.app.saved_models import read_for, unseen
@@ -15,35 +20,44 @@ from separatrix.app.tables.prepare import kinds, missing_rows, prepare, prepared
 from separatrix.app.tables.table import Table
 from separatrix.app.workflows.advice import about_answers, about_filled, about_unseen, advise, heed
 from separatrix.app.workflows.asked import DEFAULTS, Options, Tell, begin
-from separatrix.app.workflows.choosing import Chooser
-from separatrix.app.workflows.cross_validation import Choice, CrossValidated, Folds
-from separatrix.app.workflows.out_of_fold import Answers
+from separatrix.app.workflows.cross_validation import CrossValidated, Folds, cross_validated
+from separatrix.app.workflows.out_of_fold import SCORERS, Answers, shown
 from separatrix.app.workflows.predicting import answers
 from separatrix.app.workflows.verifying import verified
+from separatrix.app.workflows.watched import Watch, watched
 from separatrix.certificates.certificate import Verification
 from separatrix.certificates.separability import Separability, separability
+from separatrix.errors import NotSeparableError
+from separatrix.estimators.max_margin import MaxMargin
+from separatrix.estimators.max_margin_cv import MaxMarginCV
 from separatrix.persistence.files import ModelFile, classifier_of
+
+SHORTEST_BUDGET = 2.0  # seconds for separability and the hard margin, which otherwise have as long as the model took
+WAYS = {"ovr": "one-vs-rest", "ovo": "one-vs-one", "joint": "joint"}  # of telling several classes apart
 
 
 @dataclass
 class Fit:
-    """A fit and all that is known of it."""
+    """A fit and all that is known of it; what is not known yet, or not asked for, is None or empty."""
 
     table: Table
     options: Options
-    model: Any  # a Pipeline: the preparation, then the separator
-    answer: Separability
-    hard: Any  # the maximum margin where the classes are separable, which need not be the model
-    how: str
-    choice: Choice | None  # what cross-validation compared
-    train_accuracy: float
-    cv: CrossValidated | None
-    verification: dict[str, Verification]  # of the model
-    hard_verification: dict[str, Verification]
-    seconds: float
-    interrupted: bool
-    notes: list[str]  # what a colleague would say
+    notes: list[str]  # data quality warnings
+    width: int  # columns after the preparation
+    model: Any = None  # a Pipeline: the preparation, then the separator
+    how: str = ""
+    why: list[str] = field(default_factory=list)  # how C was chosen, in lines
+    train_accuracy: float = np.nan
+    cv: CrossValidated | None = None
+    verification: dict[str, Verification] = field(default_factory=dict)  # of the model
     test: Answers | None = None  # of rows that were held out
+    budget: float = np.inf  # seconds for separability and the hard margin
+    answer: Separability | None = None
+    hard: Any = None  # the maximum margin if the classes are separable, which need not be the model
+    hard_verification: dict[str, Verification] = field(default_factory=dict)
+    seconds: float = 0.0  # that the model took
+    missing: list[str] = field(default_factory=list)  # what an interrupt left out
+    interrupted: bool = False
 
     @property
     def separator(self) -> Any:
@@ -53,11 +67,11 @@ class Fit:
     def prepared(self) -> str:
         """What was done to the columns, in words."""
         numbers, text = kinds(self.table)
-        width = self.separator.n_features_in_
+        columns = f"text column{'s' if len(text) > 1 else ''}"
         told = {
             "missing values filled in": self.options.impute,
-            "numbers standardised": self.options.scale and numbers,
-            f"{len(text)} text column{'s' if len(text) > 1 else ''} one-hot encoded ({width:,} features in all)": text,
+            "numbers standardized": self.options.scale and numbers,
+            f"{len(text)} {columns} one-hot encoded ({self.width:,} columns in all)": text,
         }
         return ", ".join(words for words, done in told.items() if done)
 
@@ -69,11 +83,16 @@ class Fit:
         return "units of the encoded columns" if kinds(self.table)[1] else "units of your columns"
 
 
-def fit(data: Any, options: Options = DEFAULTS, tell: Tell | None = None, **reading: Any) -> Fit:
+Seen = Callable[[str, Fit], None]
+
+
+def fit(
+    data: Any, options: Options = DEFAULTS, tell: Tell | None = None, seen: Seen | None = None, **reading: Any
+) -> Fit:
     """Fit the maximum margin that predicts best, or the estimator that the options name.
 
-    Where the classes are separable, the hard margin is fitted and proved in any case. What predicts best is chosen by
-    cross-validation on a path of C that ends with it.
+    C is chosen by `separatrix.MaxMarginCV`. Separability and the hard margin follow, within ``options.max_time``
+    seconds or as long as the model took. Ctrl-C ends with what is there once there is a model.
 
     Parameters
     ----------
@@ -82,52 +101,215 @@ def fit(data: Any, options: Options = DEFAULTS, tell: Tell | None = None, **read
     options : Options
     tell : callable or None, default=None
         Called with the stage, the share of it that is done (or None) and a note.
+    seen : callable or None, default=None
+        Called with "table", "model", "separability" and "hard margin" when these are known, and the fit so far.
 
     Examples
     --------
     >>> from separatrix.app.workflows import Options, fit
     >>> found = fit(None, Options(C=1.0, scale=True, folds=0))
     >>> found.how, found.table.n, all(found.verification.values())
-    ('maximum margin, soft with C = 1', 569, True)
+    ('soft-margin linear SVM, C = 1', 569, True)
     """
     begin(tell, "Reading")
     table = as_table(data, **reading)
-    clock = time.perf_counter()
-    raw, X, steps = prepare(table, **options.preparation)
-    weighted = options.class_weight is not None
-    notes = heed(advise(table, raw, X, folds=options.folds, scaled=options.scale, weighted=weighted), options.strict)
-    begin(tell, "Is it separable?")
-    weak = len(np.unique(table.y)) == 2  # several classes ask about every pair and a linear machine
-    answer = separability(X, table.y, max_time=options.max_time or np.inf, check_quasi=weak)
-    folds = Folds(raw, table.y, steps, options.folds)
+    job = _Job(table, options, tell, seen or (lambda part, found: None))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # whether it converged is among what is known
-        made = Chooser(X, table.y, folds, answer, options, tell).made()
-    seconds = time.perf_counter() - clock
-    verification = verified(made.separator, X, table.y)
-    answer = answer.named(prepared_names(table, steps, X.shape[1]), table.target, values=not options.scale)
-    found = Fit(
-        table=table,
-        options=options,
-        model=Pipeline([*steps, ("separator", made.separator)]),
-        answer=answer,
-        hard=made.hard,
-        how=made.how,
-        choice=made.choice,
-        train_accuracy=float(np.mean(made.separator.predict(X) == table.y)),
-        cv=made.cv,
-        verification=verification,
-        hard_verification=verification if made.hard is made.separator else verified(made.hard, X, table.y),
-        seconds=seconds,
-        interrupted=made.interrupted,
-        notes=[*table.notes, *notes, *heed([] if made.cv is None else about_answers(made.cv.answers), options.strict)],
-    )
-    if table.framed and raw is not table.X:  # it was fitted to arrays, which have no names
-        found.model.steps[0][1].feature_names_in_ = np.array(table.names, dtype=object)
-    if options.test is not None:
-        told = {"target": table.target, "index_base": table.base, "encoding": table.encoding, **table.reading}
-        held_out = read_for(ModelFile(found.model, {"data": told}), options.test, labels="optional")
-        found.notes += heed(about_unseen(unseen(found.model, held_out), held_out), options.strict)
-        found.notes += about_filled(missing_rows(held_out), held_out)
-        found.test = answers(found.model, held_out)
-    return found
+        job.run()
+    return job.found
+
+
+class _Job:
+    """The parts of a fit, one after the other."""
+
+    def __init__(self, table: Table, options: Options, tell: Tell | None, seen: Seen):
+        self.table, self.options, self.tell, self.seen = table, options, tell, seen
+        self.start = time.perf_counter()
+        self.raw, self.X, self.steps = prepare(table, **options.preparation)
+        self.folds = Folds(self.raw, table.y, self.steps, options.folds)
+        weighted = options.class_weight is not None
+        notes = advise(table, self.raw, self.X, folds=options.folds, scaled=options.scale, weighted=weighted)
+        self.found = Fit(table, options, [*table.notes, *heed(notes, options.strict)], self.X.shape[1])
+        self.separator: Any = None
+
+    def run(self) -> None:
+        found, missing = self.found, ["separability", "hard margin"]
+        self.seen("table", found)
+        try:
+            self.cross_validate(self.fit_model())
+        except KeyboardInterrupt:
+            if not hasattr(self.separator, "certificate_"):
+                raise
+            found.interrupted, found.missing = True, [] if found.cv else ["cross-validation"]
+        self.describe_model()
+        self.seen("model", found)
+        try:
+            if found.interrupted:
+                raise KeyboardInterrupt
+            self.ask_separability()
+            self.seen("separability", found)
+            missing = ["hard margin"]
+            self.fit_hard_margin()
+            if found.hard is not None:
+                self.seen("hard margin", found)
+        except KeyboardInterrupt:
+            found.interrupted = True
+            found.missing += missing
+
+    # the model
+
+    def fit_model(self) -> Any:
+        options, several = self.options, len(np.unique(self.table.y)) > 2
+        settings: dict[str, Any] = {"tol": options.tol, "max_time": options.max_time}
+        if options.estimator is not None:
+            return self._fitted(options.estimator, type(options.estimator).__name__)
+        settings |= {"class_weight": options.class_weight, "multi_class": options.multi_class or "ovr"}
+        if len(self.folds):
+            Cs = 8 if options.C is None else [options.C]
+            cv = StratifiedKFold(len(self.folds), shuffle=True, random_state=0)
+            settings["multi_class"] = options.multi_class or "auto"
+            search = MaxMarginCV(Cs, cv, SCORERS[options.score][several], one_standard_error=True, **settings)
+            return self._fitted(search, "Choosing C by cross-validation" if options.C is None else "Cross-validation")
+        if options.C is not None:
+            return self._fitted(MaxMargin(options.C, **settings), "Fitting")
+        try:  # nothing was requested, and nothing can be compared
+            return self._fitted(MaxMargin(np.inf, **settings), "Fitting")
+        except NotSeparableError:
+            return self._fitted(MaxMargin(1.0, **settings), "Fitting")
+
+    def _fitted(self, separator: Any, stage: str) -> Any:
+        watch = None if self.tell is None else Watch(self._tell_of_all, stage, self.options.tol)
+        self.separator = separator
+        try:
+            with watched(separator, self.options.max_time, watch):
+                separator.fit(self.X, self.table.y)
+        except KeyboardInterrupt:
+            if isinstance(separator, MaxMarginCV):  # what it holds then was not compared with anything
+                self.separator = None
+            raise
+        return separator
+
+    def _tell_of_all(self, stage: str, share: float | None, note: str) -> None:
+        """The share of the model, as that of everything: as much time follows for separability."""
+        assert self.tell is not None
+        if share:
+            elapsed = time.perf_counter() - self.start
+            share = elapsed / (elapsed / share + self._budget(elapsed / share))
+        self.tell(stage, share, note)
+
+    def _budget(self, seconds: float) -> float:
+        return self.options.max_time or max(seconds, SHORTEST_BUDGET)
+
+    def cross_validate(self, separator: Any) -> None:
+        found, score = self.found, self.options.score
+        if isinstance(separator, MaxMarginCV):
+            tested = separator.fold_ >= 0  # all rows, unless time was up
+            if not tested.any():
+                return
+            values = separator.out_of_fold_decision_.reshape(self.table.n, -1)[tested]
+            codes = (values[:, 0] > 0).astype(np.int64) if values.shape[1] == 1 else values.argmax(axis=1)
+            out_of_fold = Answers(
+                separator.classes_, self.folds.codes[tested], codes, values, separator.fold_[tested]
+            )  # fmt: skip
+            found.cv = CrossValidated(out_of_fold, score, chose=len(separator.Cs_))
+        elif len(self.folds):
+            stage = "Cross-validation"
+            found.cv = cross_validated(separator, self.folds, self.options.max_time, self.tell, stage, score=score)
+
+    def describe_model(self) -> None:
+        found, table, separator = self.found, self.table, self.separator
+        found.how, found.why = in_words(separator, self.options.score)
+        found.verification = verified(separator, self.X, table.y)
+        found.train_accuracy = float(np.mean(separator.predict(self.X) == table.y))
+        found.notes += heed([] if found.cv is None else about_answers(found.cv.answers), self.options.strict)
+        found.model = Pipeline([*self.steps, ("separator", separator)])
+        if table.framed and self.raw is not table.X:  # it was fitted to arrays, which have no names
+            found.model.steps[0][1].feature_names_in_ = np.array(table.names, dtype=object)
+        found.seconds = time.perf_counter() - self.start
+        if self.options.test is not None:
+            told = {"target": table.target, "index_base": table.base, "encoding": table.encoding, **table.reading}
+            held_out = read_for(ModelFile(found.model, {"data": told}), self.options.test, labels="optional")
+            found.notes += heed(about_unseen(unseen(found.model, held_out), held_out), self.options.strict)
+            found.notes += about_filled(missing_rows(held_out), held_out)
+            found.test = answers(found.model, held_out)
+
+    # separability and the hard margin
+
+    def ask_separability(self) -> None:
+        found, table = self.found, self.table
+        found.budget = self._budget(found.seconds)
+        self.end = time.perf_counter() + found.budget
+        if self.tell is not None:
+            self.tell("Is it separable?", found.seconds / (found.seconds + found.budget), "")
+        weak = len(np.unique(table.y)) == 2  # several classes ask about every pair and a linear machine
+        answer = separability(self.X, table.y, max_time=found.budget, check_quasi=weak)
+        names = prepared_names(table, self.steps, self.X.shape[1])
+        found.answer = answer.named(names, table.target, values=not self.options.scale)
+
+    def fit_hard_margin(self) -> None:
+        """The hard margin in the way of the model, or in another one in which it exists."""
+        found, separator, C = self.found, self.separator, self.options.C
+        if self.options.estimator is not None:
+            return
+        if getattr(separator, "C", getattr(separator, "C_", None)) == np.inf:
+            found.hard, found.hard_verification = separator, found.verification
+            return
+        ways = [way for way, separable in separable_ways(found.answer).items() if separable]
+        left = self.end - time.perf_counter()
+        if C is not None or not ways or left <= 0:
+            return
+        if self.tell is not None:
+            self.tell("Hard margin", (found.seconds + found.budget - left) / (found.seconds + found.budget), "")
+        way = separator.multi_class_ if separator.multi_class_ in ways else ways[0]
+        hard = MaxMargin(np.inf, multi_class=way, tol=self.options.tol, max_time=left)
+        hard.fit(self.X, self.table.y, **(_start(found.answer) if way == "ovr" else {}))
+        found.hard, found.hard_verification = hard, verified(hard, self.X, self.table.y)
+
+
+def separable_ways(answer: Separability | None) -> dict[str, bool]:
+    """In which ways hyperplanes separate all classes."""
+    if answer is None or not answer.one_vs_rest:
+        return {"ovr": answer is not None and answer.separable is True}
+    return {
+        "ovr": all(a.separable is True for a in answer.one_vs_rest.values()),
+        "joint": answer.separable is True,
+        "ovo": all(a.separable is True for a in answer.one_vs_one.values()),
+    }
+
+
+def in_words(separator: Any, score: str) -> tuple[str, list[str]]:
+    """What the separator is, and how its C was chosen."""
+    if not isinstance(separator, (MaxMargin, MaxMarginCV)):
+        return type(separator).__name__, []
+    C = separator.C_ if isinstance(separator, MaxMarginCV) else separator.C
+    way = f", {WAYS[separator.multi_class_]}" if len(separator.classes_) > 2 else ""
+    how = f"hard-margin linear SVM{way}" if np.isinf(C) else f"soft-margin linear SVM, C = {C:g}{way}"
+    if not isinstance(separator, MaxMarginCV) or len(separator.Cs_) == 1:
+        return how, []
+    folds, count = separator.scores_.shape
+    why = [f"{folds}-fold cross-validation over {count} values of C, one-standard-error rule"]
+    means = np.abs(np.nan_to_num(separator.scores_, nan=-np.inf).mean(axis=0))
+    best = int(np.argmax(np.round(np.nan_to_num(separator.scores_, nan=-np.inf).mean(axis=0), 12)))
+    if separator.Cs_[best] != C:
+        why.append(f"(best C = {separator.Cs_[best]:g}: {shown(score, float(means[best]))})")
+    return how, why
+
+
+def without_search(separator: Any) -> Any:
+    """An estimator that is not fitted, with the C that was chosen: to fit it again costs one fit."""
+    if not isinstance(separator, MaxMarginCV):
+        return separator
+    names = MaxMargin().get_params().keys() & separator.get_params().keys()
+    params = {name: getattr(separator, name) for name in names}
+    return MaxMargin(separator.C_, **{**params, "multi_class": separator.multi_class_})
+
+
+def _start(answer: Separability | None) -> dict[str, Any]:
+    """The hyperplanes that decided separability, one for each binary problem, to start the maximum margin from."""
+    planes = []
+    for part in [] if answer is None else list(answer.one_vs_rest.values()) or [answer]:
+        if part.hyperplane is None or not part.separable:
+            return {}
+        planes.append(part.hyperplane)
+    return {"coef_init": np.array([p.w for p in planes]), "intercept_init": np.array([p.b for p in planes])}

@@ -22,6 +22,13 @@ SCORES = {  # the name of an option, and what people call it
     "auc": "area under the ROC curve",
     "log-loss": "log loss",
 }
+SCORERS = {  # scikit-learn's names of them, for two classes and for more
+    "accuracy": ("accuracy", "accuracy"),
+    "balanced": ("balanced_accuracy", "balanced_accuracy"),
+    "f1": ("f1_macro", "f1_macro"),
+    "auc": ("roc_auc", "roc_auc_ovr"),
+    "log-loss": ("neg_log_loss", "neg_log_loss"),
+}
 SHARES = ("accuracy", "balanced")  # told in percent
 
 

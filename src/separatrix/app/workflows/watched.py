@@ -8,6 +8,7 @@ from typing import Any
 
 from separatrix.app.workflows.asked import Tell
 from separatrix.callbacks import Callback
+from separatrix.estimators.max_margin_cv import MaxMarginCV
 from separatrix.fit.batch import IterativeClassifier
 from separatrix.fit.online import OnlineClassifier
 
@@ -20,10 +21,14 @@ class Watch(Callback):
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> None:
         measures = getattr(context, "measures", None) or {}
-        gap = measures.get("gap")
-        if gap is not None and 0 < gap < math.inf:
-            share = math.log(min(gap, 1.0)) / math.log(min(self.tol, 0.5)) if self.tol > 0 else None
-            self.tell(self.stage, None if share is None else min(max(share, 0.0), 1.0), f"gap {gap:.1e}")
+        gap, share = measures.get("gap"), measures.get("share")
+        if share is not None:
+            self.tell(self.stage, share, "")
+        elif isinstance(estimator, MaxMarginCV):
+            self.tell(self.stage, 1.0, "")  # its folds are solved
+        elif gap is not None and 0 < gap < math.inf:
+            digits = math.log(min(gap, 1.0)) / math.log(min(self.tol, 0.5)) if self.tol > 0 else None
+            self.tell(self.stage, None if digits is None else min(max(digits, 0.0), 1.0), f"gap {gap:.1e}")
         elif measures.get("updates") is not None:
             epochs, most = measures.get("epochs") or 0, getattr(estimator, "max_iter", None)
             self.tell(self.stage, epochs / most if most else None, f"{measures['updates']:,} updates")

@@ -1,4 +1,4 @@
-"""A tree of cones in which every vector has at least K errors; and line searches for a vector with few.
+"""A tree of cones in which every vector has at least K errors.
 
 A cone is spanned by D vectors. Rows are known by their products v_k with these. A row is an error on the whole cone if
 all of them are <= 0. Two rows cannot both be right on it if b + t a <= 0 for some t >= 0, with a and b their products:
@@ -19,56 +19,8 @@ from separatrix.compile_cache import compiled, on_first_use
 
 OPEN, DONE, STUCK, ASKS, FULL = 0, 1, 2, 3, 4  # how `grow` ends
 EPS = 2.0**-52
+DEPTH, LEAST_DEPTH, STACK_VALUES = 500, 40, 4_000_000  # cones on the stack, and their values
 SPLITTER = 134217729.0  # 2^27 + 1: Dekker's product
-
-
-@on_first_use
-def line_searches(key: str) -> Any:
-    """Move w along directions, each to a point with the fewest errors on the circle of w and the direction.
-
-    Returns the weight of the errors. ``turn``, ``sign``: of the angle at which a row changes its side.
-    """
-
-    def run(A, W, w, Z):
-        key  # noqa: B018
-        n, D = A.shape
-        total, now = W.sum(), np.inf
-        turn, sign = np.empty(n), np.empty(n)
-        for r in range(len(Z)):
-            E, used = 0.0, 0.0
-            for i in range(n):
-                x, y = 0.0, 0.0
-                for c in range(D):
-                    x += A[i, c] * w[c]
-                    y += A[i, c] * Z[r, c]
-                if x == 0.0 and y == 0.0:  # an error all round
-                    turn[i], sign[i] = 0.0, 0.0
-                    used += W[i]
-                    continue
-                angle = np.arctan2(y, x)
-                sign[i] = -W[i] if angle < 0.0 else W[i]
-                turn[i] = angle + np.pi if angle < 0.0 else angle
-                E += max(sign[i], 0.0)
-            order = np.argsort(turn)
-            turning, best, t = total - used, np.inf, 0.0
-            for k in range(n + 1):
-                low = turn[order[k - 1]] if k else turn[order[n - 1]] - np.pi
-                high = turn[order[k]] if k < n else turn[order[0]] + np.pi
-                fewest = min(E, turning - E) + used
-                if high - low > 1e-9 and fewest < best:
-                    best, t = fewest, 0.5 * (low + high - np.pi) + (np.pi if turning - E < E else 0.0)
-                if k < n:
-                    E -= sign[order[k]]
-            if best <= now:
-                now, size = best, 0.0
-                for c in range(D):
-                    w[c] = np.cos(t) * w[c] + np.sin(t) * Z[r, c]
-                    size = max(size, abs(w[c]))
-                for c in range(D):
-                    w[c] /= size
-        return now
-
-    return compiled(run)
 
 
 @register_jitable
@@ -240,3 +192,17 @@ def grow(key: str) -> Any:
         return DONE, top, size, work
 
     return compiled(run)
+
+
+def empty_stack(n: int, D: int) -> tuple[np.ndarray, ...]:
+    """Return G, V, E, I, M and N for n rows and cones of D generators."""
+    depth = int(min(DEPTH, max(STACK_VALUES // max(n * D, 1), LEAST_DEPTH)))
+    floats = np.zeros((depth, D, D)), np.zeros((depth, D, n)), np.zeros((depth, D))
+    return *floats, np.zeros((depth, n), np.int64), np.zeros(depth, np.int64), np.zeros(depth)
+
+
+def load(n: int, D: int) -> None:
+    """Compile or load the kernel, if that is worth it for n rows, on a cone that needs no work."""
+    *stack, errors = empty_stack(n, D)
+    errors[0] = 1.0
+    grow()(*stack, errors, 0, np.ones(n), 1.0, 1.0, 0, False, 1, np.zeros(16, np.int64), 0)
