@@ -28,6 +28,7 @@ from separatrix import (
     KernelMaxMargin,
     LinearProgram,
     MaxMargin,
+    MaxMarginCV,
     NotSeparableError,
     data,
     load,
@@ -89,6 +90,10 @@ def max_margin(X, codes, classes, weight, rng, folder):
     if rng.random() < 0.1 and y is not None and mode != "ovo" and weight is None:
         C = params.pop("C")
         model = max_margin_path(data, y, [C / 100.0, C], **params)[1]
+    elif rng.random() < 0.08 and y is not None:
+        params = {k: v for k, v in params.items() if k not in ("C", "solver", "max_passes")}
+        model = MaxMarginCV([case["C"] / 100.0, case["C"]], cv=2, **params).fit(data, y, **more)
+        case["C"], kind = model.C_, f"CV {kind}"
     else:
         model = MaxMargin(**params)
         if rng.random() < 0.1:

@@ -1,6 +1,7 @@
 """scikit-learn's LinearSVC: the squared hinge by `MaxMargin`'s solvers, to a certified gap."""
 
 import warnings
+from inspect import signature
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ from separatrix.space import Vector
 SQUARED_HINGE_TOL = 0.01  # part of tol: LIBLINEAR's last step often ends that far below its own
 SMALL_HINGE_TOL = 1e-6  # part of tol: a gap of tol itself leaves an error of about sqrt(tol) in the coefficients
 NOT_CONVERGED = "Liblinear failed to converge, increase the number of iterations."  # scikit-learn's words
+COUNTS_WEIGHTS = "sample_weight" in signature(compute_class_weight).parameters  # scikit-learn 1.6 counts rows
 
 
 class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
@@ -96,9 +98,8 @@ class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
         X, codes = self._checked(X, y)
         factors = np.ones(len(self.classes_))
         if self.class_weight is not None:
-            factors = compute_class_weight(
-                self.class_weight, classes=self.classes_, y=self.classes_[codes], sample_weight=sample_weight
-            )  # fmt: skip
+            given = {"sample_weight": sample_weight} if COUNTS_WEIGHTS else {}
+            factors = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_[codes], **given)
         weight = None
         if sample_weight is not None:
             weight = check_sample_weight(sample_weight, X, dtype=np.float64)

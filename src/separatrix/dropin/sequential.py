@@ -52,12 +52,13 @@ class SequentialMixin(HandoverMixin):
         self._forget()
         return super()._partial_fit(*args, **kwargs)  # type: ignore[misc]
 
-    def _fit_binary(self, X, y, alpha, sample_weight, learning_rate, max_iter):
+    def _fit_binary(self, X, y, *, sample_weight, learning_rate, max_iter, **more):
         try:
             self._check_settings()
         except BeyondError as why:
             ask = super()._fit_binary  # type: ignore[misc]
-            self._leave(lambda: ask(X, y, alpha, sample_weight, learning_rate, max_iter), why)
+            told = {"sample_weight": sample_weight, "learning_rate": learning_rate, "max_iter": max_iter}
+            self._leave(lambda: ask(X, y, **told, **more), why)
             return
         rng = check_random_state(self.random_state)
         rng.randint(1, LARGEST_SEED)  # scikit-learn draws one for its data set before it draws the order
@@ -66,12 +67,13 @@ class SequentialMixin(HandoverMixin):
         run.train(y == self.classes_[1], weight, self.coef_.ravel(), self.intercept_[0], int(max_iter), rng)
         self._take([run], X, max_iter)
 
-    def _fit_multiclass(self, X, y, alpha, learning_rate, sample_weight, max_iter):
+    def _fit_multiclass(self, X, y, *, sample_weight, learning_rate, max_iter, **more):
         try:
             self._check_settings()
         except BeyondError as why:
             ask = super()._fit_multiclass  # type: ignore[misc]
-            self._leave(lambda: ask(X, y, alpha, learning_rate, sample_weight, max_iter), why)
+            told = {"sample_weight": sample_weight, "learning_rate": learning_rate, "max_iter": max_iter}
+            self._leave(lambda: ask(X, y, **told, **more), why)
             return
         seeds = check_random_state(self.random_state).randint(LARGEST_SEED, size=len(self.classes_))
 

@@ -1,6 +1,7 @@
 """scikit-learn's SVC: plain slack and a free intercept for each pair of classes, with a certificate."""
 
 from dataclasses import replace
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from separatrix.fit.sklearn_api import fit_method
 from separatrix.passes.binary_problems import pairs
 from separatrix.passes.kernel_functions import Kernel
 from separatrix.space import Vector
+
+PROBABILITY = signature(sklearn.svm.SVC).parameters["probability"].default  # "deprecated" from scikit-learn 1.9 on
 
 
 class SVC(HandoverMixin, sklearn.svm.SVC):
@@ -93,7 +96,7 @@ class SVC(HandoverMixin, sklearn.svm.SVC):
     def _fit_plain(self, X: Any, y: Any) -> bool:
         """Small data are checked longer than they are solved: rows and labels of which scikit-learn's checks would have
         nothing to say take the steps of its fit without them. False where they are not, or separatrix has no answer."""
-        asked = self.probability == "deprecated" and self.class_weight is None
+        asked = self.probability == PROBABILITY and self.class_weight is None
         plain = plain_classes(y) if asked and not self._explicit_products and plain_rows(X) else None
         if plain is None or len(y) != len(X):
             return False
@@ -145,7 +148,7 @@ class SVC(HandoverMixin, sklearn.svm.SVC):
             self._leave(lambda: theirs(X, y, sample_weight, solver_type, kernel, random_seed=seed), why)
 
     def _check_settings(self) -> None:
-        if self._effective_probability:
+        if getattr(self, "_effective_probability", self.probability):  # before scikit-learn 1.9 the parameter decides
             raise BeyondError("probability=True")
         if self.verbose:
             raise BeyondError("LIBSVM's own output is asked for")

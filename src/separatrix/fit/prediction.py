@@ -70,6 +70,8 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
                     f"{type(self).__name__} has no {name}. Use MaxMarginCV, or wrap it in "
                     "sklearn.calibration.CalibratedClassifierCV."
                 )
+            if name == "set_callbacks":
+                raise UnavailableError("Callbacks need scikit-learn 1.9 or newer: pip install --upgrade scikit-learn.")
             return object.__getattribute__(self, name)  # raises the error of a method that is not available, again
 
     @blockwise

@@ -8,13 +8,20 @@ from numbers import Integral, Real
 from typing import Any
 
 from sklearn.base import _fit_context
-from sklearn.callback import CallbackSupportMixin
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_feature_names as check_feature_names
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
 from separatrix.space import default_errstate
+
+try:
+    from sklearn.callback import CallbackSupportMixin
+except ImportError:  # before scikit-learn 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """No callbacks: `set_callbacks` is missing, so nothing looks for them during a fit."""
+
 
 __all__ = ["CallbackSupportMixin", "LinearClassifierMixin", "check_feature_names", "check_sample_weight"]
 

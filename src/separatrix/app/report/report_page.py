@@ -155,7 +155,7 @@ def figures_of(fit: Fit, interactive: bool) -> Iterator[tuple[str, Any]]:
         scores = ranked[0] if len(ranked) == 1 else np.column_stack(ranked)
         made.append((f"ROC curve, {where}", partial(plots.roc, truth, scores, **told)))
         made.append((f"Precision and recall, {where}", partial(plots.precision_recall, truth, scores, **told)))
-    if small and hasattr(solved, "certificates_"):
+    if small and hasattr(solved, "certificates_") and hasattr(solved, "set_callbacks"):
         made.append(("The bounds of the margin", partial(plots.bounds, solved, prepared(model, X), y)))
     for heading, draw in made:
         with suppress(DataError):

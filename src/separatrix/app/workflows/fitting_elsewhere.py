@@ -160,7 +160,8 @@ def _fitted(
                 *([] if options.C is not None else trials),
             ]
     for k, (separator, how) in enumerate(trials):
-        separator.set_callbacks(GapSoFar(watched))
+        if hasattr(separator, "set_callbacks"):
+            separator.set_callbacks(GapSoFar(watched))
         try:
             separator.fit(rows)
         except NotSeparableError as error:
