@@ -2,8 +2,9 @@
 
 Both are whole processes, from the start of the interpreter to its end, with one thread: the command line, and pandas
 with ColumnTransformer(StandardScaler, OneHotEncoder) and LogisticRegressionCV(Cs=10, cv=5, max_iter=1000). They take
-turns; a first run fills the cache of compiled code. Accuracies are cross-validated, of the C that each selects. ``--interrupt N`` then sends Ctrl-C at N random
-moments, and tells how long the process goes on, and whether there is a model whenever its line was shown.
+turns; a first run fills the cache of compiled code. Accuracies are cross-validated, of the C that each selects.
+``--interrupt N`` then sends Ctrl-C at N random moments: how long the process goes on, and whether a model is there
+whenever its line was shown.
 """
 
 import argparse
