@@ -465,3 +465,15 @@ def test_progress_tells_the_gap_and_the_updates():
     Context.measures = {"updates": 1234, "epochs": 10, "gap": None}
     watch.on_fit_task_end(separatrix.Perceptron(max_iter=100), Context())
     assert told == [("Fitting", pytest.approx(0.5), "gap 1.0e-03"), ("Fitting", 0.1, "1,234 updates")]
+
+
+def test_compare_shows_rows_as_they_are_there_without_a_terminal(line):
+    """The first is the optimum with which the others are compared."""
+    result = run("compare", line, "-t", "label", "--algorithms", "Perceptron,MaxMargin,LeastSquares", "--cv", "2")
+    assert result.exit_code == 0
+    names = [row.split("  ")[0] for row in result.stderr.splitlines()]
+    assert names[:2] == ["MaxMargin (hard)", "MaxMargin (C = 1)"]
+    assert sorted(names[2:]) == ["LeastSquares", "Perceptron"]
+    assert re.search(r"\d\.\d\d s, \d+\.\d%", result.stderr)
+    assert "algorithm" in result.stdout
+    assert json.loads(run("compare", line, "-t", "label", "--algorithms", "MaxMargin", "--json").output)
