@@ -55,7 +55,7 @@ def measure(small):
 def race(X, y, candidates, judge, limit):
     """Time of the first setting that reaches the target, and which it was with how many updates."""
     for model in candidates:
-        model.set_params(max_iter=1).fit(X[: 2 * len(X) // 3], y[: 2 * len(X) // 3])  # compiles
+        model.set_params(until="separated", max_iter=1).fit(X[: 2 * len(X) // 3], y[: 2 * len(X) // 3])  # compiles
         model.set_params(max_iter=10**9)
 
         def run(model=model):

@@ -42,7 +42,7 @@ def problems(n):
 
 
 def ours(X, y, epochs, shuffle):
-    OurPerceptron(max_iter=epochs, shuffle=shuffle).fit(X, y)
+    OurPerceptron(until="separated", max_iter=epochs, shuffle=shuffle).fit(X, y)
 
 
 def theirs(X, y, epochs, shuffle):
@@ -63,7 +63,7 @@ def measure(small):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name, X, y in problems(n):
-            model = OurPerceptron(max_iter=3).fit(X, y)  # compiles
+            model = OurPerceptron(until="separated", max_iter=3).fit(X, y)  # compiles
             case = f"{name}, {100 * model.n_updates_ / model.n_visits_:.0f}% corrected"
             product = clock(functools.partial(operator.matmul, X, np.ones(X.shape[1], dtype=X.dtype)), 2 * repeats)
             mine = summary(marginal(ours, X, y, False, repeats))

@@ -134,11 +134,11 @@ def other_calls() -> list[Configuration]:
     for dtype in ("float64", "float32"):
         key, make = f"100,000 x 100, {dtype}", partial(overlapping, 100_000, 100, 1.0, dtype=dtype)
         for shuffle, order in ((False, "in order"), (True, "shuffled")):
-            add(f"20 epochs {order}, {dtype}", key, make, "Perceptron", max_iter=20, shuffle=shuffle)
-    add("20 epochs, CSR", "a9a", REAL["a9a"], "Perceptron", max_iter=20)
-    add("Perceptron, 100 x 5", "100 x 5, separable", partial(separable, 100, 5), "Perceptron")
+            add(f"20 epochs {order}, {dtype}", key, make, "Perceptron", until="separated", max_iter=20, shuffle=shuffle)
+    add("20 epochs, CSR", "a9a", REAL["a9a"], "Perceptron", until="separated", max_iter=20)
+    add("Perceptron, 100 x 5", "100 x 5, separable", partial(separable, 100, 5), "Perceptron", until="separated")
     iris = partial(load_iris, return_X_y=True)
-    add("Perceptron, joint", "iris", iris, "Perceptron", multi_class="joint", max_iter=50)
+    add("Perceptron, joint", "iris", iris, "Perceptron", multi_class="joint", until="separated", max_iter=50)
     for multi_class in ("ovr", "ovo", "joint"):
         add(f"iris, {multi_class}", "iris", iris, "MaxMargin", multi_class=multi_class)
     add("text", "text", partial(text_like, 20_000, 50_000, 60), "MaxMargin")
@@ -152,7 +152,7 @@ def other_calls() -> list[Configuration]:
 
 # Results
 
-RESULT_OPTIONS = {"max_iter": 50, "random_state": 0}  # for estimators that have them
+RESULT_OPTIONS = {"until": "separated", "max_iter": 50, "random_state": 0}  # for estimators that have them
 VARIANTS: dict[str, list[dict[str, Any]]] = {
     "MaxMargin": [
         {"C": math.inf},

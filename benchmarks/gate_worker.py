@@ -46,11 +46,12 @@ class Names:
         return getattr(self.module(module), self.functions.get(last, last))
 
     def translated(self, made: Any, parameters: dict[str, Any], optional: dict[str, Any]) -> dict[str, Any]:
-        """Return keyword arguments for ``made``. Optional ones are left out if it does not accept them."""
+        """Return keyword arguments for ``made``. Optional ones are left out if it does not accept them, and so is
+        ``until``, of which earlier versions have one value alone."""
         accepted, result = inspect.signature(made).parameters, {}
         for name, value in {**optional, **parameters}.items():
             own = name if name in accepted else self.parameters.get(name, name)
-            if own in accepted or name in parameters:
+            if own in accepted or (name in parameters and name != "until"):
                 result[own] = self.values.get(name, {}).get(value, value) if isinstance(value, str) else value
         return result
 

@@ -23,7 +23,10 @@ def measure(small):
     models = {
         "MaxMargin(C=inf)": (lambda: MaxMargin(np.inf, tol=1e-6), separable),
         "MaxMargin(C=1)": (lambda: MaxMargin(1.0), lambda n, d: overlapping(n, d, 1.0)),
-        "Perceptron, 10 epochs": (lambda: Perceptron(max_iter=10), lambda n, d: overlapping(n, d, 1.0)),
+        "Perceptron, 10 epochs": (
+            lambda: Perceptron(until="separated", max_iter=10),
+            lambda n, d: overlapping(n, d, 1.0),
+        ),
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

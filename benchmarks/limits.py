@@ -28,6 +28,7 @@ from separatrix import (
     LeastSquares,
     LinearProgram,
     MaxMargin,
+    MaxMarginCV,
     NearestPoint,
     Perceptron,
     PiecewiseLinearMachine,
@@ -95,7 +96,11 @@ def endless() -> list[Case]:
             continue
         known = cls().get_params()
         if "max_iter" in known:
-            never = {"max_iter": 10**9, **dict.fromkeys(("tol", "margin_tol", "step_tol", "bound_tol"), 0.0)}
+            never = {
+                "until": "separated",
+                "max_iter": 10**9,
+                **dict.fromkeys(("tol", "margin_tol", "step_tol", "bound_tol"), 0.0),
+            }
             params = {k: v for k, v in never.items() if k in known and known[k] is not None}
             cases.append(Case(name, fit(cls, **params), (100_000, 60, 2), False))
     return cases
@@ -137,6 +142,8 @@ def cases() -> list[Case]:
         Case("MaxMargin, kesler, hinge", fit(MaxMargin, 100.0, loss="hinge", **together), (50_000, 60, 15)),
         Case("MaxMargin, kesler, hard", fit(MaxMargin, INF, **together), (20_000, 60, 15)),
         Case("max_margin_path", path, (100_000, 60, 8)),
+        Case("MaxMarginCV", fit(MaxMarginCV, **exact), many),
+        Case("MaxMarginCV, n_jobs=2", fit(MaxMarginCV, n_jobs=2, **exact), (200_000, 200, 2), dtype=np.float32),
         *kernels,
         Case("KernelMaxMargin, hard, linear", fit(KernelMaxMargin, INF, kernel="linear", **exact), (5_000, 30, 2)),
         Case("KernelMaxMargin, hard, rbf", fit(KernelMaxMargin, INF, **exact), (20_000, 30, 2)),
@@ -161,14 +168,19 @@ def cases() -> list[Case]:
         Case("Perceptron, n_jobs=2", fit(Perceptron, n_jobs=2, **forever), many, False),
         Case("VotedPerceptron", fit(VotedPerceptron, max_voters=10**6, **forever), tall, False),
         Case("KernelPerceptron", fit(KernelPerceptron, **forever), (20_000, 30, 2), False),
-        Case("NearestPoint", fit(NearestPoint, **forever), tall, False),
+        Case("NearestPoint", fit(NearestPoint, tol=0.0, **forever), tall, False),
         Case("PiecewiseLinearMachine", fit(PiecewiseLinearMachine, **forever), tall, False),
         Case("HoKashyap", fit(HoKashyap, **forever), (20_000, 1_000, 2), False),
         Case("LeastSquares", fit(LeastSquares), (40_000, 3_000, 2), False, np.float32),
         Case("RecursiveLeastSquares", fit(RecursiveLeastSquares), (40_000, 800, 2), False),
-        Case("dropin.LinearSVC", fit(dropin.LinearSVC, C=1e4, max_iter=10**9, **exact), (60_000, 300, 2), False),
+        Case(
+            "dropin.LinearSVC",
+            fit(dropin.LinearSVC, C=1e4, loss="hinge", max_iter=10**9, **exact),
+            (60_000, 300, 2),
+            False,
+        ),
         Case("dropin.SVC", fit(dropin.SVC, C=1e4, **exact), (20_000, 30, 2), False),
-        Case("dropin.SVC, linear", fit(dropin.SVC, C=1e4, kernel="linear", **exact), few, False),
+        Case("dropin.SVC, linear", fit(dropin.SVC, C=1e4, kernel="linear", **exact), many, False),
         Case("dropin.Perceptron", fit(dropin.Perceptron, max_iter=10**9, tol=None), tall, False),
     ]
 

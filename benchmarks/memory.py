@@ -28,7 +28,7 @@ def measure(small):
             for name, model in (
                 ("MaxMargin(C=inf)", MaxMargin(np.inf)),
                 ("MaxMargin(C=1)", MaxMargin(1.0)),
-                ("Perceptron(max_iter=3)", Perceptron(max_iter=3)),
+                ("Perceptron(max_iter=3)", Perceptron(until="separated", max_iter=3)),
             ):
                 model.fit(data[:1000], y[:1000])  # compiles
                 case = f"{len(X):,} x 50 {np.dtype(dtype)}, {name}: peak / size of X"

@@ -52,7 +52,7 @@ def main() -> None:
     for name in sys.argv[1:] or GRIDS:
         for values in itertools.product(*GRIDS[name].values()):
             setting = dict(zip(GRIDS[name], values, strict=True))
-            model = getattr(separatrix, name)(max_iter=200, **setting)
+            model = getattr(separatrix, name)(until="separated", max_iter=200, **setting)
             scores, ends, shares = [], 0, []
             for X, y in sets:
                 scores.append(cross_val_score(make_pipeline(StandardScaler(), model), X, y, cv=5).mean())

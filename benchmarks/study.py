@@ -105,6 +105,8 @@ def _limited(estimator: Any) -> Any:
     limits = [most for kind, most in EPOCHS.items() if isinstance(estimator, kind)]
     if limits and estimator.max_iter > min(limits):
         estimator.set_params(max_iter=min(limits))
+    if isinstance(estimator, OnlineClassifier):
+        estimator.set_params(until="separated")  # as in the results that the page shows
     if isinstance(estimator, separatrix.PiecewiseLinearMachine):
         estimator.set_params(n_init=2)
     return estimator

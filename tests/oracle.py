@@ -394,7 +394,7 @@ def lms(Y, eta=1.0, rate=None, tol=1e-3, target=None, weight=None, max_iter=20):
             return eta / (R2 * (1 + (k - 1) / n))
 
     weight = np.ones(len(Y)) if weight is None else weight
-    a, k = np.zeros(Y.shape[1]), 0
+    a, k, path = np.zeros(Y.shape[1]), 0, []
     for _ in range(max_iter):
         matters = False
         for y, c, b in zip(Y, weight, target, strict=True):
@@ -402,9 +402,10 @@ def lms(Y, eta=1.0, rate=None, tol=1e-3, target=None, weight=None, max_iter=20):
             for _ in range(int(c)):
                 a = a + rate(k) * (b - a @ y) * y
             matters |= norm(a - before) > tol * norm(before)
+            path.append(a)
         if not matters:
-            return Run(a, k, True, [])
-    return Run(a, k, False, [])
+            return Run(a, k, True, path)
+    return Run(a, k, False, path)
 
 
 def recursive_least_squares(Y, ridge, weight=None, max_iter=1):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from separatrix import DataError
+from separatrix.fit.online import OnlineClassifier
 
 EPOCHS = 30
 many = settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
@@ -43,9 +44,11 @@ def settings_of_a_fit(draw):
 
 
 def fitted(cls, X, y, parameters):
-    """Zero rows without a bias, equal class means and squares beyond float64 are errors, and no concern of ours."""
+    """A fit by the algorithm of the theorem. Zero rows without a bias, equal class means and squares beyond float64 are
+    errors, and no concern of ours."""
+    theorem = {"until": "separated"} if issubclass(cls, OnlineClassifier) else {}
     try:
-        return cls(**parameters).fit(X, y)
+        return cls(**theorem | parameters).fit(X, y)
     except DataError as error:
         if not re.search("zero|same mean|underflows|overflows float64", str(error)):
             raise

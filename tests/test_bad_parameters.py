@@ -36,6 +36,7 @@ NOT_POSITIVE = [0, 0.0, -1, nan, inf, "1", None, [1.0]]
 NOT_NATURAL = [0, -1, 1.5, nan, "10"]
 NEGATIVE = [-1, -1e-9, nan, inf, "1", None]
 WRONG = {
+    "until": ["converged", None, 2],
     "mix": ["yes", 2, 0.5],
     "checkpoint": [3, ["a"]],
     "multi_class": ["crammer_singer", None, 2],
@@ -155,14 +156,14 @@ def test_what_a_rate_function_raises_reaches_the_user():
 
 def test_a_rate_far_out_is_looked_at_before_it_is_used():
     """The table of rates is filled piece by piece; eta(5000) lies in the second piece."""
-    model = Perceptron(eta=lambda k: 1.0 if k != 5000 else -1.0, max_updates=6000, max_iter=10**6)
+    model = Perceptron(eta=lambda k: 1.0 if k != 5000 else -1.0, max_updates=6000, max_iter=10**6, until="separated")
     with pytest.raises(ValueError, match=r"eta\(5000\) = -1"):
         model.fit(X, [0, 1, 0, 1, 0, 1])
     calls = []
-    same = Perceptron(eta=lambda k: calls.append(k) or 1.0, max_updates=6000, max_iter=10**6)
+    same = Perceptron(eta=lambda k: calls.append(k) or 1.0, max_updates=6000, max_iter=10**6, until="separated")
     same.fit(X, [0, 1, 0, 1, 0, 1])
     assert sorted(set(calls)) == list(range(1, len(set(calls)) + 1))
-    plain = Perceptron(max_updates=6000, max_iter=10**6).fit(X, [0, 1, 0, 1, 0, 1])
+    plain = Perceptron(max_updates=6000, max_iter=10**6, until="separated").fit(X, [0, 1, 0, 1, 0, 1])
     np.testing.assert_array_equal(same.coef_, plain.coef_)
     assert same.n_updates_ == plain.n_updates_ == 6000
 

@@ -372,7 +372,7 @@ def test_theorem_22_forgets_the_weights():
     """GREEDY theorem 22 on four points: no pattern is fuzzy, and yet 17,174 updates where (R/gamma*)^2 is 13.5."""
     X, y = np.array([[-1.0, -4.0], [4.0, 2.0], [-2.0, -1.0], [-4.0, -2.0]]), np.array([0, 0, 1, 1])
     Y = oracle.patterns(X, y)
-    model = FuzzyPerceptron(c=5.0, fuzz=0.0, shuffle=False, max_iter=20_000).fit(X, y)
+    model = FuzzyPerceptron(c=5.0, fuzz=0.0, shuffle=False, max_iter=20_000, until="separated").fit(X, y)
     factor = fuzzy_factors(X, y, 2.0, 0.0, 5.0)
     assert model.converged_
     assert np.all(factor > 0)

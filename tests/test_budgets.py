@@ -180,6 +180,6 @@ def test_a_projectron_without_a_budget():
     X, y = overlapping()
     model = KernelPerceptron(budget_policy="projectron", budget_tol=1e-6, kernel="linear", max_iter=20).fit(X, y)
     assert len(model.support_) <= 3
-    plain = Perceptron(max_iter=20).fit(X, y)
+    plain = Perceptron(max_iter=20, until="separated").fit(X, y)
     assert model.n_updates_ == plain.n_updates_
     np.testing.assert_allclose(model.decision_function(X), plain.decision_function(X), rtol=1e-6)

@@ -253,14 +253,20 @@ def test_patience_without_held_out_rows():
     points, y = overlapping()
     for patience in (1, 5):
         watcher = Watcher()
-        model = Perceptron(n_iter_no_change=patience, max_iter=3000).set_callbacks(watcher).fit(points, y)
+        model = (
+            Perceptron(n_iter_no_change=patience, max_iter=3000, until="separated")
+            .set_callbacks(watcher)
+            .fit(points, y)
+        )
         assert model.stop_reason_ == "early_stopping"
         assert model.certificate_.sample_weight is None
         updates = {m["epochs"]: m["updates"] for m, _ in watcher.pieces if m["visits"] % 300 == 0}
         per_epoch = {e: updates[e] - updates.get(e - 1, 0) for e in updates}
         best = min(per_epoch, key=lambda e: (per_epoch[e], e))
         assert model.n_epochs_ == best + patience
-    assert Perceptron(max_iter=50).fit(points, y).stop_reason_ == "max_iter"  # None never stops for that
+    assert (
+        Perceptron(max_iter=50, until="separated").fit(points, y).stop_reason_ == "max_iter"
+    )  # None never stops for that
 
 
 def test_nothing_to_hold_out():

@@ -21,7 +21,7 @@ LAYOUTS = {**ORDERS, "csc": sp.csc_array}
 def tight(problem=margin_6d, **parameters):
     """Data and a certificate whose bounds are within 5% of each other."""
     X, y = problem()
-    model = DynamicMargin(epsilon=0.05, max_iter=10_000, **parameters).fit(X, y)
+    model = DynamicMargin(epsilon=0.05, max_iter=10_000, until="separated", **parameters).fit(X, y)
     assert model.certificate_.ratio > 0.95
     return X, y, model.certificate_
 
@@ -358,5 +358,5 @@ def test_scaled_direction_is_the_same_claim():
 
 def test_alma_reaches_what_it_promises():
     X, y = margin_6d()
-    certificate = ALMA(alpha=0.3, max_iter=10_000).fit(X, y).certificate_
+    certificate = ALMA(alpha=0.3, max_iter=10_000, until="separated").fit(X, y).certificate_
     assert certificate.lower >= 0.7 * oracle.max_margin(oracle.patterns(X, y))[0]

@@ -81,6 +81,7 @@ def test_a_limit_in_time_is_kept(tmp_path, algorithm):
     rows = np.column_stack([rng.normal(size=(300, 3)), rng.integers(0, 2, 300)])
     path.write_text("a,b,c,y\n" + "".join(f"{a},{b},{c},{y:.0f}\n" for a, b, c, y in rows))
     more = [] if algorithm == "MaxMargin" else ["--set", "max_iter=1000000000"]
+    more += ["--set", "until=separated"] if algorithm in ("Perceptron", "KernelPerceptron") else []
     more += ["--set", "kernel=linear"] if algorithm == "KernelPerceptron" else []
     started = time.monotonic()
     result = run("fit", path, "-t", "y", "--algorithm", algorithm, *more, "--max-time", 0.2, "--cv", 2, "--save", model)

@@ -28,7 +28,7 @@ from separatrix import (
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-STREAM = {"fit_intercept": False, "shuffle": False, "max_iter": 1}
+STREAM = {"until": "separated", "fit_intercept": False, "shuffle": False, "max_iter": 1}
 
 
 def stream():

@@ -172,16 +172,16 @@ def test_online_rules_are_mixed_or_keep_the_order():
 
     X, y = table()
     rows = da.from_array(X, (CUTS["uneven"], (D,))), da.from_array(y, (CUTS["uneven"],))
-    options = {"shuffle": False, "max_iter": 3}
+    options = {"shuffle": False, "max_iter": 3, "until": "separated"}
     here = separatrix.Perceptron(**options).fit(X, y)
     in_order = separatrix.Perceptron(mix=False, **options).fit(*rows)
     np.testing.assert_array_equal(in_order.coef_, here.coef_)
     mixed = separatrix.Perceptron(**options).fit(*rows)
     with dask.config.set(scheduler="synchronous"):
         np.testing.assert_array_equal(separatrix.Perceptron(**options).fit(*rows).coef_, mixed.coef_)
-    parts = [separatrix.Perceptron(shuffle=False, max_iter=1) for _ in range(2)]
+    parts = [separatrix.Perceptron(shuffle=False, max_iter=1, until="separated") for _ in range(2)]
     borders = [slice(0, 1), slice(1, 2000), slice(2000, 3000)]
-    one_epoch = separatrix.Perceptron(shuffle=False, max_iter=1).fit(*rows)
+    one_epoch = separatrix.Perceptron(shuffle=False, max_iter=1, until="separated").fit(*rows)
     start = y[0] * 2 - 1.0  # the block of a single row adds it to the vector 0
     vectors = [start * X[0]] + [p.fit(X[b], y[b]).coef_[0] for p, b in zip(parts, borders[1:], strict=True)]
     np.testing.assert_allclose(one_epoch.coef_[0], np.mean(vectors, axis=0))

@@ -268,6 +268,6 @@ def test_many_voters_make_visits_expensive(monkeypatch):
         return train(self, *given, **options)
 
     monkeypatch.setattr(Training, "train", noted)
-    VotedPerceptron(max_iter=1, max_voters=10).fit(X, y)
-    VotedPerceptron(max_iter=1, max_voters=10_000).fit(X, y)
+    VotedPerceptron(max_iter=1, max_voters=10, until="separated").fit(X, y)
+    VotedPerceptron(max_iter=1, max_voters=10_000, until="separated").fit(X, y)
     assert costs[1] - costs[0] == 9_990

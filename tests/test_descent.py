@@ -96,7 +96,12 @@ def test_free_bounds(problem):
     """Multipliers come with the additions: the upper bound is |a| / sum alpha, and below it lies the best margin."""
     X, y = problem()
     best = oracle.max_margin(oracle.patterns(X, y))[0]
-    for model in (BatchPerceptron(), BatchRelaxation(), BatchPerceptron(5.0), GradientDescent("quadratic")):
+    for model in (
+        BatchPerceptron(),
+        BatchRelaxation(),
+        BatchPerceptron(5.0),
+        GradientDescent("quadratic", method="gradient"),
+    ):
         certificate = model.fit(X, y).certificate_
         alpha = np.zeros(len(y))
         alpha[certificate.alpha_index] = certificate.alpha

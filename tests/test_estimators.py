@@ -42,7 +42,16 @@ SIDE = np.array([1.0, -2.0, 0.5, 1.0])
 TWO = np.where(X @ SIDE + 0.3 > 0, "plus", "minus")
 FAR = X + 0.25 * np.outer(np.where(TWO == "plus", 1, -1), SIDE)
 THREE = np.arange(60) % 3
-COMMON = {"fit_intercept", "intercept_scaling", "max_iter", "max_updates", "shuffle", "random_state", "warm_start"} | {
+COMMON = {
+    "until",
+    "fit_intercept",
+    "intercept_scaling",
+    "max_iter",
+    "max_updates",
+    "shuffle",
+    "random_state",
+    "warm_start",
+} | {
     "early_stopping",
     "validation_fraction",
     "n_iter_no_change",
@@ -140,7 +149,7 @@ def test_scores_in_single_and_double_precision(cls):
 def test_directions_stay_unit_vectors(eta, layout):
     """The loop keeps |a|^2 up to date instead of summing it; rounding errors must not grow from update to update."""
     for model in (CRAMMA(beta=1.0, eta0=eta), MICRA(eta0=eta, decay=0.1), FixedMargin(beta=0.01, eta=eta)):
-        model.set_params(max_iter=2000).fit(layout(X), THREE)
+        model.set_params(max_iter=2000, until="separated").fit(layout(X), THREE)
         assert model.n_updates_ > 10_000
         lengths = np.linalg.norm(np.column_stack([model.coef_, model.intercept_]), axis=1)
         np.testing.assert_allclose(lengths, 1.0, rtol=1e-9)
@@ -176,7 +185,7 @@ def test_separable_in_all_problems_or_not():
     assert model.converged_
     line = np.arange(6.0)[:, None]  # the middle class is not separable from the rest
     with pytest.warns(ConvergenceWarning):
-        model = Perceptron(max_iter=20).fit(line, [0, 0, 1, 1, 2, 2])
+        model = Perceptron(max_iter=20, until="separated").fit(line, [0, 0, 1, 1, 2, 2])
     assert [c.separable for c in model.certificates_] == [True, None, True]
     assert model.certificate_.separable is None
     assert not model.converged_
@@ -221,8 +230,8 @@ def test_how_a_fit_ends(cls, rng):
     noise = rng.integers(0, 2, 60)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        by_epochs = cls(max_iter=3).fit(X, noise)
-        by_updates = cls(max_updates=4).fit(X, noise)
+        by_epochs = cls(max_iter=3, until="separated").fit(X, noise)
+        by_updates = cls(max_updates=4, until="separated").fit(X, noise)
     assert by_updates.stop_reason_ == "max_updates"
     assert by_updates.n_updates_ == 4
     assert by_updates.converged_ is False
@@ -238,7 +247,7 @@ def test_how_a_fit_ends(cls, rng):
         assert warning.filename == __file__  # it points to the user's line
         text = str(warning.message)
         assert text.startswith(f"{cls.__name__} ended by max_")
-        for help_ in ("average=True", "Pocket", "MaxMargin", "max_iter", "cale your features"):
+        for help_ in ('until="accurate"', "MaxMargin", "separability", "max_iter", "cale your features"):
             assert help_ in text
 
 
@@ -252,9 +261,9 @@ def test_what_converged_means():
         again = Perceptron(max_iter=model.n_epochs_).fit(FAR, TWO)
         assert again.converged_
     with pytest.warns(ConvergenceWarning):
-        short = Perceptron(max_iter=model.n_epochs_ - 1).fit(FAR, TWO)
+        short = Perceptron(max_iter=model.n_epochs_ - 1, until="separated").fit(FAR, TWO)
     assert not short.converged_
-    assert DynamicMargin(epsilon=0.2, max_iter=10_000).fit(FAR, TWO).certificate_.ratio >= 0.8
+    assert DynamicMargin(epsilon=0.2, max_iter=10_000, until="separated").fit(FAR, TWO).certificate_.ratio >= 0.8
 
 
 def test_repr_shows_what_differs():

@@ -45,7 +45,8 @@ def test_a_perceptron_of_0_1_0_goes_on_where_it_was():
     assert model.warm_start
     before = model.n_visits_
     model.set_params(max_iter=3).fit(X, SPECIES)
-    fresh = Perceptron(average=True, warm_start=True).fit(X, SPECIES)
+    assert model.until == "separated"
+    fresh = Perceptron(average=True, warm_start=True, until="separated").fit(X, SPECIES)
     fresh.set_params(max_iter=3).fit(X, SPECIES)
     assert model.n_visits_ > before
     np.testing.assert_array_equal(model.coef_, fresh.coef_)

@@ -76,12 +76,13 @@ COSTLY = [case for case in ADDITIVE if case.estimator not in QUICK or case.table
 @pytest.mark.parametrize("case", [pytest.param(c, marks=pytest.mark.slow) if c in COSTLY else c for c in DUAL], ids=str)
 @pytest.mark.parametrize("delta", [0.0, 0.6])
 def test_a_rule_in_dual_form_is_the_rule(case, delta):
-    rule = case.estimator(**case.parameters)
+    rule = case.estimator(**case.parameters | {"until": "accurate"})
     X, y = MOONS
     X = np.round(X, 3)
     weight = np.where(np.arange(len(y)) % 3 == 0, 2.0, 1.0)
-    direct = clone(rule).set_params(max_iter=8, delta=delta).fit(X, y, weight)
-    dual = KernelPerceptron(rule, kernel="linear", max_iter=8, delta=delta).fit(X, y, weight)
+    theorem = {"max_iter": 8, "delta": delta, "until": "separated"}
+    direct = clone(rule).set_params(**theorem).fit(X, y, weight)
+    dual = KernelPerceptron(rule, kernel="linear", **theorem).fit(X, y, weight)
     assert dual.n_updates_ == direct.n_updates_
     scores = direct.decision_function(X)
     np.testing.assert_allclose(dual.decision_function(X), scores, atol=1e-9 * np.abs(scores).max())
@@ -116,8 +117,10 @@ def test_greedy_and_fuzzy_rules_in_the_space_of_a_kernel(rule):
 
 def test_a_kernel_is_its_map():
     X = make_moons(60, noise=0.05, random_state=1)[0]
-    direct = DynamicMargin(0.2, max_iter=10_000).fit(phi(X), X[:, 0] ** 2 > X[:, 1])
-    dual = KernelPerceptron(DynamicMargin(0.2), max_iter=10_000, **SQUARE).fit(X, X[:, 0] ** 2 > X[:, 1])
+    direct = DynamicMargin(0.2, max_iter=10_000, until="separated").fit(phi(X), X[:, 0] ** 2 > X[:, 1])
+    dual = KernelPerceptron(DynamicMargin(0.2), max_iter=10_000, until="separated", **SQUARE).fit(
+        X, X[:, 0] ** 2 > X[:, 1]
+    )
     assert dual.n_updates_ == direct.n_updates_
     assert dual.certificate_.separable
     assert dual.certificate_.ratio >= 0.8
@@ -143,8 +146,8 @@ def test_the_cache_changes_nothing():
 @quiet
 def test_resuming_in_dual_form():
     X, y = MOONS
-    whole = KernelPerceptron(CRAMMA(2.0), max_iter=9).fit(X, y)
-    parts = KernelPerceptron(CRAMMA(2.0), max_iter=3, warm_start=True)
+    whole = KernelPerceptron(CRAMMA(2.0), max_iter=9, until="separated").fit(X, y)
+    parts = KernelPerceptron(CRAMMA(2.0), max_iter=3, until="separated", warm_start=True)
     for _ in range(3):
         parts.fit(X, y)
     np.testing.assert_array_equal(parts.dual_coef_, whole.dual_coef_)

@@ -78,7 +78,7 @@ def test_every_rule_is_that_of_two_categories_on_keslers_patterns(case, rivals, 
 @pytest.mark.parametrize("rivals", ["strongest", "all"])
 def test_averages_votes_and_pockets(rivals):
     X, y = clouds(spread=1.5, n=30, seed=3)
-    how = {"multi_class": "joint", "joint_update": rivals, "shuffle": False, "max_iter": 4}
+    how = {"multi_class": "joint", "joint_update": rivals, "shuffle": False, "max_iter": 4, "until": "separated"}
     Y, c = oracle_kesler.patterns(X, y), 4
     with oracle_kesler.strongest_rival(c - 1) if rivals == "strongest" else oracle_kesler.every_rival():
         run = oracle.perceptron(Y, max_iter=4)
@@ -376,5 +376,5 @@ def test_multiclass_passive_aggressive(variant, C):
             tau = min(C, loss / square) if variant == "I" else loss / (square + 1 / (2 * C))
             W[right] += tau * x
             W[rival] -= tau * x
-    model = PassiveAggressive(C, variant, multi_class="joint", shuffle=False, max_iter=5).fit(X, y)
+    model = PassiveAggressive(C, variant, multi_class="joint", shuffle=False, max_iter=5, until="separated").fit(X, y)
     np.testing.assert_allclose(np.column_stack([model.coef_, model.intercept_]), W, atol=1e-12)

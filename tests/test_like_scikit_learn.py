@@ -101,12 +101,12 @@ def test_a_warning_means_that_more_epochs_help():
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             model = cls().fit(X, y)
-        assert model.converged_ or model.stop_reason_ == "max_iter"
+        assert model.converged_ or model.stop_reason_ in ("max_iter", "epochs")
     with pytest.warns(match="ended by max_iter"):
-        Perceptron(max_iter=2).fit(X, y)
+        Perceptron(max_iter=2, until="separated").fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        Perceptron(max_iter=2, average=True).fit(X, y)
+        Perceptron(max_iter=2, average=True, until="separated").fit(X, y)
 
 
 @pytest.mark.parametrize("layout", [np.asarray, sp.csr_matrix])

@@ -94,7 +94,11 @@ class Slow(NamedTuple):
 
 def endless(cls):
     known = cls().get_params()
-    never = {"max_iter": 10**9, **dict.fromkeys(("tol", "margin_tol", "step_tol", "bound_tol"), 0.0)}
+    never = {
+        "until": "separated",
+        "max_iter": 10**9,
+        **dict.fromkeys(("tol", "margin_tol", "step_tol", "bound_tol"), 0.0),
+    }
     return cls(**{k: v for k, v in never.items() if k in known and known[k] is not None})
 
 
@@ -105,9 +109,9 @@ RUNS_FOR_EVER = [
 ]
 CASES = [
     *(Slow(endless(cls), noise, (3000, 40), 0.1) for cls in RUNS_FOR_EVER),  # the same at any time
-    Slow(Perceptron(max_iter=10**9, multi_class="joint"), noise, (20000, 60, 6)),
-    Slow(Perceptron(max_iter=10**9, multi_class="ovo"), noise, (3000, 40, 6)),
-    Slow(KernelPerceptron(max_iter=10**9), noise, (6000, 40)),
+    Slow(Perceptron(until="separated", max_iter=10**9, multi_class="joint"), noise, (20000, 60, 6)),
+    Slow(Perceptron(until="separated", max_iter=10**9, multi_class="ovo"), noise, (3000, 40, 6)),
+    Slow(KernelPerceptron(until="separated", max_iter=10**9), noise, (6000, 40)),
     Slow(KernelMaxMargin(C=1e6, tol=1e-14), noise, (5000, 20)),
     Slow(KernelMaxMargin(C=INF, kernel="linear"), noise, (3000, 20)),
     Slow(KernelMaxMargin(C=1e6, tol=1e-14, loss="hinge"), noise, (5000, 20)),

@@ -14,7 +14,7 @@ from separatrix.rules.mira import steps
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-HOW = {"multi_class": "joint", "joint_update": "together", "shuffle": False, "max_iter": 6}
+HOW = {"until": "separated", "multi_class": "joint", "joint_update": "together", "shuffle": False, "max_iter": 6}
 LAYOUTS = {
     "float64": np.asarray,
     "csr": sp.csr_matrix,

@@ -85,8 +85,8 @@ def test_the_certificate_still_proves(tmp_path):
 
 def test_a_fit_goes_on_where_it_was_saved(tmp_path):
     X, y = overlapping()
-    whole = Perceptron(max_iter=20).fit(X, y)
-    half = Perceptron(max_iter=10, warm_start=True).fit(X, y)
+    whole = Perceptron(max_iter=20, until="separated").fit(X, y)
+    half = Perceptron(max_iter=10, warm_start=True, until="separated").fit(X, y)
     save(half, tmp_path / "half.sx")
     again = load(tmp_path / "half.sx").fit(X, y)
     np.testing.assert_array_equal(again.coef_, whole.coef_)

@@ -63,12 +63,12 @@ def test_a_fit_in_blocks_can_be_resumed(rng, monkeypatch):
     monkeypatch.setattr(memory, "LEAST_PARTS", 30)
     X = rng.normal(size=(300, 4))
     y = X @ [1.0, -2.0, 0.5, 1.0] > 0.1
-    whole = Perceptron(shuffle="blocks").fit(X, y)
+    whole = Perceptron(shuffle="blocks", until="separated").fit(X, y)
     assert whole.score(X, y) == 1.0
     assert whole.certificate_.verify(X, y)
-    parts = Perceptron(shuffle="blocks", max_iter=1, warm_start=True).fit(X, y).fit(X, y)
-    two = Perceptron(shuffle="blocks", max_iter=2).fit(X, y)
-    freely = Perceptron(max_iter=2).fit(X, y)
+    parts = Perceptron(shuffle="blocks", max_iter=1, warm_start=True, until="separated").fit(X, y).fit(X, y)
+    two = Perceptron(shuffle="blocks", max_iter=2, until="separated").fit(X, y)
+    freely = Perceptron(max_iter=2, until="separated").fit(X, y)
     assert_array_equal(two.coef_, parts.coef_)
     assert not np.array_equal(freely.coef_, two.coef_)
 

@@ -126,8 +126,8 @@ def test_an_error_in_a_thread_is_raised(mode):
 def test_ctrl_c_keeps_what_there_is(mode, jobs):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(400, 20)), rng.integers(0, 4, 400)
-    model = Perceptron(multi_class=mode, max_iter=10**9, n_jobs=jobs)
-    Perceptron(max_iter=1).fit(X, y)  # to compile takes longer than the timer waits
+    model = Perceptron(multi_class=mode, max_iter=10**9, n_jobs=jobs, until="separated")
+    Perceptron(max_iter=1, until="separated").fit(X, y)  # to compile takes longer than the timer waits
     timer = threading.Timer(0.5, lambda: signal.raise_signal(signal.SIGINT))
     timer.start()
     clock = time.perf_counter()
@@ -182,8 +182,8 @@ def test_a_fit_that_ends_early_has_all_attributes(cls, mode):
 @quiet
 def test_pairs_resume_exactly():
     X, y = clouds(spread=2.0)
-    whole = Perceptron(multi_class="ovo", max_iter=9).fit(X, y)
-    parts = Perceptron(multi_class="ovo", max_iter=3, warm_start=True)
+    whole = Perceptron(multi_class="ovo", max_iter=9, until="separated").fit(X, y)
+    parts = Perceptron(multi_class="ovo", max_iter=3, warm_start=True, until="separated")
     for _ in range(3):
         parts.fit(X, y)
     np.testing.assert_array_equal(parts.coef_, whole.coef_)
@@ -237,4 +237,4 @@ def test_convergence_is_judged_by_all_pairs():
         warnings.simplefilter("error")
         assert Perceptron(multi_class="ovo").fit(X, y).converged_
     with pytest.warns(ConvergenceWarning):
-        Perceptron(multi_class="ovo", max_iter=1).fit(X, y)
+        Perceptron(multi_class="ovo", max_iter=1, until="separated").fit(X, y)

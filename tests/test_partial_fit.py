@@ -55,7 +55,7 @@ def in_blocks(model, X, y, size, **options):
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_one_block_is_one_epoch(cls, y, layout):
     data = layout(X)
-    whole = cls(max_iter=1, shuffle=False).fit(data, y)
+    whole = cls(max_iter=1, shuffle=False, until="separated").fit(data, y)
     block = cls(shuffle=False).partial_fit(data, y, classes=np.unique(y))
     np.testing.assert_array_equal(vectors(block), vectors(whole))
     np.testing.assert_array_equal(block.predict(data), whole.predict(data))
@@ -65,7 +65,7 @@ def test_one_block_is_one_epoch(cls, y, layout):
 
 @offered
 def test_shuffled_too(cls):
-    whole = cls(max_iter=1, random_state=3).fit(X, NOISE)
+    whole = cls(max_iter=1, random_state=3, until="separated").fit(X, NOISE)
     block = cls(random_state=3).partial_fit(X, NOISE, classes=[0, 1])
     np.testing.assert_array_equal(vectors(block), vectors(whole))
 
@@ -77,7 +77,7 @@ def test_several_blocks_are_one_pass(cls, longest):
     order = np.argsort(np.abs(X).max(axis=1) + np.linalg.norm(X, axis=1), kind="stable")
     order = order[::-1] if longest == "first" else order
     rows, y = X[order], NOISE[order]
-    whole = cls(max_iter=1, shuffle=False).fit(rows, y)
+    whole = cls(max_iter=1, shuffle=False, until="separated").fit(rows, y)
     blocks = in_blocks(cls(shuffle=False), rows, y, 17, classes=[0, 1])
     assert blocks.n_visits_ == whole.n_visits_ == 60
     assert blocks.n_epochs_ == 4
@@ -97,7 +97,7 @@ def test_the_docstring_names_the_rules_that_depend_on_blocks():
     rows, y = X[np.argsort(np.abs(X).max(axis=1))], np.arange(60) % 2
     for cls in WITH:
         if cls.__name__ in named:
-            whole = cls(max_iter=1, shuffle=False).fit(rows, y)
+            whole = cls(max_iter=1, shuffle=False, until="separated").fit(rows, y)
             blocks = in_blocks(cls(shuffle=False), rows, y, 17, classes=[0, 1])
             assert not np.allclose(vectors(blocks), vectors(whole), rtol=1e-6), cls
 
@@ -123,7 +123,7 @@ def test_upper_is_worth_something(best):
     model = in_blocks(DynamicMargin(epsilon=0.05), np.tile(X, (300, 1)), np.tile(Y, 300), 50, classes=[0, 1])
     assert best.lower <= model.certificate_.upper < 1.1 * best.upper
     one = Perceptron(shuffle=False).partial_fit(X, Y, classes=[0, 1])
-    whole = Perceptron(shuffle=False, max_iter=1).fit(X, Y)
+    whole = Perceptron(shuffle=False, max_iter=1, until="separated").fit(X, Y)
     assert one.certificate_.upper == pytest.approx(whole.certificate_.upper, rel=1e-10)
     assert one.certificate_.upper >= whole.certificate_.upper * (1 - 1e-15)
 
@@ -244,7 +244,7 @@ def test_least_squares_over_blocks_is_the_ridge_solution():
 
 def test_lms_counts_presentations_over_blocks():
     """eta(k) goes on from block to block, so the blocks of a function of k are one pass."""
-    whole = LMS(eta=lambda k: 0.2 / (k + 5), shuffle=False, max_iter=1).fit(X, NOISE)
+    whole = LMS(eta=lambda k: 0.2 / (k + 5), shuffle=False, max_iter=1, until="separated").fit(X, NOISE)
     blocks = in_blocks(LMS(eta=lambda k: 0.2 / (k + 5), shuffle=False), X, NOISE, 11, classes=[0, 1])
     np.testing.assert_array_equal(vectors(blocks), vectors(whole))
     a = np.zeros(5)
@@ -254,9 +254,9 @@ def test_lms_counts_presentations_over_blocks():
 
 
 def test_fit_then_partial_fit_goes_on():
-    model = Perceptron(shuffle=False, max_iter=2).fit(X, NOISE)
+    model = Perceptron(shuffle=False, max_iter=2, until="separated").fit(X, NOISE)
     model.partial_fit(X, NOISE)
-    three = Perceptron(shuffle=False, max_iter=3).fit(X, NOISE)
+    three = Perceptron(shuffle=False, max_iter=3, until="separated").fit(X, NOISE)
     np.testing.assert_array_equal(vectors(model), vectors(three))
     assert model.n_updates_ == three.n_updates_
     assert model.certificate_.upper == pytest.approx(three.certificate_.upper, rel=1e-10)
@@ -264,14 +264,14 @@ def test_fit_then_partial_fit_goes_on():
     assert np.isinf(started.partial_fit(X, Y).certificate_.upper)  # the start is not a sum of patterns
     averaged = Perceptron(average=True, shuffle=False, max_iter=2).fit(X, NOISE).partial_fit(X, NOISE)
     np.testing.assert_array_equal(
-        vectors(averaged), vectors(Perceptron(average=True, shuffle=False, max_iter=3).fit(X, NOISE))
+        vectors(averaged), vectors(Perceptron(average=True, shuffle=False, max_iter=3, until="separated").fit(X, NOISE))
     )
 
 
 def test_weights_in_blocks():
     weight = np.where(np.arange(60) % 4 == 0, 0.0, 1.0 + np.arange(60) % 3)
     model = Perceptron(shuffle=False).partial_fit(X, NOISE, classes=[0, 1], sample_weight=weight)
-    whole = Perceptron(shuffle=False, max_iter=1).fit(X, NOISE, sample_weight=weight)
+    whole = Perceptron(shuffle=False, max_iter=1, until="separated").fit(X, NOISE, sample_weight=weight)
     np.testing.assert_array_equal(vectors(model), vectors(whole))
 
 

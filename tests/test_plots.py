@@ -114,7 +114,7 @@ def test_margins_are_signed_distances():
 def test_bounds_enclose_the_best_margin():
     X, y = margin_6d()
     best = MaxMargin(C=np.inf).fit(X, y).certificate_
-    display = rendered(BoundsDisplay.from_estimator(DynamicMargin(epsilon=0.05), X, y))
+    display = rendered(BoundsDisplay.from_estimator(DynamicMargin(epsilon=0.05, until="separated"), X, y))
     assert display.unit == "updates"
     assert np.all(display.upper >= best.lower * (1 - 1e-9))
     assert np.all(display.measured[:, 1] <= best.upper * (1 + 1e-9))

@@ -55,7 +55,8 @@ MAIN = """
         def gain(self, m, s):
             return 1.0
 
-    mine, ours = PerceptronLike(Mine(2.0), max_iter=30).fit(X, y), Perceptron(margin=2.0, max_iter=30).fit(X, y)
+    how = {"max_iter": 30, "until": "separated"}
+    mine, ours = PerceptronLike(Mine(2.0), **how).fit(X, y), Perceptron(margin=2.0, **how).fit(X, y)
     print(json.dumps([mine.n_updates_ == ours.n_updates_, mine.coef_.tolist() == ours.coef_.tolist()]))
 """
 
@@ -81,8 +82,10 @@ def test_rules_of_one_name_are_kept_apart():
         return Mine(1.0)
 
     for limit in (0.0, 3.0):
-        mine = PerceptronLike(make(limit), max_iter=20).fit(X, y)
-        np.testing.assert_array_equal(mine.coef_, Perceptron(margin=1.0 + limit, max_iter=20).fit(X, y).coef_)
+        mine = PerceptronLike(make(limit), max_iter=20, until="separated").fit(X, y)
+        np.testing.assert_array_equal(
+            mine.coef_, Perceptron(margin=1.0 + limit, max_iter=20, until="separated").fit(X, y).coef_
+        )
 
 
 WORKERS = """

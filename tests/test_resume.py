@@ -43,14 +43,14 @@ APART = (X @ SIDE + 0.3 > 0).astype(int)
 FAR = X + 0.3 * np.outer(2 * APART - 1, SIDE)  # separable by SIDE, with 0.3 to spare
 VARIANTS = [
     *ONLINE_VARIANTS,
-    Perceptron(eta=lambda k: 1.0 / (k + 3)),
-    Perceptron(eta="1/k", margin=0.5),
-    GreedyPerceptron(delta=1.0),
-    Pocket(variant="run"),
-    VotedPerceptron(max_voters=3),
-    LMS(eta=lambda k: 0.1 / k),
-    BalancedWinnow(alpha=1.1),
-    FixedMargin(n_iter_no_change=100),
+    Perceptron(eta=lambda k: 1.0 / (k + 3), until="separated"),
+    Perceptron(eta="1/k", margin=0.5, until="separated"),
+    GreedyPerceptron(delta=1.0, until="separated"),
+    Pocket(variant="run", until="separated"),
+    VotedPerceptron(max_voters=3, until="separated"),
+    LMS(eta=lambda k: 0.1 / k, until="separated"),
+    BalancedWinnow(alpha=1.1, until="separated"),
+    FixedMargin(n_iter_no_change=100, until="separated"),
 ]
 
 
@@ -92,7 +92,7 @@ def test_two_fits_of_five_epochs_are_one_of_ten(shuffle, layout, classes):
 @online
 def test_what_has_converged_stays(cls):
     """A second fit looks at every row once more and finds nothing to correct."""
-    model = cls(warm_start=True).fit(FAR, APART)
+    model = cls(warm_start=True, until="separated").fit(FAR, APART)
     if not model.converged_ or cls in (LMS, Pegasos, RecursiveLeastSquares):
         return
     before = copy.deepcopy(model)
@@ -126,10 +126,10 @@ def test_stopped_in_mid_epoch_by_the_number_of_updates(shuffle, classes):
 
 @online
 def test_other_data_drop_the_old_upper_bound(cls):
-    model = cls(warm_start=True, max_iter=300).fit(X, MIXED[2])
+    model = cls(warm_start=True, max_iter=300, until="separated").fit(X, MIXED[2])
     assert model.certificate_.upper < 0.2 or np.isinf(model.certificate_.upper)
     model.fit(FAR[:30], APART[:30])
-    best = DynamicMargin(epsilon=0.01, max_iter=100_000).fit(FAR[:30], APART[:30]).certificate_.lower
+    best = DynamicMargin(epsilon=0.01, max_iter=100_000, until="separated").fit(FAR[:30], APART[:30]).certificate_.lower
     assert model.certificate_.verify(FAR[:30], APART[:30])
     assert model.certificate_.upper >= best > 0.2
     assert model.n_epochs_ <= 300
@@ -137,7 +137,7 @@ def test_other_data_drop_the_old_upper_bound(cls):
 
 def test_other_data_start_from_the_last_vector():
     for cls in (Perceptron, ROMMA, Pocket, VotedPerceptron, GreedyPerceptron, BalancedWinnow):
-        model = cls(warm_start=True).fit(FAR, APART)
+        model = cls(warm_start=True, until="separated").fit(FAR, APART)
         predicted = model.predict(X)
         model.fit(FAR[:-1], APART[:-1])
         assert model.n_updates_ == 0
@@ -150,7 +150,9 @@ def test_other_data_start_from_the_last_vector():
 )
 def test_a_changed_problem_is_not_resumed_as_the_same(change):
     """With rows held out, or in another space, the old multipliers and counters mean nothing."""
-    model = DynamicMargin(epsilon=0.3, warm_start=True, max_updates=200, max_iter=2000).fit(FAR, APART)
+    model = DynamicMargin(epsilon=0.3, warm_start=True, max_updates=200, max_iter=2000, until="separated").fit(
+        FAR, APART
+    )
     model.set_params(**change, max_updates=None).fit(FAR, APART)
     assert model.certificate_.verify(FAR, APART)
     assert model.certificate_.space.rho == model.intercept_scaling
@@ -161,7 +163,7 @@ def test_a_changed_problem_is_not_resumed_as_the_same(change):
 
 @online
 def test_other_classes_or_widths_are_refused(cls):
-    model = cls(warm_start=True).fit(X, MIXED[2])
+    model = cls(warm_start=True, until="separated").fit(X, MIXED[2])
     with pytest.raises(ValueError, match="classes"):
         model.fit(X, MIXED[3])
     with pytest.raises(ValueError, match="classes"):
@@ -169,7 +171,7 @@ def test_other_classes_or_widths_are_refused(cls):
     for wider in (np.hstack([X, X]), sp.csr_matrix((45, 9))):
         with pytest.raises(ValueError, match="4 features"):
             model.fit(wider, MIXED[2])
-    cls(warm_start=False).fit(X, MIXED[2]).fit(X, MIXED[3])
+    cls(warm_start=False, until="separated").fit(X, MIXED[2]).fit(X, MIXED[3])
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -185,7 +187,7 @@ def test_pieces_never_change_a_result(monkeypatch, classes, options):
 
 def test_a_start_that_separates_is_kept():
     for cls in (Perceptron, ALMA, FixedMargin, GreedyPerceptron, BalancedWinnow, Pocket, ROMMA, PassiveAggressive):
-        model = cls().fit(FAR, APART, coef_init=10 * SIDE, intercept_init=3.0)
+        model = cls(until="separated").fit(FAR, APART, coef_init=10 * SIDE, intercept_init=3.0)
         assert model.n_updates_ == 0
         np.testing.assert_allclose(model.coef_, [10 * SIDE], rtol=1e-12)
         assert model.intercept_ == pytest.approx([3.0])
@@ -193,37 +195,39 @@ def test_a_start_that_separates_is_kept():
 
 @online
 def test_a_start_that_is_wrong_is_left_behind(cls):
-    model = cls(max_iter=20_000).fit(FAR, APART, coef_init=-SIDE[None], intercept_init=[1.0])
+    model = cls(max_iter=20_000, until="separated").fit(FAR, APART, coef_init=-SIDE[None], intercept_init=[1.0])
     assert model.score(FAR, APART) > 0.95
     if model.converged_ and cls not in (LMS, RecursiveLeastSquares):
         assert model.certificate_.separable or cls is VotedPerceptron or cls.__name__.find("Fuzzy") >= 0
-    best = DynamicMargin(epsilon=0.01, max_iter=100_000).fit(FAR, APART).certificate_.lower
+    best = DynamicMargin(epsilon=0.01, max_iter=100_000, until="separated").fit(FAR, APART).certificate_.lower
     assert model.certificate_.verify(FAR, APART)
     assert model.certificate_.upper >= best
 
 
 def test_starts_for_three_classes_and_half_a_start():
     start = np.arange(12.0).reshape(3, 4)
-    model = Perceptron(max_updates=1, max_iter=1).fit(X, MIXED[3], coef_init=start)
+    model = Perceptron(max_updates=1, max_iter=1, until="separated").fit(X, MIXED[3], coef_init=start)
     step = model.coef_ - start
     assert np.count_nonzero(np.any(step != 0, axis=1)) == 3
     for s, (w, b) in zip(step, zip(model.coef_, model.intercept_, strict=True), strict=True):
         assert np.isclose(np.abs(X - s * np.sign(b)).sum(axis=1).min(), 0.0), (w, b)  # one row was added
     with pytest.raises(ValueError, match="coef_init"):
-        Perceptron().fit(X, MIXED[3], coef_init=start.T)
-    flat = Perceptron(max_iter=3).fit(X, MIXED[2], intercept_init=-2.0)
-    same = Perceptron(max_iter=3).fit(X, MIXED[2], coef_init=np.zeros((1, 4)), intercept_init=[-2.0])
+        Perceptron(until="separated").fit(X, MIXED[3], coef_init=start.T)
+    flat = Perceptron(max_iter=3, until="separated").fit(X, MIXED[2], intercept_init=-2.0)
+    same = Perceptron(max_iter=3, until="separated").fit(X, MIXED[2], coef_init=np.zeros((1, 4)), intercept_init=[-2.0])
     assert_equal(flat, same)
 
 
 @online
 def test_seeds(cls):
-    fits = [cls(random_state=s, max_iter=3).fit(X, MIXED[2]) for s in (1, 1, 2, np.random.RandomState(1))]
+    fits = [
+        cls(random_state=s, max_iter=3, until="separated").fit(X, MIXED[2]) for s in (1, 1, 2, np.random.RandomState(1))
+    ]
     assert_equal(fits[0], fits[1])
     assert_equal(fits[0], fits[3])
     if cls is not RecursiveLeastSquares:  # whose result does not depend on the order
         assert not np.array_equal(fits[0].decision_function(X), fits[2].decision_function(X))
-    still = [cls(random_state=s, max_iter=3, shuffle=False).fit(X, MIXED[2]) for s in (1, 2)]
+    still = [cls(random_state=s, max_iter=3, shuffle=False, until="separated").fit(X, MIXED[2]) for s in (1, 2)]
     assert_equal(*still)
 
 
@@ -238,7 +242,7 @@ def test_threads_do_not_disturb_each_other():
 
 @online
 def test_copies(cls):
-    model = cls(max_iter=5, warm_start=True).fit(X, MIXED[3])
+    model = cls(max_iter=5, warm_start=True, until="separated").fit(X, MIXED[3])
     again = pickle.loads(pickle.dumps(model))
     assert_equal(model, again)
     np.testing.assert_array_equal(model.predict(X), again.predict(X))
@@ -246,7 +250,7 @@ def test_copies(cls):
     fresh = clone(model)
     assert not any(name.endswith("_") for name in vars(fresh))
     assert fresh.get_params() == model.get_params()
-    assert_equal(fresh.fit(X, MIXED[3]), cls(max_iter=5).fit(X, MIXED[3]))
+    assert_equal(fresh.fit(X, MIXED[3]), cls(max_iter=5, until="separated").fit(X, MIXED[3]))
 
 
 class Interrupt:
@@ -297,8 +301,8 @@ CTRL_C = """
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(100_000, 100)), rng.integers(0, 3, 100_000)
     models = [
-        (separatrix.Perceptron(max_iter=10**9), 100_000),
-        (separatrix.GreedyPerceptron(max_iter=10**9), 50_000),
+        (separatrix.Perceptron(max_iter=10**9, until="separated"), 100_000),
+        (separatrix.GreedyPerceptron(max_iter=10**9, until="separated"), 50_000),
         (separatrix.RecursiveLeastSquares(max_iter=10**9), 100_000),
     ]
     for model, n in models:

@@ -150,7 +150,9 @@ def test_oracle_of_a_rule_without_an_estimator(rule, run, weighted, dtype, layou
     for problem in PROBLEMS:
         X, y = problem()
         X, weight = X.astype(dtype), weights(y) if weighted else None
-        model = PerceptronLike(rule, shuffle=False, max_iter=EPOCHS).fit(ORDERS[layout](X), y, sample_weight=weight)
+        model = PerceptronLike(rule, until="separated", shuffle=False, max_iter=EPOCHS).fit(
+            ORDERS[layout](X), y, sample_weight=weight
+        )
         assert_same(model, run(oracle.patterns(X, y), weight=weight), X.shape[1])
 
 
@@ -207,7 +209,7 @@ def test_lms_schedules(eta):
     X, y = blobs_2d()
     X = X / 10
     Y = oracle.patterns(X, y, rho=0.5)
-    model = LMS(eta=eta, intercept_scaling=0.5, shuffle=False, max_iter=EPOCHS).fit(X, y)
+    model = LMS(eta=eta, until="separated", intercept_scaling=0.5, shuffle=False, max_iter=EPOCHS).fit(X, y)
     assert_same(model, oracle.lms(Y, rate=slow if callable(eta) else lambda k: 1 / k), X.shape[1], 0.5)
 
 
@@ -218,11 +220,11 @@ def test_lms_with_a_target_for_each_row(eta):
     kept = weight > 0
     how = {"rate": slow} if callable(eta) else {"eta": eta}
     run = oracle.lms(Y[kept], target=b[kept], weight=weight[kept], max_iter=4, **how)
-    model = LMS(eta, target=b, shuffle=False, max_iter=4).fit(X, y, sample_weight=weight)
+    model = LMS(eta, target=b, until="separated", shuffle=False, max_iter=4).fit(X, y, sample_weight=weight)
     assert_same(model, run, 2)
-    shuffled = LMS(target=b, max_iter=4).fit(X, y)
+    shuffled = LMS(target=b, until="separated", max_iter=4).fit(X, y)
     assert shuffled.score(X, y) > 0.6
-    assert not np.allclose(shuffled.coef_, LMS(target=b, shuffle=False, max_iter=4).fit(X, y).coef_)
+    assert not np.allclose(shuffled.coef_, LMS(target=b, until="separated", shuffle=False, max_iter=4).fit(X, y).coef_)
 
 
 def test_lms_approaches_least_squares_with_the_same_targets():
@@ -230,7 +232,7 @@ def test_lms_approaches_least_squares_with_the_same_targets():
     b = np.where(y > 0, 2.0, np.linspace(0.5, 1.0, len(y)))
     for target in (b, "fisher"):
         exact = LeastSquares(target=target).fit(X, y)
-        model = LMS(target=target, step_tol=0.0, max_iter=3000).fit(X, y)
+        model = LMS(target=target, until="separated", step_tol=0.0, max_iter=3000).fit(X, y)
         np.testing.assert_allclose(model.coef_, exact.coef_, rtol=0.02)
         np.testing.assert_allclose(model.intercept_, exact.intercept_, atol=0.02)
 
@@ -251,7 +253,9 @@ def test_cramma_takes_the_papers_rate_in_the_extended_space():
     """eta_0 = 1.7 Delta/(R sqrt(n)), section 5."""
     X, y = overlapping()
     Y = oracle.patterns(X, y, 1.0, 0.5)
-    model = CRAMMA(beta=2.0, power=0.5, decay=1.0, delta=0.5, shuffle=False, max_iter=EPOCHS).fit(X, y)
+    model = CRAMMA(beta=2.0, power=0.5, until="separated", decay=1.0, delta=0.5, shuffle=False, max_iter=EPOCHS).fit(
+        X, y
+    )
     eta0 = 1.7 * 0.5 / (oracle.radius(Y) * np.sqrt(len(Y)))
     assert_same(model, oracle.cramma(Y, 2.0, 0.5, eta0 / 2.0), X.shape[1])
 
@@ -297,7 +301,9 @@ def test_a_rule_that_makes_arrays():
 def test_given_start(estimator, rule):
     X, y = overlapping()
     start = np.array([0.4, -0.3, 0.1])
-    estimator.set_params(shuffle=False, max_iter=EPOCHS).fit(X, y, coef_init=start[:2], intercept_init=start[2:])
+    estimator.set_params(until="separated", shuffle=False, max_iter=EPOCHS).fit(
+        X, y, coef_init=start[:2], intercept_init=start[2:]
+    )
     assert_same(estimator, rule(oracle.patterns(X, y), start=start), 2)
 
 

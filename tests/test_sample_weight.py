@@ -123,7 +123,13 @@ def first_step(model, weight, row=3):
 @pytest.mark.parametrize("c", [0.25, 1.0, 3.0, 17.5])
 @pytest.mark.parametrize(
     "model",
-    [Perceptron(eta=0.5), Perceptron(eta="k"), MarginPerceptron(), DynamicMargin(), VotedPerceptron()],
+    [
+        Perceptron(eta=0.5, until="separated"),
+        Perceptron(eta="k", until="separated"),
+        MarginPerceptron(until="separated"),
+        DynamicMargin(until="separated"),
+        VotedPerceptron(until="separated"),
+    ],
     ids=lambda model: type(model).__name__,
 )
 def test_weights_multiply_increments(model, c):
@@ -142,7 +148,7 @@ def test_the_perceptron_by_hand():
             if a @ y <= 0:
                 a += c * y
                 updates += 1
-    model = Perceptron(shuffle=False, max_iter=6).fit(X, Y[2], sample_weight=weight)
+    model = Perceptron(shuffle=False, max_iter=6, until="separated").fit(X, Y[2], sample_weight=weight)
     np.testing.assert_array_equal(vectors(model)[0], a)  # all numbers are multiples of 1/8
     assert model.n_updates_ == updates
 
@@ -178,9 +184,9 @@ def test_lms_takes_weights_as_repeated_steps(eta, c):
 @pytest.mark.parametrize("c", [0.1, 1.0, 4.0])
 def test_passive_aggressive_takes_weights_into_its_cap(c):
     for C in (0.01, 0.3, 100.0):
-        a, y = first_step(PassiveAggressive(C=C), c)
+        a, y = first_step(PassiveAggressive(C=C, until="separated"), c)
         np.testing.assert_allclose(a, min(C * c, 1 / (y @ y)) * y, rtol=1e-13)
-        a, y = first_step(PassiveAggressive(C=C, variant="II"), c)
+        a, y = first_step(PassiveAggressive(C=C, variant="II", until="separated"), c)
         np.testing.assert_allclose(a, y / (y @ y + 1 / (2 * C * c)), rtol=1e-13)
 
 

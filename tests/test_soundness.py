@@ -18,7 +18,7 @@ INF = float("inf")
 def test_upper_allows_for_the_norm_of_many_columns():
     X = np.full((2, 1_000_000), 1.9340435159562497)
     X[1] *= -1
-    upper = Perceptron(fit_intercept=False).fit(X, [1, 0]).certificate_.upper
+    upper = Perceptron(fit_intercept=False, until="separated").fit(X, [1, 0]).certificate_.upper
     assert Fraction(upper) ** 2 >= Fraction(X[0, 0]) ** 2 * 10**6
 
 
@@ -27,7 +27,7 @@ def test_lower_allows_for_the_norm_of_many_columns():
     w = np.full(d, e)
     w[0] = 1
     X = sp.csr_matrix(([1.0, -1.0], ([0, 1], [0, 0])), shape=(2, d))
-    lower = Perceptron(fit_intercept=False).fit(X, [1, 0], coef_init=w[None]).certificate_.lower
+    lower = Perceptron(fit_intercept=False, until="separated").fit(X, [1, 0], coef_init=w[None]).certificate_.lower
     assert Fraction(lower) ** 2 * (1 + Fraction(e) ** 2 * (d - 1)) <= 1
 
 
@@ -46,7 +46,7 @@ def test_underflow_proves_nothing():
 
 def test_verify_refuses_contradictions_and_claims_without_witness():
     X, y = load_iris(return_X_y=True)
-    certificate = Perceptron().fit(X, y == 0).certificate_
+    certificate = Perceptron(until="separated").fit(X, y == 0).certificate_
     assert certificate.verify(X, y == 0)
     assert not replace(certificate, direction=None, lower=1e9).verify(X, y == 0, exact=True)
     assert not replace(certificate, alpha=None, alpha_index=None, upper=1e-30).verify(X, y == 0, exact=True)

@@ -32,7 +32,9 @@ def test_theorem_24_is_false(corrects):
     X, y = [[-2.0, -2.0], [-3.0, 3.0], [-3.0, -2.0]], [0, 0, 1]
     radius2 = max(a * a + b * b for a, b in X)
     assert round(radius2 / 0.5**2) == 72
-    model = MarginFuzzyPerceptron(0.5, corrects=corrects, fit_intercept=False, shuffle=False, max_iter=10**6)
+    model = MarginFuzzyPerceptron(
+        0.5, corrects=corrects, fit_intercept=False, shuffle=False, until="separated", max_iter=10**6
+    )
     model.set_params(max_updates=20_000).fit(X, y)
     assert not model.converged_
     assert model.n_updates_ == 20_000
@@ -190,7 +192,7 @@ def test_the_geometric_margin_of_equation_2():
 def test_a_rate_whose_sum_is_finite_is_told(power, warns):
     """With 1/k^2 the vector comes to rest before it separates these; with slower rates it does not (DHS eqs. 28-30)."""
     X, y = np.array([[9.0, 1.0], [9.0, -1.0], [10.0, 1.0], [10.0, -1.0]]), np.array([1, 0, 1, 0])
-    model = Perceptron(eta=lambda k: k**-power, max_iter=500)
+    model = Perceptron(eta=lambda k: k**-power, until="separated", max_iter=500)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(X, y, coef_init=[[-3.0, -3.0]])

@@ -191,7 +191,7 @@ def test_ctrl_c_in_the_middle(tmp_path, monkeypatch):
         return watched(*arguments, **options)
 
     monkeypatch.setattr(fitting, "watched", watch_and_interrupt)
-    endless = ["--algorithm", "Perceptron", "--set", "max_iter=1000000000"]
+    endless = ["--algorithm", "Perceptron", "--set", "max_iter=1000000000", "--set", "until=separated"]
     result = separatrix("fit", path, "--target", "y", *endless, "--save", model)
     assert result.exit_code == 130
     assert "the best that was found so far" in told(result)

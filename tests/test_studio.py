@@ -142,7 +142,7 @@ def test_epochs_and_the_end():
         step = next_epoch(board, PERCEPTRON, step)
         epochs.append(step)
     assert epochs == sorted(set(epochs))
-    assert frame.updates == Perceptron().fit(board.points, board.labels).n_updates_
+    assert frame.updates == Perceptron(until="separated").fit(board.points, board.labels).n_updates_
     assert promise(board, PERCEPTRON).bound >= frame.updates
     assert epoch_of(board).step == epochs[0]
 
@@ -151,7 +151,7 @@ def test_the_promise_for_three_classes_is_the_largest():
     rng = np.random.default_rng(2)
     points = np.concatenate([rng.normal(size=(8, 2)) * 0.3 + centre for centre in ([0, 0], [9, 0], [0, 2])])
     board = Board.of(points.tolist(), [0] * 8 + [1] * 8 + [2] * 8)
-    bounds = [c.theory.bound for c in Perceptron().fit(board.points, board.labels).certificates_]
+    bounds = [c.theory.bound for c in Perceptron(until="separated").fit(board.points, board.labels).certificates_]
     assert promise(board, PERCEPTRON).bound == max(bounds) > 2 * min(bounds)
 
 

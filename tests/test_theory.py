@@ -36,7 +36,7 @@ def test_where_conditions_fail_there_is_no_bound():
 
 def test_the_geometric_margin_makes_novikoff_false():
     """101 (+) against 99 (-): 20,002 updates, where (R/gamma)^2 with the geometric margin is 10,202."""
-    model = Perceptron(shuffle=False, max_iter=100_000).fit([[101.0], [99.0]], [1, 0])
+    model = Perceptron(shuffle=False, max_iter=100_000, until="separated").fit([[101.0], [99.0]], [1, 0])
     theory = model.certificate_.theory
     assert model.n_updates_ == 20_002
     assert bounds.novikoff(model.certificate_.radius, model.certificate_.upper * math.hypot(1, 100)) < 20_002
@@ -119,7 +119,7 @@ def test_a_broken_rule_breaks_its_theorem(broken, rule):
     side = X @ [1.0, -2.0, 0.5] + 0.3
     X, y = X[np.abs(side) > 0.2], (side > 0)[np.abs(side) > 0.2]
     gamma = MaxMargin(math.inf).fit(X, y).certificate_.lower
-    model = PerceptronLike(broken, max_iter=20_000).fit(X, y)
+    model = PerceptronLike(broken, max_iter=20_000, until="separated").fit(X, y)
     theorem = theorem_of(rule, Setting(model.certificate_.radius, 1.0, 4))
     with pytest.raises(AssertionError):
         assert_theorem(theorem, model.n_updates_, model.converged_, model.directional_margin_, gamma)
@@ -141,21 +141,23 @@ def test_a_restless_rule_breaks_the_theorem_of_one_pass():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(400, 3))
     y = X @ [1.0, -2.0, 0.5] + 0.3 * rng.normal(size=400) > 0
-    model = Perceptron(max_iter=1, shuffle=False).fit(X, y)
+    model = Perceptron(max_iter=1, shuffle=False, until="separated").fit(X, y)
     theory = model.certificate_.theory
     assert theory.theorem == "Freund-Schapire"
     assert "in one pass): at most" in str(theory)
     least = bounds.least_freund_schapire(np.where(y, 1, -1)[:, None] * np.column_stack([X, np.ones(400)]))
     assert model.n_updates_ <= least.bound <= theory.bound < 0.6 * 400
-    assert PerceptronLike(Restless(1.0), max_iter=1).fit(X, y).n_updates_ > theory.bound
+    assert PerceptronLike(Restless(1.0), max_iter=1, until="separated").fit(X, y).n_updates_ > theory.bound
 
 
 def test_one_pass_is_no_more():
     X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([0, 1, 0, 1])
-    assert Perceptron(max_iter=1).fit(X, y).certificate_.theory.theorem == "Freund-Schapire"
-    assert Perceptron(max_iter=2).fit(X, y).certificate_.theory.theorem == "Novikoff"
-    assert Perceptron(1.0, max_iter=1).fit(X, y).certificate_.theory.theorem == "Perceptron with margin"
-    machine = Perceptron(max_iter=1, multi_class="joint").fit(np.repeat(X, 2, axis=1), [0, 1, 2, 0])
+    assert Perceptron(max_iter=1, until="separated").fit(X, y).certificate_.theory.theorem == "Freund-Schapire"
+    assert Perceptron(max_iter=2, until="separated").fit(X, y).certificate_.theory.theorem == "Novikoff"
+    assert (
+        Perceptron(1.0, max_iter=1, until="separated").fit(X, y).certificate_.theory.theorem == "Perceptron with margin"
+    )
+    machine = Perceptron(max_iter=1, multi_class="joint", until="separated").fit(np.repeat(X, 2, axis=1), [0, 1, 2, 0])
     assert machine.n_updates_ <= machine.certificate_.theory.bound
     assert bounds.best_freund_schapire([0.0, 0.0], 0.0) == (2.0, math.inf)
     with pytest.raises(ValueError, match="finite"):
@@ -167,25 +169,27 @@ def test_one_pass_is_no_more():
 
 def test_theory_is_said_in_words():
     X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([0, 0, 1, 1])
-    theory = Perceptron().fit(X, y).certificate_.theory
+    theory = Perceptron(until="separated").fit(X, y).certificate_.theory
     assert str(theory).startswith("Novikoff ((R/gamma)^2): at most ")
     assert "were made" in str(theory)
     assert 0 < theory.share <= 1
-    promised = DynamicMargin(epsilon=0.1).fit(X, y).certificate_.theory
+    promised = DynamicMargin(epsilon=0.1, until="separated").fit(X, y).certificate_.theory
     assert "at least 90% of the maximum margin" in str(promised)
-    overlapping = Perceptron(max_iter=5).fit(X[:, [0]], [0, 1, 0, 1]).certificate_.theory
+    overlapping = Perceptron(max_iter=5, until="separated").fit(X[:, [0]], [0, 1, 0, 1]).certificate_.theory
     assert "no margin is certified" in str(overlapping)
-    assert "condition is not certain" in str(MarginPerceptron(gamma_guess=0.9).fit(X, y).certificate_.theory)
+    assert "condition is not certain" in str(
+        MarginPerceptron(gamma_guess=0.9, until="separated").fit(X, y).certificate_.theory
+    )
 
 
 def test_where_no_theorem_applies():
     X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([0, 0, 1, 1])
-    assert Perceptron().fit(X, y, sample_weight=[1, 2, 1, 1]).certificate_.theory is None
-    assert Perceptron(eta=lambda k: 1.0 / k).fit(X, y).certificate_.theory is None
-    assert Perceptron().partial_fit(X, y, classes=[0, 1]).certificate_.theory is None
-    warm = Perceptron(warm_start=True, max_iter=1).fit(X, y)
+    assert Perceptron(until="separated").fit(X, y, sample_weight=[1, 2, 1, 1]).certificate_.theory is None
+    assert Perceptron(eta=lambda k: 1.0 / k, until="separated").fit(X, y).certificate_.theory is None
+    assert Perceptron(until="separated").partial_fit(X, y, classes=[0, 1]).certificate_.theory is None
+    warm = Perceptron(warm_start=True, max_iter=1, until="separated").fit(X, y)
     assert warm.certificate_.theory is not None
     assert warm.fit(X, y).certificate_.theory is None
-    several = Perceptron().fit(np.eye(3), [0, 1, 2])
+    several = Perceptron(until="separated").fit(np.eye(3), [0, 1, 2])
     assert several.certificate_.theory is None
     assert all(c.theory.theorem == "Novikoff" for c in several.certificates_)

@@ -18,7 +18,7 @@ from separatrix import DynamicMargin
 
 data = load_digits()
 X, new_X, y, new_y = train_test_split(data.data / 16, data.target, test_size=0.3, random_state=0)
-model = DynamicMargin(epsilon=0.3, multi_class="joint", max_iter=5000).fit(X, y)
+model = DynamicMargin(epsilon=0.3, multi_class="joint", max_iter=5000, until="separated").fit(X, y)
 print(model.certificate_)
 print(f"accuracy on new digits: {model.score(new_X, new_y):.1%}")
 

@@ -16,7 +16,7 @@ from separatrix import Perceptron
 
 x = np.linspace(-2.2, 1.7, 79)
 g = -1 + x + 2 * x**2
-model = Perceptron().fit(np.column_stack([x, x**2]), g > 0)
+model = Perceptron(until="separated").fit(np.column_stack([x, x**2]), g > 0)
 print("training accuracy of a Perceptron on (x, x^2):", model.score(np.column_stack([x, x**2]), g > 0))
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2))

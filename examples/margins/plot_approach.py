@@ -20,11 +20,11 @@ X, y = scale(X), y == 1
 best = MaxMargin(C=np.inf).fit(X, y).certificate_
 R2 = best.radius**2
 runs = {
-    "Perceptron with margin": [Perceptron(margin=k * R2) for k in (0, 0.3, 1, 3, 10, 30, 100)],
-    "ALMA": [ALMA(alpha) for alpha in (0.95, 0.8, 0.6, 0.4, 0.25, 0.15)],
-    "CRAMMA": [CRAMMA(beta) for beta in (0.3, 0.6, 1, 2, 4, 8)],
-    "MICRA": [MICRA(beta) for beta in (0.3, 0.6, 1, 2, 4)],
-    "DynamicMargin": [DynamicMargin(epsilon) for epsilon in (0.9, 0.7, 0.5, 0.3, 0.1, 0.05, 0.02)],
+    "Perceptron with margin": [Perceptron(margin=k * R2, until="separated") for k in (0, 0.3, 1, 3, 10, 30, 100)],
+    "ALMA": [ALMA(alpha, until="separated") for alpha in (0.95, 0.8, 0.6, 0.4, 0.25, 0.15)],
+    "CRAMMA": [CRAMMA(beta, until="separated") for beta in (0.3, 0.6, 1, 2, 4, 8)],
+    "MICRA": [MICRA(beta, until="separated") for beta in (0.3, 0.6, 1, 2, 4)],
+    "DynamicMargin": [DynamicMargin(epsilon, until="separated") for epsilon in (0.9, 0.7, 0.5, 0.3, 0.1, 0.05, 0.02)],
 }
 figure, ax = plt.subplots()
 for (name, models), mark in zip(runs.items(), "os^vD", strict=True):

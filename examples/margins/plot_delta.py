@@ -21,7 +21,7 @@ y = np.repeat([0, 1], 60)
 
 figure, axes = plt.subplots(1, 3, figsize=(11, 3.9), sharey=True)
 for ax, delta in zip(axes, (0.3, 2.0, 20.0), strict=True):
-    online = DynamicMargin(epsilon=0.02, delta=delta, max_iter=20_000).fit(X, y)
+    online = DynamicMargin(epsilon=0.02, delta=delta, max_iter=20_000, until="separated").fit(X, y)
     exact = MaxMargin(C=1 / (2 * delta**2)).fit(X, y)
     ax.scatter(*X[y == 0].T, s=12)
     ax.scatter(*X[y == 1].T, s=12, marker="^")

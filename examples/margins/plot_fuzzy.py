@@ -35,7 +35,10 @@ def membership(points, own, other):
 means = [X[y == label].mean(axis=0) for label in (0, 1)]
 p = np.where(y == 0, membership(X, *means), membership(X, *means[::-1]))
 fuzzy = np.abs(p - 0.5) <= fuzz
-models = {"fuzzy": FuzzyPerceptron(fuzz=fuzz, c=c).fit(X, y), "plain": Perceptron(max_iter=200).fit(X, y)}
+models = {
+    "fuzzy": FuzzyPerceptron(fuzz=fuzz, c=c, until="separated").fit(X, y),
+    "plain": Perceptron(max_iter=200, until="separated").fit(X, y),
+}
 
 figure, ax = plt.subplots()
 ax.scatter(*X[y == 0].T, c=p[y == 0], marker="o", cmap="cividis", vmin=0.5, vmax=1)

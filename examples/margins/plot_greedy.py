@@ -35,9 +35,9 @@ def errors(model):
 
 figure, ax = plt.subplots()
 for name, model, style in [
-    ("fixed, eta = 1", Perceptron(**shared), "C1-"),
-    ("fixed, eta = 4", Perceptron(eta=4.0, **shared), "C4:"),
-    ("greedy, of {0.5, 1, 2, 4}", GreedyPerceptron((0.5, 1.0, 2.0, 4.0), **shared), "C0-"),
+    ("fixed, eta = 1", Perceptron(until="separated", **shared), "C1-"),
+    ("fixed, eta = 4", Perceptron(eta=4.0, until="separated", **shared), "C4:"),
+    ("greedy, of {0.5, 1, 2, 4}", GreedyPerceptron((0.5, 1.0, 2.0, 4.0), until="separated", **shared), "C0-"),
 ]:
     counts = errors(model)
     ax.plot(counts, style, lw=2, label=f"{name}: {len(counts) - 1} corrections")

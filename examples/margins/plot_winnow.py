@@ -20,10 +20,12 @@ updates = {"Perceptron": [], "BalancedWinnow": []}
 for d in sizes:
     X = rng.choice([-1.0, 1.0], (1000, d))
     y = X[:, 0] + X[:, 1] + X[:, 2] > 0  # a majority of three
-    updates["Perceptron"].append(Perceptron(fit_intercept=False).fit(X, y).n_updates_)
-    updates["BalancedWinnow"].append(BalancedWinnow(alpha=1.3, fit_intercept=False).fit(X, y).n_updates_)
-last = BalancedWinnow(alpha=1.3, fit_intercept=False).fit(X, y)
-additive = Perceptron(fit_intercept=False).fit(X, y)
+    updates["Perceptron"].append(Perceptron(fit_intercept=False, until="separated").fit(X, y).n_updates_)
+    updates["BalancedWinnow"].append(
+        BalancedWinnow(alpha=1.3, fit_intercept=False, until="separated").fit(X, y).n_updates_
+    )
+last = BalancedWinnow(alpha=1.3, fit_intercept=False, until="separated").fit(X, y)
+additive = Perceptron(fit_intercept=False, until="separated").fit(X, y)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4))
 for (name, counts), mark in zip(updates.items(), "os", strict=True):

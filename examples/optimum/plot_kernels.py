@@ -26,7 +26,7 @@ grid = np.column_stack([xs.ravel(), ys.ravel()])
 figure, axes = plt.subplots(2, 3, figsize=(11, 6), sharex=True, sharey=True)
 for column, (name, kernel) in zip(axes.T, kernels.items(), strict=True):
     exact = KernelMaxMargin(C=np.inf, **kernel)
-    online = KernelPerceptron(DynamicMargin(0.2), max_iter=20_000, **kernel)
+    online = KernelPerceptron(DynamicMargin(0.2), max_iter=20_000, until="separated", **kernel)
     for ax, model in zip(column, (exact, online), strict=True):
         model.fit(X, y)
         values = model.decision_function(grid).reshape(xs.shape)

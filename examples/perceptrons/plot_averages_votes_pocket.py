@@ -25,10 +25,10 @@ X, new_X, y, new_y = train_test_split(scale(X), y, test_size=0.5, random_state=0
 epochs = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25]
 figure, ax = plt.subplots()
 for model, line in [
-    (Perceptron(), "C1-"),
-    (Perceptron(average=True), "C0-"),
-    (VotedPerceptron(), "C2--"),
-    (Pocket(), "C3-."),
+    (Perceptron(until="separated"), "C1-"),
+    (Perceptron(average=True, until="separated"), "C0-"),
+    (VotedPerceptron(until="separated"), "C2--"),
+    (Pocket(until="separated"), "C3-."),
 ]:
     scores = [model.set_params(max_iter=k).fit(X, y).score(new_X, new_y) for k in epochs]
     name = type(model).__name__ + (", averaged" if model.get_params().get("average") else "")

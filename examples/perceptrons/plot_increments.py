@@ -18,13 +18,13 @@ from separatrix import MaxMargin, Perceptron
 X, y = make_blobs(80, centers=[(-1.5, 0), (1.5, 0.6)], cluster_std=0.55, random_state=11)
 best = MaxMargin(C=np.inf).fit(X, y).certificate_.upper
 settings = {
-    "eta = 1": Perceptron(),
-    "eta = 7": Perceptron(eta=7.0),
-    "eta = 1/k": Perceptron(eta="1/k"),
-    "eta = k": Perceptron(eta="k"),
-    "margin 5": Perceptron(margin=5.0),
-    "margin 50": Perceptron(margin=50.0),
-    "margin 500": Perceptron(margin=500.0),
+    "eta = 1": Perceptron(until="separated"),
+    "eta = 7": Perceptron(eta=7.0, until="separated"),
+    "eta = 1/k": Perceptron(eta="1/k", until="separated"),
+    "eta = k": Perceptron(eta="k", until="separated"),
+    "margin 5": Perceptron(margin=5.0, until="separated"),
+    "margin 50": Perceptron(margin=50.0, until="separated"),
+    "margin 500": Perceptron(margin=500.0, until="separated"),
 }
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4), sharey=True)
 places = np.arange(len(settings))

@@ -21,7 +21,7 @@ warnings.simplefilter("ignore", ConvergenceWarning)  # paths are cut off after e
 Y = np.array([[1.7, 2.0], [-0.2, 0.9], [-1.6, -0.7]])
 labels, order = np.array([1, -1, 1]), [1, 2, 0]  # y2 comes first
 X, y = (labels[:, None] * Y)[order], labels[order]
-rule = Perceptron(fit_intercept=False, shuffle=False)
+rule = Perceptron(fit_intercept=False, shuffle=False, until="separated")
 single = [rule.set_params(max_updates=k).fit(X, y).coef_[0] for k in (1, 2, 3, 4)]
 batch = [BatchPerceptron(fit_intercept=False, max_iter=k).fit(X, y).coef_[0] for k in (1, 2)]
 

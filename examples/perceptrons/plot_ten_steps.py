@@ -23,7 +23,7 @@ X = np.array(
      [-0.9, -1.1]]
 )  # fmt: skip
 y, eta, start = np.repeat([1, -1], 5), 0.35, np.array([[-0.6, 0.9]])
-rule = Perceptron(eta=eta, fit_intercept=False, shuffle=False)
+rule = Perceptron(eta=eta, fit_intercept=False, shuffle=False, until="separated")
 path = [start[0]] + [rule.set_params(max_updates=k).fit(X, y, coef_init=start).coef_[0] for k in range(1, 10)]
 print("errors after the last step:", int(np.sum(y * (X @ path[-1]) <= 0)))
 

@@ -14,7 +14,7 @@ from sklearn.datasets import load_iris
 from separatrix import Perceptron
 
 iris = load_iris()
-model = Perceptron(shuffle=False).fit(iris.data, iris.target == 0)
+model = Perceptron(shuffle=False, until="separated").fit(iris.data, iris.target == 0)
 flower = iris.data[0]
 inputs = [("constant", 1.0, model.intercept_[0]), *zip(iris.feature_names, flower, model.coef_[0], strict=True)]
 

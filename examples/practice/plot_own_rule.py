@@ -34,14 +34,14 @@ class Indignant(NamedTuple):
 
 X, y = load_wine(return_X_y=True)
 X, y = scale(X), y == 1
-print(PerceptronLike(Indignant(10.0, 3.0)).fit(X, y).certificate_)
+print(PerceptronLike(Indignant(10.0, 3.0), until="separated").fit(X, y).certificate_)
 
 margins = np.logspace(0, 3, 10)
 figure, ax = plt.subplots()
 for name, make, style in [
-    ("Perceptron", lambda b: Perceptron(margin=b), "o-"),
-    ("Indignant, strength 3", lambda b: PerceptronLike(Indignant(b, 3.0)), "s--"),
-    ("Indignant, strength 10", lambda b: PerceptronLike(Indignant(b, 10.0)), "^:"),
+    ("Perceptron", lambda b: Perceptron(margin=b, until="separated"), "o-"),
+    ("Indignant, strength 3", lambda b: PerceptronLike(Indignant(b, 3.0), until="separated"), "s--"),
+    ("Indignant, strength 10", lambda b: PerceptronLike(Indignant(b, 10.0), until="separated"), "^:"),
 ]:
     fits = [make(float(b)).set_params(max_iter=20_000).fit(X, y) for b in margins]
     ax.semilogx([f.n_updates_ for f in fits], [f.directional_margin_ for f in fits], style, label=name)

@@ -20,9 +20,9 @@ from separatrix.plots import BoundsDisplay
 X, y = load_wine(return_X_y=True)
 X, y = scale(X), y == 0
 
-model = DynamicMargin(epsilon=0.05).fit(X, y)
+model = DynamicMargin(epsilon=0.05, until="separated").fit(X, y)
 print(model.certificate_)
 print(model.certificate_.verify(X, y))
 
-BoundsDisplay.from_estimator(DynamicMargin(epsilon=0.05), X, y)
+BoundsDisplay.from_estimator(DynamicMargin(epsilon=0.05, until="separated"), X, y)
 plt.show()

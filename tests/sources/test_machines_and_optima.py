@@ -170,7 +170,7 @@ def test_eqs_108_to_110(seed, free):
     X, y = problem(seed)
     Y, d, signs = patterns(X, y), X.shape[1], labels(y)
     counted = np.append(np.ones(d), 0.0 if free else 1.0)
-    first = vector(Perceptron().fit(X, y))
+    first = vector(Perceptron(until="separated").fit(X, y))
     found = minimize(
         lambda a: 0.5 * np.sum(counted * a * a),
         first / np.min(Y @ first),

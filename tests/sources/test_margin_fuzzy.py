@@ -97,4 +97,4 @@ def test_rows_beyond_memory_are_refused_where_all_are_tested_at_once():
     X, y = problem(2, separable=False)
     rows = from_blocks([(X[:15], y[:15]), (X[15:], y[15:])])
     with pytest.raises(UnavailableError, match="after each epoch"):
-        MarginFuzzyPerceptron(corrects="errors").fit(rows)
+        MarginFuzzyPerceptron(corrects="errors", until="separated").fit(rows)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.fit.averages import AVERAGE, with_mean
+from separatrix.fit.averages import AVERAGE
 from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.fit.declare import estimator
 from separatrix.fit.online import AdditiveClassifier
@@ -73,7 +73,7 @@ class Relaxation(AdditiveClassifier):
     }
 
     def _recipe(self, record: Record) -> Recipe:
-        return with_mean(self, Recipe(RelaxationRule(float(self.margin), float(self.eta), float(self.margin_tol))))
+        return Recipe(RelaxationRule(float(self.margin), float(self.eta), float(self.margin_tol)))
 
     def _starts(self, data: Any, coef_init: Any, intercept_init: Any, going_on: bool) -> Any:
         starts = super()._starts(data, coef_init, intercept_init, going_on)
@@ -148,7 +148,7 @@ class PassiveAggressive(ClassWeightMixin, AdditiveClassifier):
 
     def _recipe(self, record: Record) -> Recipe:
         cap, softness = (float(self.C), 0.0) if self.variant == "I" else (np.inf, 0.5 / float(self.C))
-        return with_mean(self, Recipe(PassiveAggressiveRule(cap, softness, float(self.margin_tol))))
+        return Recipe(PassiveAggressiveRule(cap, softness, float(self.margin_tol)))
 
 
 @estimator
@@ -200,4 +200,5 @@ class ROMMA(AdditiveClassifier):
     }
 
     def _recipe(self, record: Record) -> Recipe:
-        return Recipe(RommaRule(1.0 - float(self.margin_tol) if self.aggressive else 0.0), relative=True)
+        rule = RommaRule(1.0 - float(self.margin_tol) if self.aggressive else 0.0)
+        return Recipe(rule, relative=True, averaging="directions")  # it grows if nothing separates

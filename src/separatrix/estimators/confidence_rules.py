@@ -1,17 +1,20 @@
 """Rules that keep a covariance beside the vector: directions seen often are corrected less."""
 
 from dataclasses import field
-from typing import Any
+from operator import attrgetter
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import ndtri
 
 from separatrix.errors import DataError
+from separatrix.fit.averages import averaged
 from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.fit.declare import estimator
 from separatrix.fit.online import OnlineClassifier
 from separatrix.fit.recipe import Recipe, Record
 from separatrix.fit.sklearn_api import POSITIVE, POSITIVE_OR_INF, between, one_of
+from separatrix.online.loops.averaging import room_for_a_mean
 from separatrix.online.loops.confidence_loop import Covariance, Variances
 from separatrix.online.training import Training
 from separatrix.rules.arow import ArowRule
@@ -30,6 +33,7 @@ class ConfidenceClassifier(ClassWeightMixin, OnlineClassifier):
         "covariance": [one_of("full", "diagonal")],
     }
     _refuses = {"joint": "keeps a covariance of the weights of two classes"}
+    _averaging: ClassVar[str] = "none"  # the last steps are small: their vector is nearly a mean
 
     def _rule(self) -> Any:
         raise NotImplementedError
@@ -41,13 +45,15 @@ class ConfidenceClassifier(ClassWeightMixin, OnlineClassifier):
                 f'{type(self).__name__}(covariance="full") keeps a matrix of {record.d + 1} x {record.d + 1}, that is '
                 f'{gigabytes:.0f} GB. Use covariance="diagonal", which keeps a vector.'
             )
-        return Recipe(self._rule(), memory=self._identity)
+        predicting = averaged(attrgetter("vector"))
+        return Recipe(self._rule(), memory=self._identity, predicting=predicting, averaging=self._averaging)
 
     def _identity(self, training: Training) -> Any:
         width = training.patterns.d + 1
+        mean = room_for_a_mean(width)
         if self.covariance == "full":
-            return Covariance(np.eye(width), np.zeros(width), np.zeros(width))
-        return Variances(np.ones(width), np.zeros(width))
+            return Covariance(np.eye(width), np.zeros(width), np.zeros(width), mean)
+        return Variances(np.ones(width), np.zeros(width), mean)
 
 
 @estimator
@@ -96,6 +102,7 @@ class SecondOrderPerceptron(ConfidenceClassifier):
     ridge: float = 1.0
 
     _parameter_constraints = {**ConfidenceClassifier._parameter_constraints, "ridge": [POSITIVE]}
+    _averaging = "visits"
 
     def _rule(self) -> Any:
         return ArowRule(0.0, float(self.ridge))

@@ -7,7 +7,7 @@ import numpy as np
 
 from separatrix.errors import DataError
 from separatrix.estimators.perceptrons import best_of_pocket, with_pocket
-from separatrix.fit.averages import AVERAGE, with_mean
+from separatrix.fit.averages import AVERAGE
 from separatrix.fit.declare import estimator
 from separatrix.fit.online import AdditiveClassifier
 from separatrix.fit.recipe import Recipe, Record
@@ -89,7 +89,7 @@ class FuzzyPerceptron(AdditiveClassifier):
     _refuses = {"joint": "compares the means of two classes"}
 
     def _recipe(self, record: Record) -> Recipe:
-        return with_mean(self, Recipe(FuzzyRule(float(self.eta)), weight=self._fuzzy_weight))
+        return Recipe(FuzzyRule(float(self.eta)), weight=self._fuzzy_weight)
 
     def _fit_data(self, *args: Any, **options: Any) -> None:
         super()._fit_data(*args, **options)

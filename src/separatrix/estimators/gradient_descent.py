@@ -186,7 +186,7 @@ class BatchRelaxation(ClassWeightMixin, IterativeClassifier):
 
 @estimator
 class GradientDescent(ClassWeightMixin, IterativeClassifier):
-    """Descent on a criterion: along its gradient, with the optimal step, or by Newton's method.
+    """Descent on a criterion: by Newton's method, along its gradient, or with the optimal step.
 
     ``"gradient"``: ``a -= eta(k) grad J``. ``"optimal-step"``: the same with ``eta = |grad J|^2 / (grad J.H grad J)``,
     which minimises the second-order expansion of J along the gradient. ``"newton"``: ``a -= H^-1 grad J``; where the
@@ -213,8 +213,9 @@ class GradientDescent(ClassWeightMixin, IterativeClassifier):
     eta : float, "1/k", "k", callable or "auto", default="auto"
         The rate of ``"gradient"``, as it is; the other methods have none. "auto": 1/lambda_max of the Hessian with
         every pattern violated, half of the largest rate that cannot diverge; J_p, which has none, knows no limit.
-    method : {"gradient", "newton", "optimal-step", "undamped-newton"}, default="gradient"
-        The procedure.
+    method : {"auto", "gradient", "newton", "optimal-step", "undamped-newton"}, default="auto"
+        The procedure. "auto": Newton's method up to 3,000 columns, and the optimal step beyond; the gradient if a rate
+        ``eta`` is given, or the criterion has no Hessian.
     margin : float, default=1.0
         The b of the criterion.
     step_tol : float, default=1e-4
@@ -253,7 +254,7 @@ class GradientDescent(ClassWeightMixin, IterativeClassifier):
 
     criterion: Any = "relaxation"
     eta: Any = "auto"
-    method: str = "gradient"
+    method: str = "auto"
     margin: float = 1.0
     step_tol: float = 1e-4
     theta: float = field(default=0.0, kw_only=True)
@@ -267,7 +268,7 @@ class GradientDescent(ClassWeightMixin, IterativeClassifier):
         **CHECKPOINT,
         "criterion": [one_of(*CRITERIA), Criterion],
         "eta": [POSITIVE, one_of("auto", *POWERS), callable],
-        "method": [one_of(*METHODS)],
+        "method": [one_of("auto", *METHODS)],
         "margin": [NOT_NEGATIVE],
         "step_tol": [NOT_NEGATIVE],
         "theta": [NOT_NEGATIVE],
@@ -278,19 +279,27 @@ class GradientDescent(ClassWeightMixin, IterativeClassifier):
             return self.criterion
         return CRITERIA[self.criterion](float(self.margin))
 
+    def _procedure(self, features: int) -> str:
+        """The method, with "auto" decided."""
+        if self.method != "auto":
+            return self.method
+        if not (isinstance(self.eta, str) and self.eta == "auto" and self._criterion().curved):
+            return "gradient"
+        return "newton" if features <= LARGEST_HESSIAN else "optimal-step"
+
     def _has_multipliers(self) -> bool:
-        return self._criterion().additive and self.method not in NEWTON
+        return self._criterion().additive and self._procedure(self.n_features_in_) not in NEWTON
 
     def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
-        criterion = self._criterion()
-        if not criterion.curved and self.method != "gradient":
+        criterion, method = self._criterion(), self._procedure(self.n_features_in_)
+        if not criterion.curved and method != "gradient":
             raise ValueError(
                 f"method={self.method!r} needs a Hessian, and that of {type(criterion).__name__}, which is piecewise "
                 'linear, is 0: use method="gradient" or another criterion.'
             )
         if np.ndim(criterion.margin) and not data.here:
             raise DataError("A margin for each row cannot be given where rows live elsewhere: give one number.")
-        if self.method in NEWTON and patterns[0].d > LARGEST_HESSIAN:
+        if method in NEWTON and patterns[0].d > LARGEST_HESSIAN:
             raise DataError(
                 f"Newton's method needs a Hessian of {patterns[0].d + 1} x {patterns[0].d + 1}; at most "
                 f'{LARGEST_HESSIAN} columns are supported. method="optimal-step" needs only passes over the data.'
@@ -304,7 +313,7 @@ class GradientDescent(ClassWeightMixin, IterativeClassifier):
                 "would end: give a margin > 0, or coef_init."
             )
         rate = None
-        if self.method == "gradient":
+        if method == "gradient":
             rate = _rate(self.eta, patterns[0], data.weight, criterion)
         return [
             _descent(
@@ -312,7 +321,7 @@ class GradientDescent(ClassWeightMixin, IterativeClassifier):
                 data.weight,
                 criterion,
                 rate,
-                method=self.method,
+                method=method,
                 tol=float(self.step_tol),
                 theta=float(self.theta),
                 enough=float(criterion.margin) if criterion.additive else np.inf,

@@ -7,7 +7,7 @@ import numpy as np
 
 from separatrix.errors import DataError, UnavailableError
 from separatrix.estimators.own_rule import checked_rule
-from separatrix.fit.averages import AVERAGE, with_mean
+from separatrix.fit.averages import AVERAGE
 from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.fit.declare import estimator
 from separatrix.fit.kernel_separator import CONSTRAINTS, KernelMixin
@@ -18,6 +18,7 @@ from separatrix.fit.sklearn_api import COUNT, between, one_of
 from separatrix.fit.watch import threads_for
 from separatrix.online.budgets import POLICIES, empty_ledger
 from separatrix.online.kernel_training import KernelTraining
+from separatrix.online.loops.averaging import room_for_a_mean
 from separatrix.online.loops.budget_ledger import ERROR
 from separatrix.online.loops.greedy_loop import Margins
 from separatrix.online.training import Training, adds_single_patterns
@@ -53,7 +54,8 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
         Of "projectron": a pattern that is no further than that from its projection, as a part of R, is projected even
         while there is room, or without a ``budget``.
     average : bool, default=False
-        Predict with the mean of the vector over all visits (for rules that do not rescale the vector).
+        Predict with the mean of the vector over all visits. There is no mean with a ``budget``, whose rows it would
+        hold: the last vector predicts, also with ``until="accurate"``.
     {kernel}
     {class_weight}
     {shared}
@@ -139,7 +141,7 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
             )
         if self.average and self.budget is not None:
             raise self._holds_all()
-        return with_mean(self, lent)
+        return lent if self.budget is None else lent._replace(averaging="none")
 
     def _with_ledger(self, lent: Recipe) -> Recipe:
         if self.average:
@@ -163,7 +165,8 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
 
     def _products_at_hand(self, training: Training) -> Margins:
         n = training.patterns.n
-        return Margins(np.zeros(n), np.zeros(n), np.zeros(0), np.zeros(len(training.rule.etas), np.int64))
+        used = np.zeros(len(training.rule.etas), np.int64)
+        return Margins(np.zeros(n), np.zeros(n), np.zeros(0), used, room_for_a_mean(n + 1))
 
     def _holds_all(self) -> ValueError:
         return ValueError(

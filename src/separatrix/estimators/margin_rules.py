@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.fit.averages import AVERAGE, with_mean
+from separatrix.fit.averages import AVERAGE
 from separatrix.fit.declare import estimator
 from separatrix.fit.online import AdditiveClassifier
 from separatrix.fit.recipe import Recipe, Record
@@ -64,7 +64,7 @@ class DynamicMargin(AdditiveClassifier):
     >>> from sklearn.datasets import load_iris
     >>> from separatrix import DynamicMargin
     >>> X, y = load_iris(return_X_y=True)
-    >>> DynamicMargin(epsilon=0.1).fit(X, y == 0).certificate_.ratio >= 0.9
+    >>> DynamicMargin(epsilon=0.1, until="separated").fit(X, y == 0).certificate_.ratio >= 0.9
     True
     """
 
@@ -78,7 +78,7 @@ class DynamicMargin(AdditiveClassifier):
     }
 
     def _recipe(self, record: Record) -> Recipe:
-        return with_mean(self, Recipe(DynamicMarginRule(float(self.epsilon))))
+        return Recipe(DynamicMarginRule(float(self.epsilon)))
 
 
 @estimator
@@ -142,6 +142,7 @@ class CRAMMA(AdditiveClassifier):
         "eta0": [POSITIVE, one_of("auto")],
         "decay": [NOT_NEGATIVE],
     }
+    _epochs = 20
     t_ = property(counter_of_the_paper)
 
     def _eta0(self, record: Record) -> float:
@@ -253,7 +254,7 @@ class ALMA(AdditiveClassifier):
     >>> from sklearn.datasets import load_iris
     >>> from separatrix import ALMA
     >>> X, y = load_iris(return_X_y=True)
-    >>> ALMA(alpha=0.5).fit(X, y == 0).certificate_.ratio > 0.5
+    >>> ALMA(alpha=0.5, until="separated").fit(X, y == 0).certificate_.ratio > 0.5
     True
     """
 
@@ -310,10 +311,11 @@ class FixedMargin(AdditiveClassifier):
     Examples
     --------
     >>> from separatrix import FixedMargin
-    >>> model = FixedMargin(beta=0.3).fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
+    >>> model = FixedMargin(beta=0.3, until="separated").fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
     >>> model.directional_margin_ > 0.3
     True
-    >>> searched = FixedMargin("search", max_iter=10_000).fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
+    >>> searched = FixedMargin("search", until="separated", max_iter=10_000)
+    >>> searched = searched.fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
     >>> round(searched.certificate_.theory.fraction, 9)  # of the largest margin, at least
     0.25
     """
@@ -330,6 +332,7 @@ class FixedMargin(AdditiveClassifier):
         "factor": [between(0, 1, "neither")],
         "min_beta": [between(0, 1, "neither")],
     }
+    _epochs = 20
 
     def _recipe(self, record: Record) -> Recipe:
         if self.beta == "search":
@@ -379,7 +382,7 @@ class MarginPerceptron(AdditiveClassifier):
     >>> from sklearn.datasets import load_iris
     >>> from separatrix import MarginPerceptron
     >>> X, y = load_iris(return_X_y=True)
-    >>> MarginPerceptron().fit(X, y == 0).certificate_.ratio > 0.25
+    >>> MarginPerceptron(until="separated").fit(X, y == 0).certificate_.ratio > 0.25
     True
     """
 
@@ -391,6 +394,7 @@ class MarginPerceptron(AdditiveClassifier):
         "gamma_guess": [POSITIVE, None],
         "min_guess": [between(0, 1, "right")],
     }
+    _epochs = 20
 
     def _recipe(self, record: Record) -> Recipe:
         if self.gamma_guess is not None:

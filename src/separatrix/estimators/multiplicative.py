@@ -5,11 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.fit.averages import averaged
 from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.fit.declare import estimator
 from separatrix.fit.online import OnlineClassifier
 from separatrix.fit.recipe import Recipe, Record
 from separatrix.fit.sklearn_api import between, one_of
+from separatrix.online.loops.averaging import room_for_a_mean
 from separatrix.online.loops.p_norm_loop import Powers
 from separatrix.online.loops.winnow_loop import Sinh
 from separatrix.online.training import Training
@@ -93,7 +95,7 @@ class BalancedWinnow(ClassWeightMixin, Peaked):
             rule = WinnowRule(float(np.log(float(self.alpha))))
         else:
             rule = WinnowRule(1.0 / record.peak, float(np.ceil(2.0 * np.log(2.0 * (record.d + 1)))))
-        return Recipe(rule, memory=_exponents, predicting=_weights)
+        return Recipe(rule, memory=_exponents, predicting=averaged(_weights))
 
     def _fitted(self, trainings: list[Any], recipe: Recipe, data: Any) -> dict[str, Any]:
         logs = np.array([t.rule.rate * t.state.v for t in trainings])
@@ -108,7 +110,7 @@ def _exponents(training: Training) -> Sinh:
     """Where a fit starts from a given w, the vector holds it; the loop wants theta there."""
     theta = training.state.v
     tilt = np.zeros(len(theta) if isinstance(training.rule, OneSidedWinnowRule) else 0)
-    memory = Sinh(theta.copy(), np.zeros(1), tilt)
+    memory = Sinh(theta.copy(), np.zeros(1), tilt, room_for_a_mean(len(theta)))
     theta[:] = np.arcsinh(0.5 * theta) / training.rule.rate
     return memory
 
@@ -177,7 +179,7 @@ def _exponent(p: Any, record: Record) -> float:
 
 
 def _scaled_weights(training: Training) -> Vector:
-    w = _weights(training)
+    w = averaged(_weights)(training)
     top = float(np.abs(w).max(initial=0.0))
     return w / top if top > 0 else w
 
@@ -185,7 +187,7 @@ def _scaled_weights(training: Training) -> Vector:
 def _powers(training: Training) -> Powers:
     """Where a fit starts from a given w, the vector holds it; the loop wants theta = grad |w|_q^2/2 there."""
     w = training.state.v
-    memory, top = Powers(w.copy()), float(np.abs(w).max(initial=0.0))
+    memory, top = Powers(w.copy(), room_for_a_mean(len(w))), float(np.abs(w).max(initial=0.0))
     if top > 0:
         q = training.rule.p / (training.rule.p - 1.0)
         part = np.abs(w) / top
@@ -249,4 +251,6 @@ class PNormALMA(Peaked):
     def _recipe(self, record: Record) -> Recipe:
         p = _exponent(self.p, record)
         size = p_norm_radius(record.peak, float(np.sqrt(record.radius2)), p)
-        return Recipe(AlmaPRule(p, float(self.alpha), size), memory=_powers, relative=True, predicting=_weights)
+        return Recipe(
+            AlmaPRule(p, float(self.alpha), size), memory=_powers, relative=True, predicting=averaged(_weights)
+        )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.fit.averages import AVERAGE, with_mean
+from separatrix.fit.averages import AVERAGE
 from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.fit.declare import estimator
 from separatrix.fit.online import AdditiveClassifier
@@ -29,7 +29,6 @@ class PerceptronLike(ClassWeightMixin, AdditiveClassifier):
     rule : NamedTuple or None, default=None
         The rule; None is the plain Perceptron.
     {average}
-        A rule with ``keep`` or ``shrink``, which rescale the vector, has no mean.
     {class_weight}
     {shared}
     {delta}
@@ -72,7 +71,7 @@ class PerceptronLike(ClassWeightMixin, AdditiveClassifier):
         rule = PerceptronRule() if self.rule is None else checked_rule(self.rule)
         if self.delta > 0 and not attribute(rule, "additive"):
             raise ValueError(f"{type(rule).__name__} is not additive, so there is no soft margin: delta must be 0.")
-        return with_mean(self, Recipe(rule))
+        return Recipe(rule)
 
 
 def checked_rule(rule: Any) -> Any:

@@ -1,11 +1,12 @@
 """The Perceptron and what is built on it: averages, voters, pockets, greedy corrections."""
 
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from separatrix.errors import DataError
-from separatrix.fit.averages import AVERAGE, with_mean
+from separatrix.fit.averages import AVERAGE, averaged
 from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
 from separatrix.fit.declare import estimator
 from separatrix.fit.online import AdditiveClassifier, OnlineClassifier
@@ -15,7 +16,7 @@ from separatrix.fit.recipe import Recipe, Record
 from separatrix.fit.separator import Data
 from separatrix.fit.sklearn_api import COUNT, NOT_NEGATIVE, POSITIVE, one_of
 from separatrix.online.loops.averaging import Pocket as PocketMemory
-from separatrix.online.loops.averaging import Voters
+from separatrix.online.loops.averaging import Voters, room_for_a_mean
 from separatrix.online.loops.greedy_loop import Margins
 from separatrix.online.loops.state import FACTOR, POSITION, RUN, VISITS
 from separatrix.online.training import Training
@@ -94,11 +95,16 @@ class Perceptron(ClassWeightMixin, AdditiveClassifier):
             recipe = Recipe(rule, rates=RateTable(self.eta))
         else:
             recipe = Recipe(PerceptronRule(float(self.margin), *amplitude_and_power(self.eta)))
-        return with_mean(self, recipe)
+        return recipe
 
     def _doubt(self, n: int) -> tuple[str, str]:
         reason, advice = super()._doubt(n)
-        if callable(self.eta) and not self.converged_ and sum_looks_finite(self.eta, self.n_updates_):
+        if (
+            callable(self.eta)
+            and self.until == "separated"
+            and not self.converged_
+            and sum_looks_finite(self.eta, self.n_updates_)
+        ):
             advice = (
                 "The sum of eta(k) looks finite, and then the vector may stop short of every solution (Duda, Hart & "
                 'Stork, eq. 29). Use eta=1, "1/k", "k" or a function that falls no faster than 1/k.'
@@ -374,7 +380,7 @@ class GreedyPerceptron(AdditiveClassifier):
             etas = np.zeros(0)
         if len(etas) == 0 or not np.all(np.isfinite(etas)) or etas.min() <= 0:
             raise ValueError(f"etas={self.etas!r} must be one or more positive numbers.")
-        return Recipe(GreedyRule(etas), memory=_margins_at_hand)
+        return Recipe(GreedyRule(etas), memory=_margins_at_hand, predicting=averaged(attrgetter("vector")))
 
     def _fitted(self, trainings: list[Any], recipe: Recipe, data: Any) -> dict[str, Any]:
         used = [t.state.memory.used.copy() for t in trainings]
@@ -388,4 +394,5 @@ class GreedyPerceptron(AdditiveClassifier):
 def _margins_at_hand(training: Training) -> Margins:
     patterns = training.patterns
     used = np.zeros(len(training.rule.etas), np.int64)
-    return Margins(patterns.margins(training.state.v), np.zeros(patterns.n), np.zeros(patterns.d), used)
+    mean = room_for_a_mean(patterns.d + 1)
+    return Margins(patterns.margins(training.state.v), np.zeros(patterns.n), np.zeros(patterns.d), used, mean)

@@ -15,6 +15,7 @@ from separatrix.certificates.theory import Theory, theory_of, theory_of_budget, 
 from separatrix.compile_cache import at_once
 from separatrix.data.memory import rows_together
 from separatrix.errors import DataError
+from separatrix.fit.averages import begin_half, end_half, length_of, remembering, with_mean
 from separatrix.fit.checkpointed import CHECKPOINT
 from separatrix.fit.declare import estimator
 from separatrix.fit.early_stopping import EarlyStopping, hold_out
@@ -27,7 +28,6 @@ from separatrix.fit.sklearn_api import COUNT, INTERCEPT, NOT_NEGATIVE, ORDER, be
 from separatrix.fit.starts import starting_planes
 from separatrix.fit.watch import Watch
 from separatrix.online.kesler_training import MachineTraining
-from separatrix.online.loops.averaging import Nothing
 from separatrix.online.loops.budget_ledger import ERROR
 from separatrix.online.loops.state import EPOCHS, POSITION, UPDATES, VISITS
 from separatrix.online.training import UNLIMITED, Training, adds_single_patterns
@@ -37,8 +37,8 @@ from separatrix.rules.fuzzy import FuzzyRule
 from separatrix.space import Vector
 
 ADVICE = (
-    "If the data may not be separable, Perceptron(average=True), Pocket or MaxMargin give a useful answer all the "
-    "same, and separability(X, y) decides it; otherwise scale your features or raise max_iter."
+    'If the data may not be separable, until="accurate" or MaxMargin give a useful answer, and separability(X, y) '
+    "decides whether they are; otherwise scale your features or raise max_iter."
 )
 
 
@@ -48,6 +48,7 @@ class OnlineClassifier(PartialFitMixin):
 
     fit_intercept: bool = field(default=True, kw_only=True)
     intercept_scaling: float = field(default=1.0, kw_only=True)
+    until: str = field(default="accurate", kw_only=True)
     max_iter: int = field(default=1000, kw_only=True)
     max_updates: int | None = field(default=None, kw_only=True)
     shuffle: bool | str = field(default=True, kw_only=True)
@@ -70,6 +71,7 @@ class OnlineClassifier(PartialFitMixin):
         "shuffle": ["boolean", one_of("blocks")],
         **CHECKPOINT,
         "mix": ["boolean", None],
+        "until": [one_of("accurate", "separated")],
         "max_iter": [COUNT],
         "max_updates": [COUNT, None],
         "warm_start": ["boolean"],
@@ -81,10 +83,15 @@ class OnlineClassifier(PartialFitMixin):
         "n_jobs": [Integral, None],
     }
     _refuses: ClassVar[dict[str, str]] = {}  # why there is no "partial_fit" or "joint"
+    _epochs: ClassVar[int] = 5  # of until="accurate" on many rows; rules with small steps need 20
 
     def _recipe(self, record: Record) -> Recipe:
         """What a subclass says of its algorithm; ``record`` has the data that it saw first."""
         raise NotImplementedError
+
+    def _full_recipe(self, record: Record) -> Recipe:
+        """The recipe, with the mean that ``until`` and ``average`` ask for."""
+        return with_mean(self, self._recipe(record))
 
     @fit_method
     @at_once()
@@ -119,7 +126,7 @@ class OnlineClassifier(PartialFitMixin):
 
     def _needs_no_end(self) -> bool:
         """Is the answer good whenever the fit ends?"""
-        return bool(getattr(self, "average", False))
+        return self.until == "accurate" or bool(getattr(self, "average", False))
 
     def _fit_data(self, data: Data, watch: Watch, coef_init: Any = None, intercept_init: Any = None) -> None:
         if not data.here:
@@ -135,7 +142,7 @@ class OnlineClassifier(PartialFitMixin):
         starts = self._starts(data, coef_init, intercept_init, going_on=former is not None and not same)
         fresh = former is None or not same or starts[0] is not None
         records = [self._record(p) for p in patterns] if former is None or fresh else former
-        recipe = self._recipe(records[0])
+        recipe = self._full_recipe(records[0])
         trainings = self._trainings(patterns, train.weight, recipe, records, starts)
         self.classes_ = data.classes
 
@@ -148,8 +155,15 @@ class OnlineClassifier(PartialFitMixin):
             stopping = EarlyStopping(patience, held[k] if held else None, record.patience) if patience else None
             by_epoch = bool(stopping or recipe.ended)
             pause = pausing(k, recipe, watch, stopping, attributes) if by_epoch or watch.needed else None
-            visits = int(self.max_iter) * training.rows
-            record.reason = training.train(visits, self._update_limit(recipe), pause, by_epoch)
+            length, most = length_of(self, training.rows), self._update_limit(recipe)
+            end_half(self, training)
+            reason = training.train(length.before * training.rows, most, pause, by_epoch)
+            if reason == "max_iter" and length.before < length.epochs:
+                begin_half(self, recipe, training)
+                reason = training.train((length.epochs - length.before) * training.rows, most, pause, by_epoch)
+            if reason == "converged":
+                end_half(self, training)
+            record.reason = length.reason if reason == "max_iter" else reason
             record.settled = training.settled
 
         watch.run_each(task, len(patterns), self.n_jobs)
@@ -287,8 +301,7 @@ class OnlineClassifier(PartialFitMixin):
                 training.from_zero = record.from_zero
                 (training.resume_on_new_block if block else training.resume)(record.state)
             training.table = recipe.rates
-            if recipe.memory is not None and isinstance(training.state.memory, Nothing):
-                training.state = training.state._replace(memory=recipe.memory(training))
+            training.state = training.state._replace(memory=remembering(training, recipe))
             if recipe.weight is not None:
                 training.weight = recipe.weight(training, record.own)
             record.state, record.from_zero, record.reason = training.state, training.from_zero, ""

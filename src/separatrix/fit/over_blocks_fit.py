@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separatrix.errors import UnavailableError
+from separatrix.fit.averages import begin_half, end_half, length_of, remembering, takes_half
 from separatrix.fit.recipe import Recipe, Record
-from separatrix.online.loops.averaging import Nothing
 from separatrix.online.loops.state import EPOCHS, UPDATES, VISITS
 from separatrix.online.over_blocks import BlockRule, Course, leaves, mixed_block, mixed_state, put_back
 from separatrix.online.training import Training, adds_single_patterns
@@ -43,7 +43,7 @@ def fit_over_blocks(owner: Any, data: "Data", watch: "Watch", coef_init: Any, in
         p.shape = problems[0].shape  # sizes do not depend on labels
     owner._check_scale(problems[0], None)
     records = [owner._record(p) for p in problems]
-    recipe = owner._recipe(records[0])
+    recipe = owner._full_recipe(records[0])
     if recipe.ended is not None:
         raise UnavailableError(f"{type(owner).__name__} tests all rows after each epoch: it needs rows in memory.")
     starts = owner._starts(data, coef_init, intercept_init, going_on=False)
@@ -53,7 +53,7 @@ def fit_over_blocks(owner: Any, data: "Data", watch: "Watch", coef_init: Any, in
         records[0].radius2,
         getattr(owner, "joint_update", "strongest"),
     )
-    fit = _Mixing if _mixes(owner, data, recipe) else _InOrder
+    fit = _Mixing if _mixes(owner, data, owner._recipe(records[0])) else _InOrder
     trainings = fit(owner, data, watch, problems, records, recipe, how, starts).run()
     owner._records_, owner._mark_, owner.validation_rows_ = records, None, np.zeros(0, np.int64)
     vectors = [owner._vector(t, recipe) for t in trainings]
@@ -67,6 +67,7 @@ def _mixes(owner: Any, data: "Data", recipe: Recipe) -> bool:
     can = (
         adds_single_patterns(recipe.rule)
         and recipe.memory is None
+        and not getattr(owner, "average", False)
         and recipe.weight is None
         and recipe.rates is None
         and not attribute(recipe.rule, "starts_on_first")
@@ -87,21 +88,23 @@ class _InOrder:
         self.owner, self.data, self.watch, self.problems = owner, data, watch, problems
         self.records: list[Record] = records
         self.recipe, self.how, self.starts = recipe, how, starts
-        self.limit = owner._update_limit(recipe)
+        self.limit, self.length = owner._update_limit(recipe), length_of(owner, data.rows.n)
         self.trainings: list[Training] = []
         self.journal = getattr(data.rows, "journal", None)
 
     def run(self) -> list[Training]:
         course, home = Course(len(self.problems)), self.data.rows
-        epochs, last_note = int(self.owner.max_iter), time.monotonic()
+        last_note = time.monotonic()
         done = self._resumed(course)
-        self._end(course, epochs)  # a checkpoint may be of the moment after the last block
+        self._end(course)  # a checkpoint may be of the moment after the last block
         while course.running and done is not None:
             for number, block in enumerate(home.blocks_from(done), done):
                 if block.n == 0:
                     continue
                 last = block.first + block.n == home.n
                 self._show(block.here(), last, course)
+                if last:
+                    self._turn(course)
                 done = 0 if last else number + 1
                 if self.journal is not None and time.monotonic() - last_note >= journal.EVERY:
                     self.journal.note(IN_ORDER, done, self._standing(course))
@@ -109,18 +112,26 @@ class _InOrder:
                 stopped = self._look()
                 if stopped or not course.running:
                     break
-            self._end(course, epochs, stopped)
+            self._end(course, stopped)
         for record, reason in zip(self.records, course.reasons, strict=True):
             record.reason = reason
         if self.journal is not None and not self.watch.stop.reason and done is not None:
             self.journal.add(IN_ORDER, self._standing(course))
         return self.trainings
 
-    def _end(self, course: Course, epochs: int, stopped: str = "") -> None:
+    def _end(self, course: Course, stopped: str = "") -> None:
         """Give the reason to all problems that have none, where there is one."""
         passed = max((int(r.state.counts[EPOCHS]) for r in self.records if r.state is not None), default=0)
-        if stopped or passed >= epochs:
-            course.reasons = [r or stopped or "max_iter" for r in course.reasons]
+        if stopped or passed >= self.length.epochs:
+            course.reasons = [r or stopped or self.length.reason for r in course.reasons]
+
+    def _turn(self, course: Course) -> None:
+        """An epoch has ended: does a mean begin, or is none needed?"""
+        for training, reason in zip(self.trainings, course.reasons, strict=True):
+            if reason == "converged":
+                end_half(self.owner, training)
+            elif not reason and training.state.counts[EPOCHS] == self.length.before:
+                begin_half(self.owner, self.recipe, training)
 
     def _show(self, block: Any, last: bool, course: Course) -> None:
         self.trainings = []
@@ -141,10 +152,11 @@ class _InOrder:
             training.from_zero = record.from_zero
             training.resume_on_new_block(record.state)
         training.table = self.recipe.rates
-        if self.recipe.memory is not None and isinstance(training.state.memory, Nothing):
-            training.state = training.state._replace(memory=self.recipe.memory(training))
+        training.state = training.state._replace(memory=remembering(training, self.recipe))
         if self.recipe.weight is not None:
             training.weight = self.recipe.weight(training, record.own)
+        if record.state is None and self.length.before == 0:
+            begin_half(self.owner, self.recipe, training)
         record.state, record.from_zero = training.state, training.from_zero
         return training
 
@@ -199,8 +211,8 @@ class _Mixing(_InOrder):
         d = self.problems[0].d + 1
         vectors = np.array([np.zeros(d) if start is None else start for start in self.starts])
         totals, updates, visits = np.zeros(count), np.zeros(count, np.int64), 0
-        reason, epoch = "max_iter", 0
-        while epoch < int(owner.max_iter):
+        reason, epoch, sums = self.length.reason, 0, np.zeros_like(vectors)
+        while epoch < self.length.epochs:
             how = self.how if self.how.seed is None else self.how._replace(seed=(self.how.seed + epoch) % 2**31)
             work = partial(mixed_block, how, [p.seen for p in self.problems], self.problems[0].n_classes, vectors)
             found: Mixture = self.data.rows.run(partial(work, totals, updates, visits))
@@ -208,9 +220,12 @@ class _Mixing(_InOrder):
             visits += found.rows
             vectors, totals = found.vectors / found.blocks, found.totals / found.blocks
             updates = updates + found.updates
-            self._set(vectors, totals, updates, visits, epoch)
+            converged = not found.fresh.any()
+            after = 0 if converged or not takes_half(owner, self.recipe) else max(epoch - self.length.before, 0)
+            sums += vectors if after else 0.0
+            self._set(vectors, totals, updates, visits, epoch, sums / after if after else None)
             stopped = self._look()
-            if stopped or not found.fresh.any():
+            if stopped or converged:
                 reason = stopped or "converged"
                 break
             if np.all(updates >= self.limit):
@@ -220,12 +235,14 @@ class _Mixing(_InOrder):
             record.reason = reason
         return self.trainings
 
-    def _set(self, vectors: Any, totals: Any, updates: Any, visits: int, epochs: int) -> None:
+    def _set(self, vectors: Any, totals: Any, updates: Any, visits: int, epochs: int, means: Any) -> None:
+        """``means``: the vectors that predict, if they are not the last ones."""
         few = self.data.rows.take(np.zeros(1, np.int64))
         self.trainings = []
         for k, (p, record) in enumerate(zip(self.problems, self.records, strict=True)):
             training = self.how.training(p.seen.patterns(few, p.n_classes), few.weight)
             training.from_zero = self.starts[k] is None
-            training.state = mixed_state(vectors[k].copy(), float(totals[k]), (int(updates[k]), visits, epochs))
+            counts, mean = (int(updates[k]), visits, epochs), None if means is None else means[k]
+            training.state = mixed_state(vectors[k].copy(), float(totals[k]), counts, mean)
             record.state, record.from_zero = training.state, training.from_zero
             self.trainings.append(training)

@@ -11,6 +11,7 @@ from separatrix.certificates.certificate import Certificate
 from separatrix.certificates.certify import accumulated, certify
 from separatrix.compile_cache import at_once
 from separatrix.errors import DataError, UnavailableError
+from separatrix.fit.averages import end_half
 from separatrix.fit.one_vs_one import gather, partial_fit_pairs
 from separatrix.fit.recipe import Recipe, Record
 from separatrix.fit.separator import Data, LinearSeparator
@@ -42,7 +43,8 @@ class PartialFitMixin(LinearSeparator):
 
         The multipliers of the patterns are not kept, only their sum: the upper bound stays valid, because more
         patterns can only lower the optimum, but it can no longer be checked. ``certificate_.lower`` is None until
-        `certify` measures it on data.
+        `certify` measures it on data. The last vector predicts, whatever ``until`` says, or the mean over all visits if
+        ``average=True``.
 
         With ``shuffle=False`` several blocks give the vector of one epoch over all rows. The exceptions need numbers of
         all rows before the first update, and use those of the first block, or of the blocks so far:
@@ -108,9 +110,10 @@ class PartialFitMixin(LinearSeparator):
         self.multi_class_ = self._mode(data.classes)
         patterns = self._problems(data)
         records = [self._record(p) for p in patterns] if first else self._records_
-        recipe = self._recipe(records[0])
+        recipe = self._full_recipe(records[0])
         trainings = self._trainings(patterns, data.weight, recipe, records, block=True)
         for training, record in zip(trainings, records, strict=True):
+            end_half(self, training)
             record.radius = max(record.radius, training.patterns.radius)
             record.reason = training.train(training.rows, self._update_limit(recipe))
         vectors = [self._vector(t, recipe) for t in trainings]

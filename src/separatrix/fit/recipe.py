@@ -22,6 +22,7 @@ class Recipe(NamedTuple):
     predicting: Callable[[Training], Vector] = attrgetter("vector")  # the vector that predicts, as it is now
     predicts: bool = True  # it is coef_; otherwise it only witnesses separability
     ended: Callable[[Training], bool] | None = None  # a test after every epoch, besides that of an epoch without update
+    averaging: str = "visits"  # how a mean counts vectors: "directions" give them one length; "none": there is no mean
     complete_after: str = "converged"  # the way to end that is as good as convergence
 
 

@@ -319,6 +319,11 @@ def fingerprint(data: Data) -> str:
     return digest.hexdigest()
 
 
+def is_complete(fitted: Any) -> bool:
+    """Did a fit do all that it was to do?"""
+    return bool(getattr(fitted, "converged_", True) or getattr(fitted, "stop_reason_", "") == "epochs")
+
+
 def why_stopped(reasons: list[str]) -> str:
     """How a fit of several problems ended: as the one that ended worst."""
     order = {"interrupted": 0, "callback": 1, "max_time": 2, "converged": 4}

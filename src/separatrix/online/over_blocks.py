@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from separatrix.online.kesler_training import MachineTraining
-from separatrix.online.loops.averaging import Nothing
+from separatrix.online.loops.averaging import Nothing, known_mean
 from separatrix.online.loops.state import (
     CONVERGED,
     EPOCHS,
@@ -118,13 +118,17 @@ def mixed_block(
     return Mixture(np.array(found), np.array(sums), np.array(counts), np.array(fresh, np.int64), block.n, 1)
 
 
-def mixed_state(vector: np.ndarray, total: float, counts: tuple[int, int, int]) -> State:
-    """The state of a run whose vector is a mixture: ``counts`` are updates, visits and epochs."""
+def mixed_state(
+    vector: np.ndarray, total: float, counts: tuple[int, int, int], mean: np.ndarray | None = None
+) -> State:
+    """The state of a run whose vector is a mixture: ``counts`` are updates, visits and epochs; ``mean``: of the
+    mixtures, if it is to predict."""
     real = np.array([1.0, float(vector @ vector), total, 0.0, 0.0])
     assert real[NORM2] >= 0
     numbers = np.zeros(7, np.int64)
     numbers[UPDATES], numbers[VISITS], numbers[EPOCHS] = counts
-    return State(vector, np.zeros(0), Nothing(np.zeros(0)), real, numbers)
+    memory = Nothing(np.zeros(0)) if mean is None else known_mean(mean, counts[1])
+    return State(vector, np.zeros(0), memory, real, numbers)
 
 
 def leaves(value: Any) -> Iterator[np.ndarray]:

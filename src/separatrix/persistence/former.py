@@ -46,6 +46,8 @@ def updated(fields: dict[str, Any], names: list[str]) -> dict[str, Any]:
         for name in TOLERANCES:
             if name in names and value is not None:
                 fields[name] = value
+    if "until" in names and "until" not in fields:
+        fields["until"] = "separated"
     for name, values in VALUES.items():
         if isinstance(fields.get(name), str):
             fields[name] = values.get(fields[name], fields[name])

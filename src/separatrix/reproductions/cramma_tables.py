@@ -160,6 +160,7 @@ def estimator_of(row: Row, table: PaperTable, radius2: float) -> Any:
         "intercept_scaling": table.space.rho,
         "delta": table.space.delta,
         "shuffle": False,
+        "until": "separated",
         "max_iter": 10**9,
     }
     if row.algorithm == "Perceptron":

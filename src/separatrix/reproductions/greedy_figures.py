@@ -14,7 +14,8 @@ from separatrix.estimators.perceptrons import Perceptron
 from separatrix.plots.static.style import COLOURS
 from separatrix.reproductions.plane import boundary, normal, points, window
 
-ORIGIN: dict[str, Any] = {"fit_intercept": False, "shuffle": False}  # the dissertation has no bias
+# The dissertation has no bias.
+ORIGIN: dict[str, Any] = {"until": "separated", "fit_intercept": False, "shuffle": False}
 
 # Figure 2.3 names (3, -1) and (4, 1); the other points are chosen so that the run is the one of its caption.
 WORKED_X = np.array([[1.0, 2.0], [3.0, -1.0], [4.0, 1.0], [-2.0, 2.0], [-1.0, -2.0], [1.0, -3.0]])

@@ -78,7 +78,7 @@ def reproduce() -> Report:
     report.data["missing"] = missing
     for name, (X, y) in problems.items():
         best = MaxMargin(np.inf).fit(X, y).certificate_
-        model = MarginPerceptron(max_iter=10**7).fit(X, y)
+        model = MarginPerceptron(until="separated", max_iter=10**7).fit(X, y)
         share = model.directional_margin_ / best.upper
         limit = bounds.incremental_margin_perceptron(best.radius, best.lower)
         good = model.converged_ and share >= 0.25 and model.n_updates_ <= limit

@@ -11,6 +11,7 @@ import numpy as np
 
 from separatrix.app.workflows.known_algorithms import algorithm_named
 from separatrix.errors import DataError
+from separatrix.fit.online import OnlineClassifier
 from separatrix.studio.forms import checked_parameters
 
 MOST_POINTS = 2000
@@ -33,7 +34,10 @@ class Separator:
         return cls(algorithm_named(name).name, checked_parameters(algorithm_named(name).cls, parameters))
 
     def estimator(self) -> Any:
-        return algorithm_named(self.name).cls(**self.parameters)
+        """The algorithm of the theorem, whose vector the page follows from update to update."""
+        cls = algorithm_named(self.name).cls
+        theorem = {"until": "separated"} if issubclass(cls, OnlineClassifier) else {}
+        return cls(**theorem | self.parameters)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from typing import Any
 from separatrix.errors import DataError
 
 LEFT_OUT = {  # not a matter of the page: threads, files, orders of resumed fits
+    "until",  # a page that follows the vector from update to update shows the algorithm of the theorem
     "n_jobs",
     "warm_start",
     "checkpoint",

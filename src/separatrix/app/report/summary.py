@@ -16,6 +16,7 @@ from separatrix.certificates.certificate import Verification
 from separatrix.certificates.separability import Separability
 from separatrix.estimators.max_margin import MaxMargin
 from separatrix.estimators.max_margin_cv import MaxMarginCV
+from separatrix.fit.separator import is_complete
 from separatrix.persistence.files import classifier_of
 
 MOST_WEIGHTS = 10
@@ -411,7 +412,7 @@ def notes(fit: Fit) -> list[str]:
     steep = certificate is not None and certificate.lower is not None and 0 < STEEP * certificate.lower
     if steep and not fit.options.scale and certificate.radius > STEEP * certificate.lower:
         told.append("The margin is tiny beside the size of the rows: --scale may help.")
-    if not getattr(fit.separator, "converged_", True):
+    if not is_complete(fit.separator):
         told.append("The fit did not converge; the certificate tells how far it came.")
     return told
 

@@ -25,6 +25,7 @@ from separatrix.data.memory import as_rows
 from separatrix.errors import DataError, NotSeparableError
 from separatrix.estimators.max_margin import MaxMargin
 from separatrix.estimators.own_rule import PerceptronLike
+from separatrix.fit.separator import is_complete
 from separatrix.passes.binary_problems import binary_labels
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.space import Space
@@ -229,7 +230,7 @@ def _measure(
         result.why_not = str(error).splitlines()[0]
         return result, None
     result.updates = getattr(fitted, "n_updates_", None)
-    result.converged = bool(getattr(fitted, "converged_", True))
+    result.converged = is_complete(fitted)
     result.train = float(np.mean(fitted.predict(X) == y))
     result.margins = plain_margins(fitted, problems)
     if result.margins is None:

@@ -13,6 +13,3 @@ class Ledger(NamedTuple):
     rows: np.ndarray  # budget + 1
     sizes: np.ndarray  # budget + 1: their multiples
     sums: np.ndarray  # entries held, mistakes, what removals cost, sum of 1 - phi, the largest |y - P y|/R
-
-    def note(self, patterns, at, g, visits, run, v):
-        return None

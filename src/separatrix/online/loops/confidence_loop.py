@@ -14,6 +14,7 @@ import numpy as np
 
 from separatrix.compile_cache import one_per_rule
 from separatrix.data.access import axpy, columns, dot
+from separatrix.online.loops.averaging import FACTORS, NO_MEAN, Mean, count_visits
 from separatrix.online.loops.recursive_least_squares import rotate
 from separatrix.online.loops.state import (
     EXHAUSTED,
@@ -38,6 +39,7 @@ class Covariance(NamedTuple):
     matrix: np.ndarray  # (d + 1, d + 1): U, upper triangular, U^t U = S^-1
     row: np.ndarray  # d + 1: the pattern
     half: np.ndarray  # d + 1: z with U^t z = y, so that v = |z|^2 and S y = U^-1 z
+    mean: Mean = NO_MEAN
 
     def variance(self, X, i, label, rho):
         U, y, z = self.matrix, self.row, self.half
@@ -56,13 +58,15 @@ class Covariance(NamedTuple):
         return v
 
     def step(self, X, i, label, rho, g, a):
-        U, z = self.matrix, self.half
+        U, z, late = self.matrix, self.half, self.mean.late
+        times = g * self.mean.sums[FACTORS]
         for j in range(z.shape[0] - 1, -1, -1):
             rest = z[j]
             for k in range(j + 1, z.shape[0]):
                 rest -= U[j, k] * z[k]
             z[j] = rest / U[j, j]
             a[j] += g * z[j]
+            late[j] += times * z[j]
 
     def sharpen(self, X, i, label, rho, c):
         root = math.sqrt(c)
@@ -77,6 +81,7 @@ class Variances(NamedTuple):
 
     precisions: np.ndarray  # d + 1
     row: np.ndarray  # d + 1, zeros between visits
+    mean: Mean = NO_MEAN
 
     def variance(self, X, i, label, rho):
         d = self.row.shape[0] - 1
@@ -88,12 +93,16 @@ class Variances(NamedTuple):
         return v
 
     def step(self, X, i, label, rho, g, a):
-        d = self.row.shape[0] - 1
+        d, late, times = self.row.shape[0] - 1, self.mean.late, self.mean.sums[FACTORS]
         axpy(g * label, X, i, self.row)
         for j in columns(X, i):
-            a[j] += self.row[j] / self.precisions[j]
+            change = self.row[j] / self.precisions[j]
+            a[j] += change
+            late[j] += times * change
             self.row[j] = 0.0
-        a[d] += g * label * rho / self.precisions[d]
+        change = g * label * rho / self.precisions[d]
+        a[d] += change
+        late[d] += times * change
 
     def sharpen(self, X, i, label, rho, c):
         d = self.row.shape[0] - 1
@@ -118,6 +127,7 @@ def confidence_kernel(key: str) -> Any:
             v = variance(memory, X, i, labels[i], frame.rho)
             s = Scalars(count[UPDATES] + 1.0, count[VISITS] + 1.0, 0.0, 0.0, 0.0, v, frame.radius2, weight[i])
             if violates(rule, m, s):
+                count_visits(memory.mean, count[VISITS], 1.0, 0.0)
                 step(memory, X, i, labels[i], frame.rho, weighted_gain(rule, m, s), a)
                 sharpen(memory, X, i, labels[i], frame.rho, precision(rule, m, s))
                 count[UPDATES] += 1

@@ -34,6 +34,10 @@ class InnerProducts(NamedTuple):
     def remember(self, k, g, times, late):
         late[k] += g * self.labels[k] * self.frame.scale * times
 
+    def fold(self, state, times, base):
+        for k in range(self.slot.shape[0]):
+            base[k] += times * state.alpha[k] * self.labels[k] * self.frame.scale
+
     def length2(self, state, multiplied):
         s = 0.0
         for j in range(state.alpha.shape[0]):

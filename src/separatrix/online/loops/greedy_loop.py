@@ -11,12 +11,14 @@ import numpy as np
 from separatrix.compile_cache import compiled, on_first_use
 from separatrix.data.access import axpy, dot
 from separatrix.online.loops.additive import LACKING
+from separatrix.online.loops.averaging import BEGUN, COUNTED, NO_MEAN, Mean, sum_up
 from separatrix.online.loops.state import (
     EXHAUSTED,
     NORM2,
     POSITION,
     RUNNING,
     UPDATES,
+    VISITS,
     add_multiple,
     copy,
     end_visit,
@@ -29,6 +31,7 @@ class Margins(NamedTuple):
     z: np.ndarray  # n, the products of all patterns with the one that is corrected
     row: np.ndarray  # d, that pattern, unfolded
     used: np.ndarray = np.zeros(0, np.int64)  # how often each increment was taken; models of 0.1.0 did not count it
+    mean: Mean = NO_MEAN
 
 
 @inlined
@@ -62,6 +65,7 @@ def greedy_kernel(key: str) -> Any:
             i = order.sequence[state.counts[POSITION]]
             budget -= 1
             if m[i] <= 0.0:
+                sum_up(state.memory.mean, state.counts[VISITS], v)
                 axpy(1.0, X, i, row)
                 for k in range(n):
                     z[k] = labels[k] * labels[i] * (dot(X, k, row) + frame.rho * frame.rho)
@@ -98,10 +102,13 @@ def greedy_dual_kernel(key: str) -> Any:
                     return LACKING
                 copy(patterns.rows[patterns.slot[i]], z)
                 z[i] += frame.delta2
-                before = m[i]
+                before, mean = m[i], state.memory.mean
+                times = state.counts[VISITS] - mean.sums[COUNTED] if mean.sums[BEGUN] >= 0.0 else 0.0
+                mean.sums[COUNTED] = state.counts[VISITS]
                 g = take_best(rule.etas, weight, i, state)
                 state.real[NORM2] += 2.0 * g * before + g * g * norm2[i]
                 for k in range(n):
+                    mean.base[k] += times * patterns.labels[k] * state.alpha[k]
                     v[k] += g * patterns.rows[patterns.slot[i], k]
                 v[n] += g * patterns.labels[i] * frame.rho
                 add_multiple(state, i, g)

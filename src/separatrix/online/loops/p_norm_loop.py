@@ -12,6 +12,7 @@ import numpy as np
 
 from separatrix.compile_cache import one_per_rule
 from separatrix.data.access import axpy, dot
+from separatrix.online.loops.averaging import NO_MEAN, Mean, sum_up
 from separatrix.online.loops.state import (
     EXHAUSTED,
     NORM2,
@@ -30,6 +31,7 @@ from separatrix.rules.base import Scalars, shrink, violates, weighted_gain
 
 class Powers(NamedTuple):
     w: np.ndarray  # d + 1
+    mean: Mean = NO_MEAN
 
 
 @inlined
@@ -64,6 +66,7 @@ def p_norm_kernel(key: str) -> Any:
             t, visit = count[UPDATES] + 1.0, count[VISITS] + 1.0
             s = Scalars(t, visit, size * size, 0.0, real[TOTAL], norm2[i], frame.radius2, weight[i])
             if violates(rule, m, s):
+                sum_up(state.memory.mean, count[VISITS], w)
                 g = weighted_gain(rule, m, s)
                 inner = labels[i] * (dot(X, i, theta) + frame.rho * theta[d])
                 real[NORM2] = max(real[NORM2] + 2.0 * g * inner + g * g * norm2[i], 0.0)

@@ -11,6 +11,8 @@ Each loop says with a ``NamedTuple`` how it stores patterns, and the correction 
     v += g y / c, y being the pattern at this place.
 ``remember(self, at, g, times, late)``
     late += times g y, for a mean of the vectors.
+``fold(self, state, times, base)``
+    base += times v, in the form of ``late`` (v itself unless defined).
 ``length2(self, state, multiplied)``
     |v|^2 summed anew; ``multiplied``: a was not only added to.
 ``bias2(self, c, v)``
@@ -51,14 +53,22 @@ def nothing(self, *arguments):
     return None
 
 
+def _fold_v(self, state, times, base):
+    for j in range(base.shape[0]):
+        base[j] += times * state.v[j]
+
+
 add, remember, length2, errors = verb("add"), verb("remember"), verb("length2"), verb("errors")
 bias2, rescale_rest = verb("bias2", _last2), verb("rescale_rest", nothing)
-note = verb("note", **ALLOCATES)  # of what a fit remembers besides its vector: averaging.py
+fold = verb("fold", _fold_v)
+# Of what a fit remembers besides its vector: averaging.py
+note, enter, set_aside = verb("note", nothing, **ALLOCATES), verb("enter", nothing), verb("set_aside", nothing)
 
 
 @inlined
 def change_units(patterns, state, factor):
     """v <- factor v, and all that is measured in units of v with it."""
+    set_aside(state.memory, patterns, state)
     rescale(state.v, factor)
     rescale(state.alpha, factor)
     rescale_rest(patterns, factor)
@@ -72,7 +82,7 @@ def correct(rule, patterns, at, k, m, s, delta2, state, max_updates):
     """One update by the pattern with the multiplier ``alpha[k]``, where ``m = a.y``; EXHAUSTED when it was the last."""
     v, alpha, real, counts = state.v, state.alpha, state.real, state.counts
     g, kept = weighted_gain(rule, m, s), keep(rule, m, s)
-    note(state.memory, patterns, at, g, counts[VISITS], counts[RUN] - 1, v)
+    note(state.memory, patterns, counts[VISITS], counts[RUN] - 1, v, real[FACTOR], s.norm2)
     whole = kept * kept * s.norm2 + g * g * s.yy
     real[DOUBT] = kept * kept * real[DOUBT] + 2.0 * whole
     real[NORM2] = max(whole + 2.0 * kept * g * m, 0.0)
@@ -80,14 +90,16 @@ def correct(rule, patterns, at, k, m, s, delta2, state, max_updates):
     if real[FACTOR] == 0.0:
         change_units(patterns, state, 0.0)
     c = real[FACTOR]
-    add(patterns, at, g, c, v)
-    if delta2 > 0.0:
-        real[SPREAD] += (2.0 * alpha[k] + g / c) * g / c
-    if alpha.shape[0] > 0:
-        alpha[k] += g / c
-    real[TOTAL] += g / c
+    if g != 0.0:
+        enter(state.memory, patterns, at, g / c)
+        add(patterns, at, g, c, v)
+        if delta2 > 0.0:
+            real[SPREAD] += (2.0 * alpha[k] + g / c) * g / c
+        if alpha.shape[0] > 0:
+            alpha[k] += g / c
+        real[TOTAL] += g / c
     # The sum for |a|^2 cancels, and keep and shrink would multiply its error from update to update.
-    if kept != 1.0 or real[DOUBT] > LOOSE * real[NORM2]:
+    if (kept != 1.0 and g != 0.0) or real[DOUBT] > LOOSE * real[NORM2]:
         real[NORM2] = c * c * (length2(patterns, state, kept != 1.0) + delta2 * real[SPREAD])
         real[DOUBT] = 0.0
     counts[UPDATES] += 1

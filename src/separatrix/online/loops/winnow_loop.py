@@ -13,7 +13,19 @@ from numba.extending import register_jitable
 
 from separatrix.compile_cache import compiled, on_first_use
 from separatrix.data.access import axpy, columns, dot
-from separatrix.online.loops.state import EXHAUSTED, NORM2, POSITION, RUNNING, TOTAL, UPDATES, add_multiple, end_visit
+from separatrix.online.loops.averaging import BEGUN, COUNTED, FACTORS, NO_MEAN, Mean, count_visits
+from separatrix.online.loops.state import (
+    EXHAUSTED,
+    NORM2,
+    POSITION,
+    RUNNING,
+    TOTAL,
+    UPDATES,
+    VISITS,
+    add_multiple,
+    end_visit,
+    inlined,
+)
 
 HEADROOM = 200.0  # the largest exponent moves the shift when they differ by more than this
 
@@ -22,6 +34,7 @@ class Sinh(NamedTuple):
     w: np.ndarray  # d + 1, 2 sinh(rate theta) e^-shift
     shift: np.ndarray  # 1
     tilt: np.ndarray = np.zeros(0)  # d + 1 where each class has a vector of its own
+    mean: Mean = NO_MEAN
 
 
 @register_jitable
@@ -46,6 +59,23 @@ def weight_of(theta, tilt, rate, j, shift):
     return shifted_sinh(rate * theta[j], shift - rate * tilt[j]) if theta[j] != 0.0 else 0.0
 
 
+@inlined
+def set_weight(memory, j, value):
+    """w_j, and what that changes in the sum of w."""
+    memory.mean.late[j] += memory.mean.sums[FACTORS] * (value - memory.w[j])
+    memory.w[j] = value
+
+
+@inlined
+def set_mean_aside(memory, factor):
+    """The sum of w, before w is measured in other units."""
+    mean = memory.mean
+    for j in range(memory.w.shape[0]):
+        mean.base[j] = factor * (mean.base[j] + mean.sums[FACTORS] * memory.w[j] - mean.late[j])
+        mean.late[j] = 0.0
+    mean.sums[FACTORS] = 0.0
+
+
 @on_first_use
 def winnow_kernel(key: str) -> Any:
     def run(rule, patterns, order, weight, norm2, frame, state, budget, max_updates):
@@ -65,6 +95,7 @@ def winnow_kernel(key: str) -> Any:
                         rate, stage = 0.5 * rate, 4.0 * stage
                         end += stage
                 g = weight[i]
+                count_visits(state.memory.mean, state.counts[VISITS], 1.0, 0.0)
                 m = labels[i] * (dot(X, i, theta) + frame.rho * theta[d])
                 state.real[NORM2] = max(state.real[NORM2] + 2.0 * g * m + g * g * norm2[i], 0.0)
                 axpy(g * labels[i], X, i, theta)
@@ -79,17 +110,21 @@ def winnow_kernel(key: str) -> Any:
                 if top < shift[0] - HEADROOM:  # have all exponents fallen, so that w might vanish?
                     for j in range(d + 1):
                         top = max(top, exponent(theta, tilt, rate, j))
-                if end > 0.0 and state.counts[UPDATES] >= end:
+                if end > 0.0 and state.counts[UPDATES] >= end:  # the mean begins anew as well
+                    set_mean_aside(state.memory, 0.0)
+                    if state.memory.mean.sums[BEGUN] >= 0.0:
+                        state.memory.mean.sums[BEGUN] = state.memory.mean.sums[COUNTED] = state.counts[VISITS]
                     theta[:], w[:], state.alpha[:] = 0.0, 0.0, 0.0
                     shift[0], state.real[NORM2], state.real[TOTAL] = 0.0, 0.0, 0.0
                 elif abs(top - shift[0]) > HEADROOM and top > -math.inf:
+                    set_mean_aside(state.memory, math.exp(min(shift[0] - top, 700.0)))
                     shift[0] = top
                     for j in range(d + 1):
                         w[j] = weight_of(theta, tilt, rate, j, shift[0])
                 else:
                     for j in columns(X, i):
-                        w[j] = weight_of(theta, tilt, rate, j, shift[0])
-                    w[d] = weight_of(theta, tilt, rate, d, shift[0])
+                        set_weight(state.memory, j, weight_of(theta, tilt, rate, j, shift[0]))
+                    set_weight(state.memory, d, weight_of(theta, tilt, rate, d, shift[0]))
                 if state.counts[UPDATES] >= max_updates:
                     status = EXHAUSTED
             status = end_visit(state.counts, order, status)

@@ -19,7 +19,7 @@ def exercise_12(report: Report) -> None:
     report.head("Exercise 12: multicategory relaxation")
     X, codes = np.vstack([category(k) for k in (1, 2, 3, 4)]), np.repeat(np.arange(4), 10)
     answer = separability(X, codes)
-    relaxation = Relaxation(1.0, eta=1.0, margin_tol=0.999999, shuffle=False, max_iter=2000)
+    relaxation = Relaxation(1.0, eta=1.0, margin_tol=0.999999, shuffle=False, until="separated", max_iter=2000)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         machine = clone(relaxation).set_params(multi_class="joint", joint_update="all").fit(X, codes)

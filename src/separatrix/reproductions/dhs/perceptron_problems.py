@@ -16,7 +16,7 @@ def exercise_2(report: Report) -> None:
     rows, radii, margins, theories = [], [], [], []
     for i, j in ((1, 2), (3, 2)):
         X, y = pair(i, j)
-        model = Perceptron(shuffle=False).fit(X, y)
+        model = Perceptron(until="separated", shuffle=False).fit(X, y)
         best = MaxMargin(np.inf).fit(X, y).certificate_
         radii.append(best.radius)
         margins.append(best.lower)
@@ -39,7 +39,9 @@ def exercise_3(report: Report) -> None:
     start = np.random.default_rng(3).normal(size=3)
     rows, fewest, rarely = [], len(y), []
     for variant in ("run", "ratchet"):
-        model = Pocket(variant, n_iter_no_change=200).fit(X, y, coef_init=start[None, 1:], intercept_init=start[:1])
+        model = Pocket(variant, until="separated", n_iter_no_change=200).fit(
+            X, y, coef_init=start[None, 1:], intercept_init=start[:1]
+        )
         replaced = int(model._records_[0].state.memory.best[2])
         errors = int(np.count_nonzero(model.predict(X) != y))
         fewest = min(fewest, errors)
@@ -63,7 +65,9 @@ def exercise_4(report: Report) -> None:
         X, y = pair(i, j)
         Y = patterns(X, y)
         start = rng.normal(0.0, 10.0, 3)
-        model = Perceptron(shuffle=False).fit(X, y, coef_init=start[None, 1:], intercept_init=start[:1])
+        model = Perceptron(until="separated", shuffle=False).fit(
+            X, y, coef_init=start[None, 1:], intercept_init=start[:1]
+        )
         solution = np.append(model.intercept_, model.coef_[0])
         gamma, beta = float((Y @ solution).min()), float(np.linalg.norm(Y, axis=1).max())
         k0 = bounds.any_start(start, solution, gamma, beta, beta**2 / gamma)
@@ -94,7 +98,7 @@ def exercise_5(report: Report) -> None:
         mapping = "all monomials of x1 and x2 up to the third degree"
     after = separability(mapped, y)
     scaled = mapped / np.abs(mapped).max(axis=0)
-    model = Perceptron(shuffle=False, max_iter=200_000).fit(scaled, y)
+    model = Perceptron(until="separated", shuffle=False, max_iter=200_000).fit(scaled, y)
     report.say(
         f"Of the blanks of the text we take all {len(category(1))} points of categories 1 and 3. In the plane: "
         f"{before} Mapped to {mapping}: {after} A Perceptron on the mapped points, each feature divided by its largest "

@@ -33,7 +33,7 @@ def exercise_7(report: Report) -> None:
             curves["batch", b] = list(batch.criterion_values_)
             curves["single-sample", b] = [_criterion(Y, np.zeros(3), b)]
             for k in range(1, PASSES):
-                model = Relaxation(b, margin_tol=0.0, shuffle=False, max_iter=k).fit(X, y)
+                model = Relaxation(b, margin_tol=0.0, shuffle=False, until="separated", max_iter=k).fit(X, y)
                 curves["single-sample", b].append(_criterion(Y, np.append(model.intercept_, model.coef_[0]), b))
     scaled = np.array(curves["batch", 0.5]) / np.array(curves["batch", 0.1])
     same = bool(np.allclose(scaled, 25.0))

@@ -83,9 +83,9 @@ def problem_15(report: Report) -> None:
     X, y = pair(1, 2)
     b = -5.0
     rule = PerceptronRule(margin=b)
-    at_zero = PerceptronLike(rule, shuffle=False).fit(X, y)
+    at_zero = PerceptronLike(rule, until="separated", shuffle=False).fit(X, y)
     start = np.array([[-6.0, 3.0]])
-    model = PerceptronLike(rule, shuffle=False).fit(X, y, coef_init=start)
+    model = PerceptronLike(rule, until="separated", shuffle=False).fit(X, y, coef_init=start)
     m = y * model.decision_function(X)
     wrong = int(np.count_nonzero(m <= 0))
     report.say(
@@ -175,7 +175,7 @@ def section_5_7(report: Report) -> None:
     }
     rows, cycles = [], True
     for name, (X, y) in cases.items():
-        model = Perceptron(shuffle=False, max_iter=1, warm_start=True)
+        model = Perceptron(until="separated", shuffle=False, max_iter=1, warm_start=True)
         seen: dict[tuple[float, ...], int] = {}
         longest = 0.0
         with warnings.catch_warnings():

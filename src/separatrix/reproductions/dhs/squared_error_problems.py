@@ -39,7 +39,7 @@ def exercise_10(report: Report) -> None:
     report.head("Exercise 10: the LMS rule need not give a separating vector")
     X, y = symmetric_points(np.array([14.0, 12.0]))
     lms = LeastSquares().fit(X, y)
-    perceptron = Perceptron(shuffle=False).fit(X, y)
+    perceptron = Perceptron(until="separated", shuffle=False).fit(X, y)
     wrong = errors(lms, X, y)
     near = [0, 1, 3, 4]
     without = errors(LeastSquares().fit(X[near], y[near]), X[near], y[near])

@@ -15,7 +15,7 @@ from separatrix.reproductions.outcome import Figure, Report, Table
 DIMENSIONS = (10, 50, 100)
 ALPHAS = (1.005, 1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2.0)
 SETS = 5  # generated sets over which updates are averaged
-HOW: dict[str, Any] = {"fit_intercept": False, "random_state": 0, "max_iter": 10_000}
+HOW: dict[str, Any] = {"until": "separated", "fit_intercept": False, "random_state": 0, "max_iter": 10_000}
 
 
 def as_stated(seed: int) -> tuple[np.ndarray, np.ndarray]:
