@@ -302,7 +302,7 @@ def test_predict_says_what_does_not_fit(tmp_path, line):
     assert json.loads(run("predict", model, other, "--json").stdout) == {"prediction": ["low", "high"]}
     assert "has no label in 2 of 2 rows" in run("predict", model, other, "--score").stderr
     other.write_text("x,label\n0,low\n1,low\n")
-    assert "2 of 2 rows right" in run("predict", model, other, "--score").output
+    assert "2 of 2 rows correctly classified" in run("predict", model, other, "--score").output
 
 
 def test_predict_without_names(tmp_path):
@@ -315,7 +315,7 @@ def test_predict_without_names(tmp_path):
     expected = [label for _, label, _ in rows]
     for path in (data, bare):
         assert json.loads(run("predict", model, path, "--json").stdout)["prediction"] == expected
-    assert "10 of 10 rows right" in run("predict", model, data, "--score").output
+    assert "10 of 10 rows correctly classified" in run("predict", model, data, "--score").output
     assert "to compare with" in run("predict", model, bare, "--score").stderr
     table, numbers = tmp_path / "table.npy", tmp_path / "numbers.npy"
     values = np.array([[label == "high", a, b] for a, label, b in rows], dtype=float)
