@@ -66,7 +66,7 @@ def test_damaged_proofs_are_refused():
     rows, weight = answer.refutations[0]
     wrong = [
         {"upper": 2}, {"columns": answer.columns[:-1]}, {"tree": answer.tree[:-1]}, {"tree": []},
-        {"vector": answer.vector[:-1]}, {"vector": tuple(-v for v in answer.vector)}, {"needed": {}},
+        {"vector": answer.vector[:-1]}, {"vector": tuple(-v for v in answer.vector)}, {"needed": {5: answer.needed[0]}},
         {"refutations": answer.refutations[1:]},
         {"refutations": [(rows, [w + 1 for w in weight[:-1]] + weight[-1:]), *answer.refutations[1:]]},
         {"refutations": [(rows, [-w for w in weight]), *answer.refutations[1:]]},
@@ -83,7 +83,8 @@ def test_time_leaves_an_irreducible_choice_and_a_bound():
     answer = fewest_features(X, y, max_time=1.0)
     assert 0 <= answer.lower <= answer.upper < 30
     assert answer.stop_reason in ("max_time", "proved")
-    assert set(answer.needed) == set(answer.columns.tolist())
+    assert answer.irreducible
+    assert not replace(answer, needed={}).irreducible
     assert answer.verify(X, y)
     stopped = fewest_features(X, y, callback=lambda lower, upper: True)
     assert stopped.stop_reason == "callback"

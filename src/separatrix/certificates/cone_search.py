@@ -20,7 +20,7 @@ WORK = 10_000_000  # of a piece of the search, between two looks at the clock
 FINEST = -9.0  # of directions from a small cone
 AWAY = (12, 24, 36)  # bits of distances from a hyperplane that goes through points of both classes
 NARROWEST = 1e-9  # of the angles between two rows
-HALVINGS = 3  # trees for a part of the errors, which are small, before that for all of them
+SHARES = (0.0, 0.125, 0.25, 0.5, 0.75, 0.875)  # of the errors that are proved by small trees before all are
 ROUNDING = 1e-9  # of sums of weights that have more than 53 bits
 DIRECTIONS, STARTS, SORTED = (
     60,
@@ -224,15 +224,14 @@ class ConeSearch:
         nothing = self._grown(0)
         if nothing is not None:
             self._prove(self.lost, nothing)
-        halvings = 0
+        proved = 0
         while self.lower < self.upper:
-            target = self.upper
-            if halvings < HALVINGS:
-                target = self.lower + (self.upper - self.lower + 1) // 2
+            share = SHARES[proved] if proved < len(SHARES) else 1.0
+            target = max(self.lower + 1, int(share * self.upper)) if share < 1 else self.upper
             numbers = self._grown(target - self.lost)
             if numbers is not None:
                 self._prove(target, numbers)
-                halvings += 1
+                proved += 1
                 if not self.whole and target == self.upper:
                     return
             tell()

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from separatrix.cancellation import Clock, StoppedError, limited
 from separatrix.certificates.cone_search import ConeSearch
 from separatrix.certificates.error_tree import BrokenTreeError, ErrorTree, integer_weights
-from separatrix.certificates.packing import Packing, PackingSearch
+from separatrix.certificates.packing import Packing, PackingSearch, Witness
 from separatrix.certificates.separability import check_switch, check_table, decide
 from separatrix.certificates.separation import integer_columns
 from separatrix.data.memory import MemoryRows
@@ -331,10 +331,15 @@ class _Question:
 
     def _close(self) -> None:
         self.clock.look()
-        answer = decide(self.patterns, self.clock.left)
+        answer = decide(self.patterns, self.clock.left / 3.0)  # most of the time is for the bounds
         if answer.separable:
             direction = answer.certificate.direction if answer.certificate is not None else None
             self._offer(tuple(answer.vector) if answer.vector is not None else tuple(np.asarray(direction).tolist()))
+        proof = answer.infeasibility_proof
+        if proof is not None and proof.exact:  # one of these rows is an error
+            share = min(self.whole[k] for k in proof.rows.tolist())
+            self.packing = Packing([Witness(proof.rows.tolist(), list(proof.exact), Fraction(share))])
+            self.lower = share
         self._tell()
         if self.lower < self.upper and not self._by_cones():
             self._by_witnesses()
@@ -349,8 +354,8 @@ class _Question:
             return False
 
         def tell() -> None:
-            if search.tree is not None:
-                self.lower, self.tree = search.lower, search.tree
+            if search.tree is not None and (search.lower > self.lower or search.lower == self.upper):
+                self.lower, self.tree, self.packing = search.lower, search.tree, None
             if search.upper < self.upper:
                 self._offer(search.vector)
             self._tell()
@@ -365,7 +370,7 @@ class _Question:
     def _by_witnesses(self) -> None:
         search = PackingSearch(self.patterns, self.whole, self.clock)
         try:
-            for step in (search.disjoint, self._soft_margins, search.fractional):
+            for step in (self._soft_margins, search.disjoint, search.fractional):
                 more = step()
                 while more and search.bound < self.upper:
                     self._take(search)

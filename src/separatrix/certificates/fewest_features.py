@@ -40,11 +40,11 @@ class FewestFeatures:
     lower, upper : int
         No fewer than ``lower`` columns separate the classes, and ``columns``, of which there are ``upper``, do.
     columns : ndarray of int
-        No column can be left out of them.
+        If ``irreducible``, no column can be left out of them.
     vector : tuple
         (w, b) of a hyperplane that separates, 0 in all other columns.
     needed : dict
-        For each of these columns rows and weights: they refute the others of these columns.
+        Rows and weights for each of these columns, unless time ended first: they refute the others of these columns.
     refutations, tree : list
         Rows and weights, and the tree that proves ``lower`` from them.
     stop_reason : str
@@ -66,17 +66,20 @@ class FewestFeatures:
         """Whether no fewer columns separate."""
         return self.lower == self.upper
 
+    @property
+    def irreducible(self) -> bool:
+        """Whether rows prove of each of the columns that it cannot be left out."""
+        return set(self.needed) == set(np.asarray(self.columns).tolist())
+
     def __str__(self) -> str:
         if self.exact:
             columns = "column separates" if self.upper == 1 else "columns separate"
             return f"{self.upper} {columns} the classes: no fewer do."
-        return (
-            f"{self.upper} columns separate the classes, and none of them can be left out. No fewer than {self.lower} "
-            "columns do."
-        )
+        needed = ", and none of them can be left out" if self.irreducible else ""
+        return f"{self.upper} columns separate the classes{needed}. No fewer than {self.lower} do."
 
     def verify(self, X: Any, y: ArrayLike) -> bool:
-        """Decide from the data alone, in integers, that the columns separate, that all are needed, and the bound.
+        """Decide from the data alone, in integers, that the columns separate, those that are needed, and the bound.
 
         Examples
         --------
@@ -95,8 +98,8 @@ class FewestFeatures:
         if not np.all(strict_sides(X, sign, self.vector, self.fit_intercept)):
             return False
         try:
-            for j in columns:
-                if columns_met(X, sign, self.needed[j], self.fit_intercept) & (set(columns) - {j}):
+            for j in self.needed:
+                if j not in columns or columns_met(X, sign, self.needed[j], self.fit_intercept) & (set(columns) - {j}):
                     return False
             sets = [columns_met(X, sign, one, self.fit_intercept) for one in self.refutations]
             return self.lower <= 0 or self.lower <= proved_by(sets, self.tree)
@@ -269,18 +272,21 @@ class _Search:
         """Leave columns out, those of small weight first, until none can be."""
         self._take(self.columns, self.vector)
         self.needed = {}
+        size = len(self.columns) // 2  # columns that are left out together: fewer as soon as these are needed
         while True:
             left = [j for j in self.columns if j not in self.needed]
             if not left:
                 return
-            j = min(left, key=lambda j: abs(Fraction(self.vector[j]) / Fraction(float(self.factor[j]))))
-            rest = [c for c in self.columns if c != j]
+            left.sort(key=lambda j: abs(Fraction(self.vector[j]) / Fraction(float(self.factor[j]))))
+            out = set(left[: max(min(size, len(left)), 1)])
+            rest = [c for c in self.columns if c not in out]
             vector = self._separates(rest)
-            if vector is None:
-                self.needed[j] = self.last
-            else:
+            if vector is not None:
                 self._take(rest, vector)
                 self.needed = {c: r for c, r in self.needed.items() if c in self.columns}
+            elif len(out) == 1:
+                self.needed[out.pop()] = self.last
+            size = size if vector is not None else size // 2
 
     def _close(self) -> None:
         """Add sets that the fewest columns have to meet, until such columns separate."""
