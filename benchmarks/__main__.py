@@ -1,5 +1,6 @@
 """The whole race: python -m benchmarks [race | map | study | limits] [--smoke] [--goal NAME ...] [--out DIR] [--docs]
 Beside scikit-learn: python -m benchmarks defaults [--quick] [--seconds S] [--only WORDS] [--folder DIR] [--out DIR]
+The main job beside a logistic regression: python -m benchmarks.main_job [--only K ...] [--interrupt N]
 Two versions compared: python -m benchmarks gate COMMIT [--quick] [--only WORDS] [--out FOLDER]
 
 Run it on an idle machine with SEPARATRIX_DATA set; `pip install '.[bench]'` brings the peers. Results go to FOLDER as

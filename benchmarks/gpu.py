@@ -89,7 +89,7 @@ def fit(X, y, C, tol):
     """What a fit does: from arrays on the device to a certificate."""
     patterns = passed(DeviceRows.of(X, y), 1, Space(1.0, 0.0 if np.isinf(C) else (2 * C) ** -0.5))
     problem = Problem(patterns, C, tol=tol)
-    solvers.solve(problem, solvers.choose(problem)[0])
+    solvers.solve(problem)
     if np.isinf(C):
         certificate = certify(patterns, problem.a, None)
         upper = upper_bound(patterns, problem.alpha_index, problem.alpha)
@@ -237,7 +237,7 @@ def in_memory(X, y, C, tol):
         space = Space(1.0, 0.0 if np.isinf(C) else (2 * C) ** -0.5)
         patterns = Patterns(MemoryRows(X, n_jobs=16), np.where(y == 1, 1.0, -1.0), space)
         problem = Problem(patterns, C, tol=tol)
-        solvers.solve(problem, solvers.choose(problem)[0])
+        solvers.solve(problem)
         alpha = np.zeros(patterns.n)
         alpha[problem.alpha_index] = problem.alpha
         certificate = certify(patterns, problem.a, alpha)

@@ -65,7 +65,7 @@ def solve(X, y):
     """What a fit does besides checks, labels, support vectors and the certificate, and as precisely."""
     tol = PRECISE_GAP if X.size <= VALUES_TO_PRECISION else 1e-6
     problem = Problem(Patterns(X, y.astype(np.float64), Space(1.0)), np.inf, tol=tol)
-    solvers.solve(problem, solvers.choose(problem)[0])
+    solvers.solve(problem)
 
 
 def in_products(case, X, y, whole: Timing, goal):

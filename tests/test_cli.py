@@ -302,7 +302,7 @@ def test_predict_says_what_does_not_fit(tmp_path, line):
     assert json.loads(run("predict", model, other, "--json").stdout) == {"prediction": ["low", "high"]}
     assert "has no label in 2 of 2 rows" in run("predict", model, other, "--score").stderr
     other.write_text("x,label\n0,low\n1,low\n")
-    assert "2 of 2 rows right" in run("predict", model, other, "--score").output
+    assert "2 of 2 rows correctly classified" in run("predict", model, other, "--score").output
 
 
 def test_predict_without_names(tmp_path):
@@ -315,7 +315,7 @@ def test_predict_without_names(tmp_path):
     expected = [label for _, label, _ in rows]
     for path in (data, bare):
         assert json.loads(run("predict", model, path, "--json").stdout)["prediction"] == expected
-    assert "10 of 10 rows right" in run("predict", model, data, "--score").output
+    assert "10 of 10 rows correctly classified" in run("predict", model, data, "--score").output
     assert "to compare with" in run("predict", model, bare, "--score").stderr
     table, numbers = tmp_path / "table.npy", tmp_path / "numbers.npy"
     values = np.array([[label == "high", a, b] for a, label, b in rows], dtype=float)
@@ -465,3 +465,15 @@ def test_progress_tells_the_gap_and_the_updates():
     Context.measures = {"updates": 1234, "epochs": 10, "gap": None}
     watch.on_fit_task_end(separatrix.Perceptron(max_iter=100), Context())
     assert told == [("Fitting", pytest.approx(0.5), "gap 1.0e-03"), ("Fitting", 0.1, "1,234 updates")]
+
+
+def test_compare_shows_rows_as_they_are_there_without_a_terminal(line):
+    """The first is the optimum with which the others are compared."""
+    result = run("compare", line, "-t", "label", "--algorithms", "Perceptron,MaxMargin,LeastSquares", "--cv", "2")
+    assert result.exit_code == 0
+    names = [row.split("  ")[0] for row in result.stderr.splitlines()]
+    assert names[:2] == ["MaxMargin (hard)", "MaxMargin (C = 1)"]
+    assert sorted(names[2:]) == ["LeastSquares", "Perceptron"]
+    assert re.search(r"\d\.\d\d s, \d+\.\d%", result.stderr)
+    assert "algorithm" in result.stdout
+    assert json.loads(run("compare", line, "-t", "label", "--algorithms", "MaxMargin", "--json").output)

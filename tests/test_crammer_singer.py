@@ -76,7 +76,7 @@ def test_it_is_liblinears():
     ours = machine(C=0.5, tol=1e-8).fit(X, y[:500])
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-3)
     assert value(ours, X, y[:500]) <= value(replace_vectors(ours, theirs), X, y[:500]) * (1 + 1e-8)
-    assert ours.solver_.startswith("crammer-singer")
+    assert ours.solver_.startswith("dual (coordinate descent, a row with its rivals")
     differs = ours.predict(X) != theirs.predict(X)
     best, second = np.sort(ours.decision_function(X[differs]), axis=1).T[[-1, -2]]
     assert np.all(best - second < 1e-6)  # rows of which the optimum leaves open which of two classes wins

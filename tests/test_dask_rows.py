@@ -52,7 +52,7 @@ def table(flipped=0, classes=2, seed=0):
 def solved(home, C=np.inf):
     space = Space(1.0) if np.isinf(C) else Space(1.0, (2 * C) ** -0.5, weighted=True)
     problem = Problem(PassedPatterns(home, 1 if len(home.classes) == 2 else None, space), C, tol=1e-9)
-    solvers.solve(problem, solvers.choose(problem)[0])
+    solvers.solve(problem)
     certificate = certify(problem.patterns, problem.a, None, slack_vector=problem.slack_vector)
     return problem, certificate
 

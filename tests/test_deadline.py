@@ -97,7 +97,7 @@ def test_no_problem_is_begun_after_the_deadline(monkeypatch, clock, family, mode
 def test_pairs_that_another_limit_ended_do_not_hide_the_deadline(monkeypatch, clock):
     calls = counted(monkeypatch, clock, solvers, "solve")
     X, y = blobs(6, far=0.1)
-    model = MaxMargin(100.0, multi_class="ovo", solver="dual-coordinates", max_passes=1, max_time=2.5).fit(X, y)
+    model = MaxMargin(100.0, multi_class="ovo", solver="dual", max_passes=1, max_time=2.5).fit(X, y)
     assert len(calls) == 3
     assert model.stop_reason_ == "max_time"
 

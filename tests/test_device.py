@@ -71,7 +71,7 @@ def pair(make, space, weight=None, **options):
 
 def solved(patterns, C, tol=1e-9):
     problem = Problem(patterns, C, tol=tol)
-    solvers.solve(problem, solvers.choose(problem)[0])
+    solvers.solve(problem)
     return problem
 
 

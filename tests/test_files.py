@@ -165,7 +165,7 @@ def test_every_format_gives_the_rows(tmp_path, table, name, cached):
 
 def solved(patterns, C=np.inf):
     problem = Problem(patterns, C, tol=1e-9)
-    solvers.solve(problem, solvers.choose(problem)[0])
+    solvers.solve(problem)
     return problem
 
 

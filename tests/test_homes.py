@@ -110,7 +110,7 @@ def pair(space, classes=2, **options):
 
 def solved(patterns, C, tol=1e-9):
     problem = Problem(patterns, C, tol=tol)
-    solvers.solve(problem, solvers.choose(problem)[0])
+    solvers.solve(problem)
     return problem
 
 

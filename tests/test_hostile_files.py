@@ -264,7 +264,7 @@ def test_names_and_labels_of_any_kind(tmp_path, shift):
         assert "\x1b" not in result.output + result.stderr
     assert "<script>" not in files[0].read_text()
     assert "<script>alert" not in files[1].read_text()  # the page has scripts of its own
-    assert "10 of 10 rows right" in results[1].output
+    assert "10 of 10 rows correctly classified" in results[1].output
     answers = tmp_path / "answers.csv"
     written = run("predict", model, path, "-o", answers)
     assert set(pl.read_csv(answers)["prediction"]) == {names[0], names[1]}  # labels come back as they are

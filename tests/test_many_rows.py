@@ -31,7 +31,6 @@ def rows(n, d, noise=0.0, margin=0.05, seed=0, dtype=np.float64):
 @pytest.fixture
 def few_are_many(monkeypatch):
     monkeypatch.setattr(solvers, "ROWS_FOR_SAMPLE", 3000)
-    monkeypatch.setattr(solvers, "ROWS_FOR_SIFT", 3000)
     monkeypatch.setattr(sift, "SAMPLE_HERE", 300)
     monkeypatch.setattr(sift, "COLLECT_HERE", 100)
     monkeypatch.setattr(sample_newton, "SAMPLE_HERE", 500)
@@ -42,21 +41,21 @@ def few_are_many(monkeypatch):
 def test_a_hard_margin_from_a_sample(few_are_many, dtype, bias):
     X, y = rows(40_000, 6, dtype=dtype)
     model = MaxMargin(C=INF, fit_intercept=bias).fit(X, y)
-    assert model.solver_.startswith("sift")
+    assert "on a sample" in model.solver_
     assert model.n_passes_ <= 6
     assert model.certificate_.gap < 1e-8
     assert model.certificate_.verify(X, y)
-    other = MaxMargin(C=INF, fit_intercept=bias, solver="active-set").fit(X, y)
+    other = MaxMargin(C=INF, fit_intercept=bias, solver="newton").fit(X, y)
     np.testing.assert_allclose(model.coef_, other.coef_, rtol=1e-5, atol=1e-7)
     assert (np.where(y, 1, -1) * model.decision_function(X)).min() == pytest.approx(1.0, rel=1e-5)
 
 
-@pytest.mark.parametrize(("positive", "name"), [(2, "newton"), (8000, "sample-newton"), (15_998, "newton")])
-def test_a_sample_has_rows_of_both_classes(few_are_many, positive, name):
+@pytest.mark.parametrize(("positive", "sampled"), [(2, False), (8000, True), (15_998, False)])
+def test_a_sample_has_rows_of_both_classes(few_are_many, positive, sampled):
     X, _ = rows(16_000, 6)
     y = np.arange(16_000) < positive
     model = MaxMargin(C=1.0, tol=1e-5).fit(X, y)
-    assert model.solver_.split(" ")[0] == name
+    assert ("sample" in model.solver_) is sampled
     assert model.certificate_.gap <= 1e-5
 
 
@@ -66,7 +65,7 @@ def test_a_soft_margin_from_a_sample(few_are_many, bias, C):
     X, y = rows(40_000, 6, noise=0.1)
     weight = np.random.default_rng(1).uniform(0.5, 2.0, len(y))
     model = MaxMargin(C=C, fit_intercept=bias, tol=1e-7).fit(X, y, weight)
-    assert model.solver_.startswith("sample-newton")
+    assert "solution of a sample" in model.solver_
     assert model.certificate_.gap <= 1e-7
     assert model.certificate_.verify(X, y)
     other = MaxMargin(C=C, fit_intercept=bias, tol=1e-9, solver="newton").fit(X, y, weight)

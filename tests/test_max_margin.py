@@ -162,7 +162,7 @@ def wide_text(n=400, d=5000, seed=0):
 def test_wide_sparse_data_go_the_dual_way(C):
     X, y = wide_text()
     model = MaxMargin(C, tol=1e-3).fit(X, y)
-    assert model.solver_.startswith("dual-coordinates")
+    assert model.solver_.startswith("dual")
     assert model.converged_
     assert model.certificate_.gap <= 1e-3
     assert model.certificate_.verify(X, y)
@@ -198,7 +198,7 @@ def test_few_sparse_rows_go_by_sweeps_to_the_accuracy_asked_for(C):
         MaxMargin(C, tol=tol).fit(rows, y) for rows, tol in ((X, 1e-3), (X, 1e-12), (X.toarray(), 1e-3))
     )
     for model in (rough, fine):
-        assert model.solver_.startswith("newton" if C == 0.01 else "dual-coordinates")
+        assert model.solver_.startswith("dual")
     assert rough.certificate_.gap <= 1e-3
     assert max(fine.certificate_.gap, dense.certificate_.gap) <= 1e-11
     np.testing.assert_allclose(fine.coef_, dense.coef_, rtol=1e-6, atol=1e-9)
@@ -219,7 +219,7 @@ def test_rows_with_little_in_common_are_done_by_a_few_sweeps():
     rng, n, k = np.random.default_rng(0), 1000, 30
     rows, columns = np.repeat(np.arange(n), k), rng.integers(0, 100_000, n * k)
     X = sp.csr_array((rng.random(n * k) + 0.1, (rows, columns)))
-    model = MaxMargin(1e4, tol=1e-3, solver="dual-coordinates").fit(X, rng.choice([-1, 1], n))
+    model = MaxMargin(1e4, tol=1e-3, solver="dual").fit(X, rng.choice([-1, 1], n))
     assert model.certificate_.gap <= 1e-3
     assert model.n_passes_ <= 15
 
@@ -297,10 +297,22 @@ def test_weights():
     assert doubled.certificate_.verify(X, y)
 
 
-@pytest.mark.parametrize(("solver", "C"), [("active-set", 1.0), ("newton", INF)])
-def test_a_solver_says_what_it_cannot_do(solver, C):
-    with pytest.raises(ValueError, match=solver):
-        MaxMargin(C, solver=solver).fit([[0.0], [1.0]], [0, 1])
+@pytest.mark.parametrize("intercept", [True, False, "unpenalized"])
+@pytest.mark.parametrize("C", [0.1, 100.0, INF])
+@pytest.mark.parametrize("shape", [(60, 8), (20, 50)])
+def test_both_sides_find_the_same(shape, C, intercept):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=shape)
+    y = X @ rng.normal(size=shape[1]) > 0
+    newton = MaxMargin(C, tol=1e-9, fit_intercept=intercept, solver="newton").fit(X, y)
+    assert newton.solver_.startswith("newton")
+    if intercept == "unpenalized":
+        with pytest.raises(ValueError, match="penalized intercept"):
+            MaxMargin(C, fit_intercept=intercept, solver="dual").fit(X, y)
+        return
+    dual = MaxMargin(C, tol=1e-9, fit_intercept=intercept, solver="dual").fit(X, y)
+    assert dual.solver_.startswith("dual")
+    np.testing.assert_allclose(dual.coef_, newton.coef_, atol=1e-5 * np.abs(newton.coef_).max())
 
 
 def test_three_classes():

@@ -275,3 +275,28 @@ def test_verify_counts_the_rows_that_differ(tmp_path):
     others = [*lines[:5], *("1" + line for line in lines[5:8]), *lines[8:]]
     assert "this is not the table the model was fitted on: 3 of 300 rows differ" in verdict(others)
     assert "fitted on: 299 rows instead of 300, 0 of 299 rows differ" in verdict(lines[:-1])
+
+
+def test_a_model_without_knowledge_is_called_so(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(ROWS) < 0.6, "no", "yes")
+    pl.DataFrame({"a": rng.normal(size=ROWS), "b": rng.normal(size=ROWS), "y": y}).write_csv(tmp_path / "t.csv")
+    words = told(separatrix("fit", tmp_path / "t.csv", "-t", "y"))
+    share = f"always answering 'no': {100 * np.mean(y == 'no'):.1f}%"
+    assert f"No better than {share}" in words
+    messy(tmp_path / "good.csv", str)
+    assert "No better than" not in told(separatrix("fit", tmp_path / "good.csv", "-t", "y", "--scale"))
+
+
+def test_scores_of_training_rows_are_called_so(tmp_path):
+    path, model = tmp_path / "t.csv", tmp_path / "m.sx"
+    messy(path, str)
+    words = told(separatrix("fit", path, "-t", "y", "--C", 1, "--test", path, "--save", model))
+    assert "Training data again" in words
+    assert "Test data" not in words
+    words = told(separatrix("predict", model, path, "--score"))
+    assert "The model was fitted on these rows: training scores" in words
+    assert "always answering" in words
+    lines = path.read_text().splitlines()
+    (tmp_path / "new.csv").write_text("\n".join(lines[:100]) + "\n")
+    assert "training scores" not in told(separatrix("predict", model, tmp_path / "new.csv", "--score"))

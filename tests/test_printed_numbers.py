@@ -122,7 +122,9 @@ def test_the_model_and_its_certificate(fitted):
 def test_cross_validation(fitted):
     _, _, _, lines, told, _ = fitted
     score = told["cross_validated_score"]
-    mean, spread, folds = numbers(lines["CV accuracy"])
+    mean, spread, folds, baseline = numbers(lines["CV accuracy"])
+    assert baseline == pytest.approx(100 * 60 / 90, abs=0.05)
+    assert "always answering 'no'" in lines["CV accuracy"]
     assert mean == pytest.approx(100 * np.mean(score["folds"]), abs=0.05)
     assert spread == pytest.approx(100 * score["standard_deviation"], abs=0.05)
     assert folds == len(score["folds"])

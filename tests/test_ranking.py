@@ -153,7 +153,7 @@ def test_compare_of_several_files_is_interrupted(three_files, monkeypatch, resul
     asked = ["compare", *three_files, "-t", "label", "--cv", "2", "--algorithms", "LeastSquares,Perceptron"]
     result = CliRunner().invoke(app, asked)
     assert result.exit_code == 130
-    assert result.output.count("LeastSquares") + result.output.count("Perceptron") == 2 + results
+    assert result.stdout.count("LeastSquares") + result.stdout.count("Perceptron") == 2 + results
     assert "No ranks: They need at least two files" in result.stderr
     assert "not tried" in result.stderr
 

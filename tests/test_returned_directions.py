@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from cases import ESTIMATORS
 from oracle_objective import EPS, SLACK, labels, problems_of, source, table, weights
-from scipy.optimize import minimize_scalar, nnls
+from scipy.optimize import nnls
 
 from separatrix import DataError, UnavailableError
 
@@ -42,14 +42,12 @@ def reached(Y, a, delta):
     if not delta:
         return plain, error
 
-    def at(t):  # of the multiple exp(t)
-        s = np.exp(t)
-        return s * s + np.sum(np.maximum(0.0, 1.0 - s * margins) ** 2) / delta**2
-
-    centre = -np.log(np.abs(margins).max() + error)
-    best = min(at(t) for t in np.linspace(centre - 30, centre + 30, 601))
-    near = min(np.linspace(centre - 30, centre + 30, 601), key=at)
-    best = min(best, minimize_scalar(at, bounds=(near - 0.1, near + 0.1), options={"xatol": 1e-12}).fun, at(-700.0))
+    best = len(Y) / delta**2  # J(s) = s^2 + sum max(0, 1 - s m)^2 / delta^2 at s = 0
+    ordered, positive = np.sort(margins), margins[margins > 0]
+    sums, squares = np.cumsum(ordered), np.cumsum(ordered**2)
+    for s in (*(1.0 / positive), *(sums / (delta**2 + squares))):  # the kinks, and the minimum of each piece
+        if s > 0:
+            best = min(best, s * s + np.sum(np.maximum(0.0, 1.0 - s * margins) ** 2) / delta**2)
     return max(best**-0.5, plain), error + 1e-12 * best**-0.5
 
 

@@ -161,7 +161,7 @@ def test_every_line_of_a_fit_is_explained(site):
     text = (SITE / "start" / "reading.html").read_text()
     printed, table = (html.unescape(re.sub("<[^>]+>", "", part)) for part in text.split("<table", 1))
     lines = printed.partition("$ separatrix fit")[2].partition("largest weights")[0]
-    labels = re.findall(r"^([a-z][\w ,]*?)  +\S", lines, re.M)
+    labels = re.findall(r"^([A-Za-z][\w ,]*?)  +\S", lines, re.M)
     assert len(labels) > 10
     assert not [label for label in labels if label not in table]
 

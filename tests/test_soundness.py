@@ -88,7 +88,7 @@ def test_limits_leave_a_certified_vector_in_wide_data(limit):
     X = sp.random(1500, 4000, density=0.01, format="csr", random_state=0)
     y = rng.random(1500) < 0.5
     with pytest.warns(Warning, match="MaxMargin ended"):
-        model = MaxMargin(1000.0, tol=1e-12, solver="dual-coordinates", **limit).fit(X, y)
+        model = MaxMargin(1000.0, tol=1e-12, solver="dual", **limit).fit(X, y)
     assert np.any(model.coef_)
     assert np.isfinite(model.certificate_.upper)
     assert model.certificate_.verify(X, y)

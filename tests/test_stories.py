@@ -88,7 +88,7 @@ def test_csv_with_strings_and_missing_values(tmp_path):
     )
     new.write_text("income,age,city\n,50,\n")  # one row, of which little is known
     assert separatrix("predict", model, new).stdout.split() == ["prediction", "yes"]
-    assert "8 of 8 rows right" in separatrix("predict", model, path, "--score").output
+    assert "8 of 8 rows correctly classified" in separatrix("predict", model, path, "--score").output
 
 
 def test_parquet(tmp_path, iris):

@@ -401,7 +401,7 @@ class _Question:
             problem = Problem(
                 plain.in_space(Space(plain.space.rho, (2.0 * C) ** -0.5)), C, tol=1e-3, max_time=self.clock.left
             )
-            solvers.solve(problem, solvers.choose(problem)[0])
+            solvers.solve(problem)
             with np.errstate(over="ignore"):
                 a = (
                     patterns.in_all_columns(problem.a)

@@ -62,12 +62,12 @@ def polish(patterns: Any, a: Vector) -> Problem:
     """The hard margin problem, solved roughly from ``a``: its multipliers bound the best margin, or prove it absent."""
     problem = Problem(patterns, np.inf, tol=TIGHT_GAP, max_passes=MOST_PASSES, watch=_heeding)
     if not patterns.here:
-        solvers.solve(problem, solvers.choose(problem)[0])
+        solvers.solve(problem)
     elif patterns.d > WIDE:
-        solvers.solve(problem, "dual-coordinates")
+        solvers.solve(problem, side="dual")
     else:
         usable = np.any(a) and np.all(np.isfinite(a))
-        solvers.solve(problem, "active-set", a if usable else None)
+        solvers.solve(problem, a if usable else None, "newton")
     return problem
 
 

@@ -453,7 +453,7 @@ class _Question:
     def _solve(self, patterns: Any) -> Problem:
         problem = Problem(patterns, np.inf, tol=SEPARATING_GAP, max_time=self.clock.left)
         with suppress(*BROKEN), np.errstate(all="ignore"):
-            solvers.solve(problem, solvers.choose(problem)[0])  # where arithmetic breaks down, what was found counts
+            solvers.solve(problem)  # where arithmetic breaks down, what was found counts
         return problem
 
     def _solve_scaled(self, patterns: Any) -> Problem:

@@ -25,6 +25,7 @@ from separatrix.solvers.hinge_problem import HingeProblem
 from separatrix.solvers.problem import PRECISE_GAP, Problem
 from separatrix.space import Space, Vector, default_errstate, is_finite
 
+NARROW_SPARSE = 50  # columns up to which sparse rows are solved to machine precision too
 VALUES_TO_PRECISION = 200_000  # up to which a problem is solved to machine precision: it costs nothing
 FINE = 1e-6  # tol from which a solver leaves room for a certificate, which rounds both bounds outwards
 NO_TIME = "none (no time was left)"
@@ -58,8 +59,9 @@ class MaxMargin(MarginClassifier):
     tol : float, default=1e-4
         The certified gap at which to stop. Small problems (up to 200,000 values) are solved to machine precision,
         except a linear machine with ``loss="hinge"`` and squared slack of sparse rows with 50 columns or more.
-    solver : {"auto", "active-set", "newton", "dual-coordinates", ...}, default="auto"
-        ``solver_`` tells what was chosen and why.
+    solver : {"auto", "newton", "dual"}, default="auto"
+        "newton": matrices of columns, or working sets of rows. "dual": coordinate descent over the rows, then faces of
+        the dual; it needs rows in memory and a penalized intercept. "auto" takes "dual" if rows are fewer than columns.
     max_passes : int or None, default=None
         Passes over the data, at most.
     max_time : float or None, default=None
@@ -108,7 +110,7 @@ class MaxMargin(MarginClassifier):
     n_passes_ : float
         Passes over the data, in all problems together; ``n_iter_``: the largest number of one of them, rounded up.
     solver_ : str
-        The solver and why it was taken.
+        The side, and what was done in words.
 
     See Also
     --------
@@ -143,7 +145,7 @@ class MaxMargin(MarginClassifier):
 
     _parameter_constraints = {
         **MarginClassifier._parameter_constraints,
-        "solver": [one_of("auto", *solvers.SOLVERS)],
+        "solver": [one_of(*solvers.SIDES)],
         "max_passes": [COUNT, None],
         **CHECKPOINT,
         "multi_class": [one_of("ovr", "ovo", "joint")],
@@ -180,7 +182,7 @@ class MaxMargin(MarginClassifier):
         hinge, machine = patterns.space.hinge, patterns.n_classes > 2
         if hinge and machine:
             return False
-        sparse = patterns.here and patterns.sparse and patterns.d >= solvers.NARROW_SPARSE
+        sparse = patterns.here and patterns.sparse and patterns.d >= NARROW_SPARSE
         sweeps = sparse and patterns.space.delta > 0 and not hinge
         small = patterns.n * (patterns.d + 1) <= VALUES_TO_PRECISION
         return small and not (sweeps and not machine and not patterns.space.free)
@@ -190,17 +192,15 @@ class MaxMargin(MarginClassifier):
         return {**super()._measures(problem), "visits": visits, "epochs": problem.passes}
 
     def _solve(self, problem: Problem, data: Data, start: Vector | None = None) -> Solution:
-        name, why = solvers.choose(problem) if self.solver == "auto" else (self.solver, "as asked for")
-        solvers.check(problem, name)
         try:
-            solvers.solve(problem, name, start)
+            how = solvers.solve(problem, start, self.solver)
         finally:
             if not problem.patterns.here:
                 self._check_scale(problem.patterns, None)
         if problem.hard and not problem.lower > 0:
             exact = self._refuse(problem, data)
-            return replace(self._solution(problem, f"{name} ({why})"), exact=exact)
-        return self._solution(problem, f"{name} ({why})")
+            return replace(self._solution(problem, how), exact=exact)
+        return self._solution(problem, how)
 
     def _solution(self, problem: Problem, how: str) -> Solution:
         a, index, alpha = problem.a, problem.alpha_index, problem.alpha

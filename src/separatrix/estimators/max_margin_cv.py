@@ -81,7 +81,8 @@ class MaxMarginCV(LinearSeparator):
         and in probabilities.
     multi_class : {"auto", "ovr", "ovo", "joint"}, default="auto"
         More than two classes: one-vs-rest, one-vs-one, or joint. "auto" begins with one-vs-rest, and goes on with
-        one-vs-one if a third of the values are better on the first fold; ``multi_class_`` is the better one.
+        one-vs-one near the best of a third of the values if that is better on the first fold. ``multi_class_`` is the
+        better one.
     n_jobs : int or None, default=None
         Threads over the folds, and over the classes of the model.
     random_state : int, RandomState or None, default=None
@@ -90,7 +91,7 @@ class MaxMarginCV(LinearSeparator):
     Attributes
     ----------
     C_ : float
-        The chosen C; ``Cs_`` are all values, in growing order.
+        The chosen C; ``Cs_`` are the values that were compared, in growing order.
     scores_ : ndarray of shape (n_folds, n_values)
         The score of each fold for each C; nan if there is none, as for a hard margin of rows that are not separable.
     calibration_method_ : {"isotonic", "sigmoid"}
@@ -220,7 +221,9 @@ class MaxMarginCV(LinearSeparator):
                 first = _Search(self, data, "ovo", 2, search, search.Cs[::STRIDE])
                 first.run(watch, [0])
                 if not watch.stop.reason and first.best([0]) > search.best([0]):
-                    other = _Search(self, data, "ovo", 2, search)
+                    near = STRIDE * int(np.nanargmax(first.scores([0])[0]))
+                    near_values = search.Cs[max(near - 1, 0) : near + 2]
+                    other = _Search(self, data, "ovo", 2, search, near_values)
                     other.run(watch)
                     if not watch.stop.reason and other.best() > search.best():
                         search = other

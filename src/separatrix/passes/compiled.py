@@ -138,18 +138,44 @@ def signed_row(key: str) -> Any:
 
 @on_first_use
 def clipped_sums(key: str) -> Any:
-    """With u = alpha + sigma (1 - m - t z): the sums of clip(u, 0, cap) z, and of z^2 over 0 < u < cap."""
+    """With u = shift + s (1 - m - t z): the sums of clip(u, 0, cap) z, and of s z^2 over 0 < u < cap."""
 
-    def run(alpha, cap, sigma, m, z, t):
+    def run(shift, cap, s, m, z, t):
         key  # noqa: B018
         products = curvature = 0.0
         for k in range(m.shape[0]):
-            u = alpha[k] + sigma * (1.0 - m[k] - t * z[k])
+            u = shift[k] + s[k] * (1.0 - m[k] - t * z[k])
             products += min(max(u, 0.0), cap[k]) * z[k]
-            curvature += z[k] * z[k] if 0.0 < u < cap[k] else 0.0
+            curvature += s[k] * z[k] * z[k] if 0.0 < u < cap[k] else 0.0
         return products, curvature
 
     return compiled(run, any_order=True)
+
+
+@on_first_use
+def clip_multipliers(key: str) -> Any:
+    """Move ``alpha`` to clip(u, 0, cap), u = shift + s (1 - m), and ``face`` to 0 < u < cap. Return how many
+    multipliers changed, with their rows and changes first in ``rows`` and ``change``, and how many rows of the face.
+    """
+
+    def run(shift, cap, s, m, alpha, face, rows, change):
+        key  # noqa: B018
+        count = crossed = 0
+        for k in range(m.shape[0]):
+            u = shift[k] + s[k] * (1.0 - m[k])
+            t = min(max(u, 0.0), cap[k])
+            between = 0.0 < u < cap[k]
+            if between != face[k]:
+                face[k] = between
+                crossed += 1
+            if t != alpha[k]:
+                rows[count] = k
+                change[count] = t - alpha[k]
+                alpha[k] = t
+                count += 1
+        return count, crossed
+
+    return compiled(run)
 
 
 @on_first_use

@@ -40,6 +40,12 @@ class FaceFactor:
         self.inverses: list[Matrix] = []  # of the blocks on the diagonal of L
         self.ridge = -1.0
 
+    def has_diagonal(self, diagonal: Vector) -> None:
+        """Take another diagonal; inner products stay."""
+        if not np.array_equal(diagonal, self.diagonal):
+            self.diagonal = diagonal
+            self._forget()
+
     def of(self, face: np.ndarray, weight: Vector, ridge: float) -> bool:
         """Factor the matrix of these rows, the least ``weight`` last; False if it is singular or time is up."""
         on_face: NDArray[np.bool_] = np.zeros(self.problem.patterns.n, dtype=bool)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from separatrix.passes.gram_rows import GramRows
 from separatrix.passes.kernel_patterns import indefinite
 from separatrix.passes.plain_patterns import Patterns
-from separatrix.solvers import augmented_lagrangian
+from separatrix.solvers import engine
 from separatrix.solvers.face_minimum import nonnegative_minimum
 from separatrix.solvers.gram_pairs import Pairs
 from separatrix.solvers.hinge_problem import HingeProblem
@@ -89,7 +89,7 @@ def _by_features(problem: KernelHingeProblem) -> None:
 
     small.watch = None if problem.watch is None else watch
     try:
-        augmented_lagrangian.solve(small)
+        engine.solve(small)
     finally:
         small.watch = None  # a circle, which would keep rows and matrix in memory after the fit
     problem.steps += int(small.passes)

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.data.base import evenly
-from separatrix.solvers import newton
+from separatrix.solvers import engine
+from separatrix.solvers.newton_steps import newton_step
 from separatrix.solvers.problem import Problem
 from separatrix.solvers.sift import SAMPLE, SAMPLE_HERE, VALUES
 from separatrix.space import Vector, symmetric
@@ -36,7 +37,7 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
     while not problem.done():
         gradient = penalty * a - 2.0 * problem.C * piece.pull
         hessian = np.diag(penalty) + 2.0 * problem.C * piece.matrix if known is None else known
-        step = newton.newton_step(hessian, gradient)
+        step = newton_step(hessian, gradient)
         slope, t = float(gradient @ step), 1.0
         for _ in range(SHORTENINGS):
             following = a + t * step
@@ -76,7 +77,7 @@ def _from_sample(problem: Problem) -> tuple[Vector, Matrix | None]:
     C = problem.C * everything / len(rows)
     part = patterns.sample(rows).in_space(patterns.space._replace(delta=(2.0 * C) ** -0.5))
     small = problem.part(part, C, max(SAMPLE_GAP, problem.tol))
-    newton.follow(small)
+    engine.solve(small)
     problem.passes += small.passes * len(rows) / everything
     if problem.free or not patterns.here:
         return small.a, None

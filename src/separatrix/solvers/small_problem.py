@@ -16,6 +16,7 @@ PATH_FROM_C = 100.0  # C |y|^2 above which a path of smaller C leads there
 MOST_MULTIPLICATIONS = 1e7  # of a Hessian and its factor, up to which a loop without Python is the quickest
 MOST_VALUES = 200_000  # up to which the loop need not heed limits: it takes milliseconds
 MOST_SPARSE_VALUES = 20_000  # the same of sparse rows: beyond, conjugate gradients are as quick or quicker
+STAGES = 30  # of hinge loss, at most
 LONG_STRIDE = 100.0  # factor between the C of such a path
 LITTLE_SLACK = 4.0  # rows per column up to which a large C leaves little slack, and Newton's method needs a path
 
@@ -91,6 +92,23 @@ def minimiser(problem: Problem) -> Vector | None:
     combination = patterns.combine(index, exact)
     problem.dual(index, exact, combination)
     return combination
+
+
+def small_solution(problem: Problem) -> tuple[Vector, Vector | None] | None:
+    """The vector of a small problem, of hinge loss with its multipliers, by one compiled loop; None where it does not
+    get there."""
+    if not is_small(problem):
+        return None
+    if not np.any(np.isfinite(problem.caps)):
+        a = minimiser(problem)
+        return None if a is None else (a, None)
+    patterns, caps = problem.patterns, problem.caps
+    if patterns.n < patterns.d:
+        return None
+    a, alpha = np.zeros(patterns.d + 1), np.zeros(patterns.n)
+    scale = patterns.mean_square + (0.0 if problem.free else patterns.space.rho**2)
+    sigmas = np.full(patterns.n, max(1.0 / scale if scale > 0 else 1.0, float(caps.mean())))
+    return (a, alpha) if small_minimum(problem, patterns.in_float64(), alpha, sigmas, a, STAGES) else None
 
 
 def size(problem: Problem) -> float:

@@ -93,7 +93,7 @@ def compare(
     comparisons: list[Any] = []
     sources: list[str | None] = [*files] or [None]  # None: the example
     with Progress(quiet=json) as tell:
-        seen = None if tell is None else partial(_line, tell)
+        seen = None if json else partial(_line, tell)
         reading = options.reading(
             target,
             format,
@@ -159,9 +159,13 @@ def _show(comparisons: list[Any], files: int, json: bool, plot: str | None) -> N
 
 
 def _line(tell: Any, result: Any) -> None:
-    """A result above the progress bar, as soon as it is there."""
+    """Show a result as soon as it is there, on standard error: above the progress bar, if there is one."""
     told = result.why_not or f"{result.seconds:.2f} s" + ("" if result.cv is None else f", {100 * result.cv:.1f}%")
-    tell.above(f"{result.name:24} {told}")
+    line = f"{result.name:24} {told}"
+    if tell is None:
+        terminal.say(line)  # not among the table on standard output
+    else:
+        tell.above(line)
 
 
 def _print(found: Any) -> None:

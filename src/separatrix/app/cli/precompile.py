@@ -10,7 +10,9 @@ from separatrix.app.cli import options, terminal
 def precompile(
     estimators: Annotated[
         list[str] | None,
-        typer.Option(help="Names, patterns, families as for compare; LinearSVC, SVC, separability. All by default."),
+        typer.Option(
+            help="Names, patterns, families as for compare; LinearSVC, SVC, separability, fewest_errors. Default: all."
+        ),
     ] = None,
     float32: Annotated[bool, typer.Option("--float32", help="For rows of float32 as well.")] = False,
     json: options.Json = False,

@@ -82,7 +82,7 @@ def _tell(notes: list[str]) -> None:
 
 def _print_score(found: Any, everything: bool, json: bool) -> None:
     """Accuracy, other scores, each class and the confusion."""
-    from separatrix.app.report.summary import answers_dict, scores_line
+    from separatrix.app.report.summary import answers_dict, baseline_in_words, scores_line
 
     rows, right = len(found.truth), int((found.truth == found.predicted).sum())
     if json:
@@ -95,6 +95,7 @@ def _print_score(found: Any, everything: bool, json: bool) -> None:
         terminal.print_json({**told, "classes": found.classes.tolist()})
         return
     console = terminal.console()
-    console.print(f"{right:,} of {rows:,} rows right: {scores_line(found.summary)}")
+    scores = f"{scores_line(found.summary)}; {baseline_in_words(found)}"
+    console.print(f"{right:,} of {rows:,} rows correctly classified: {scores}")
     console.print()
     terminal.print_classes(console, found, everything)

@@ -91,12 +91,10 @@ def _summary(fit: Fit) -> str:
 
 
 def _chance(answers: Answers) -> str:
-    """A warning where the largest class alone is right as often, within one standard error."""
-    counts = np.bincount(answers.truth)
-    share, right = counts.max() / counts.sum(), answers.score("accuracy")
-    if right > share + np.sqrt(share * (1 - share) / counts.sum()):
+    """A warning if the largest class alone is right as often, within one standard error."""
+    if answers.beats_baseline:
         return ""
-    name = answers.classes[counts.argmax()]
+    name, share = answers.baseline
     return f" That is no better than to answer {name} always, which is right for {percent(share)}."
 
 

@@ -59,20 +59,34 @@ def _model_rows(fit: Fit) -> list[tuple[str, str]]:
         return []
     separator = fit.separator
     rows = [("Model", "\n".join([fit.how, *fit.why]))]
+    unseen = None if fit.cv is None else fit.cv.answers
+    if fit.test is not None and not fit.tested_on_training:
+        unseen = fit.test
+    if unseen is not None and not unseen.beats_baseline:
+        tip = "Try --score balanced." if unseen.score("balanced") > 1.0 / len(unseen.classes) else "Try other features."
+        rows.insert(0, ("No better than", f"{baseline_in_words(unseen)}: this model has learned nothing of use. {tip}"))
     if fit.cv is not None:
-        rows.append((f"CV {SHORT.get(fit.cv.score, fit.cv.score)}", str(fit.cv)))
+        baseline = f"; {baseline_in_words(fit.cv.answers)}"
+        rows.append((f"CV {SHORT.get(fit.cv.score, fit.cv.score)}", f"{fit.cv}{baseline}"))
         others = {name: value for name, value in fit.cv.answers.summary.items() if name != fit.cv.score}
         rows.append(("CV other", scores_line(others)))
     right = round(fit.train_accuracy * fit.table.n)
     rows.append(("Training accuracy", f"{percent(fit.train_accuracy)} ({right:,} of {fit.table.n:,})"))
     if fit.test is not None:
         told = f"{np.sum(fit.test.truth == fit.test.predicted):,} of {len(fit.test.truth):,} correct"
-        rows.append(("Test data", f"{told}: {scores_line(fit.test.summary)}"))
+        told = f"{told}: {scores_line(fit.test.summary)}; {baseline_in_words(fit.test)}"
+        rows.append(("Training data again", told) if fit.tested_on_training else ("Test data", told))
     rows += _gap_rows(fit)
     count = support_count(separator)
     if count is not None:
         rows.append(("Support vectors", f"{count:,}"))
     return [*rows, ("Solver", _solver(separator, fit.seconds))]
+
+
+def baseline_in_words(answers: Answers) -> str:
+    """The accuracy of always answering the commonest class."""
+    name, share = answers.baseline
+    return f"always answering {str(name)!r}: {percent(share)}"
 
 
 def _gap_rows(fit: Fit) -> list[tuple[str, str]]:

@@ -50,6 +50,7 @@ class Fit:
     train_accuracy: float = np.nan
     cv: CrossValidated | None = None
     verification: dict[str, Verification] = field(default_factory=dict)  # of the model
+    tested_on_training: bool = False  # the test data are those of the fit
     test: Answers | None = None  # of rows that were held out
     budget: float = np.inf  # seconds for separability and the hard margin
     answer: Separability | None = None
@@ -232,7 +233,7 @@ class _Job:
             held_out = read_for(ModelFile(found.model, {"data": told}), self.options.test, labels="optional")
             found.notes += heed(about_unseen(unseen(found.model, held_out), held_out), self.options.strict)
             found.notes += about_filled(missing_rows(held_out), held_out)
-            found.test = answers(found.model, held_out)
+            found.test, found.tested_on_training = answers(found.model, held_out), held_out.digest == table.digest
 
     # separability and the hard margin
 

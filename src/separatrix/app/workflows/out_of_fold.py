@@ -73,6 +73,18 @@ class Answers:
             return self._log_loss(rows)
         raise KeyError(name)
 
+    @property
+    def baseline(self) -> tuple[Any, float]:
+        """The commonest class, and the accuracy of always answering it."""
+        counts = np.bincount(self.truth)
+        return self.classes[counts.argmax()], float(counts.max() / counts.sum())
+
+    @property
+    def beats_baseline(self) -> bool:
+        """Whether the accuracy is above that of always answering the commonest class, by more than a standard error."""
+        share = self.baseline[1]
+        return self.score("accuracy") > share + np.sqrt(share * (1 - share) / len(self.truth))
+
     def by_fold(self, name: str) -> np.ndarray:
         assert self.fold is not None
         return np.array([self.score(name, self.fold == k) for k in np.unique(self.fold)])

@@ -3,6 +3,7 @@
 import os
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ import scipy.sparse as sp
 
 from separatrix import dropin
 from separatrix.app.workflows.known_algorithms import chosen_algorithms
+from separatrix.certificates.fewest_errors import fewest_errors
 from separatrix.certificates.separability import separability
 from separatrix.compile_cache import Forms, forms
 from separatrix.dropin import SVC, LinearSVC
@@ -18,7 +20,11 @@ from separatrix.errors import SeparatrixError
 # Rows and columns: solvers for few rows, for many, and for more columns than rows.
 SHAPES = ((60, 4), (2_000, 15), (40, 150))
 SECONDS = 20.0  # of a fit, if the estimator takes a limit
-BESIDES = ("LinearSVC", "SVC", "separability")  # what can be compiled besides the algorithms
+QUESTIONS: dict[str, Callable[[Any, np.ndarray], Any]] = {
+    "separability": separability,
+    "fewest_errors": partial(fewest_errors, max_time=0.1),
+}
+BESIDES = ("LinearSVC", "SVC", *QUESTIONS)  # what can be compiled besides the algorithms
 
 
 class Course(NamedTuple):
@@ -85,7 +91,7 @@ def _courses(names: Sequence[str]) -> list[Course]:
     chosen = [] if besides and not others else chosen_algorithms(others)
     courses = [course for algorithm in chosen for course in _fits(algorithm.cls)]
     for name in besides if words else BESIDES:
-        courses += [Course(name, separability)] if name == "separability" else _fits(getattr(dropin, name))
+        courses += [Course(name, QUESTIONS[name])] if name in QUESTIONS else _fits(getattr(dropin, name))
     return courses
 
 

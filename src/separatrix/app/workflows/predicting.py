@@ -81,7 +81,10 @@ def score(model: str | Path, data: Any, **reading: Any) -> Scored:
     file = read_classifier(model)
     with used(model):
         table = read_for(file, data, labels="optional", **reading)
-        return Scored(answers(file.model, table), about_unseen(unseen(file.model, table), table), _filled(table))
+        notes = about_unseen(unseen(file.model, table), table)
+        if (file.provenance.get("data") or {}).get("sha256") == table.digest:
+            notes.append("The model was fitted on these rows: training scores, not what to expect of new rows.")
+        return Scored(answers(file.model, table), notes, _filled(table))
 
 
 def _filled(table: Table) -> list[str]:

@@ -1,4 +1,4 @@
-"""Newton's method for small soft margins (`separatrix.solvers.newton`, `augmented_lagrangian`), without Python.
+"""Newton's method for small soft margins (`separatrix.solvers.engine`), without Python.
 
     minimise  L(a) = sum p_j a_j^2/2 + sum h_k(a.y_k),   -h_k'(m) = clip(u, 0, cap_k),   u = alpha_k + sigma_k (1 - m)
 
