@@ -30,7 +30,7 @@ def test_the_data_are_those_of_the_paper(sonar, wbc, separable_wbc):
 
 def test_bounds_in_the_extended_space_are_tighter_than_the_margin(wbc):
     """Table 4, the first row of the Perceptron: Gamma 0.10244, J^(-1/2) 0.12506, minimised 0.12943, upper 0.13253."""
-    model = Perceptron(margin=917.0, intercept_scaling=10.0, delta=1.0, **CYCLIC).fit(*wbc)
+    model = Perceptron(margin=917.0, intercept_scaling=10.0, delta=1.0, until="separated", **CYCLIC).fit(*wbc)
     certificate = model.certificate_
     patterns = Patterns(wbc.X, wbc.y, Space(10.0))
     alpha = np.zeros(len(wbc.y))

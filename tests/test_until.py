@@ -3,6 +3,7 @@
 import numpy as np
 import oracle
 import pytest
+import scipy.sparse as sp
 from cases import LENT, PROBLEMS, RULES, Setting, clouds, margin_6d, online, overlapping
 from fits import vector
 from sklearn.base import clone
@@ -20,6 +21,7 @@ from separatrix import (
     Perceptron,
     PerceptronLike,
     RecursiveLeastSquares,
+    SecondOrderPerceptron,
     load,
     save,
 )
@@ -199,6 +201,17 @@ def test_a_saved_model_goes_on(tmp_path):
     model = CRAMMA(warm_start=True, max_iter=4).fit(X, y)
     save(model, tmp_path / "model.sx")
     np.testing.assert_array_equal(vector(load(tmp_path / "model.sx").fit(X, y)), vector(model.fit(X, y)))
+
+
+@pytest.mark.parametrize("cls", [AROW, SCW, SecondOrderPerceptron])
+def test_many_columns_have_a_diagonal_covariance(cls):
+    X = sp.random_array((40, 600), density=0.05, rng=np.random.default_rng(0), format="csr")
+    y = np.arange(40) % 2
+    for columns, covariance in ((511, "full"), (512, "diagonal")):
+        model = cls(covariance=covariance).fit(X[:, :columns], y)
+        np.testing.assert_array_equal(vector(cls().fit(X[:, :columns], y)), vector(model))
+    wide = sp.csr_array(([1.0, 1.0], [0, 50_000], [0, 1, 2]), (2, 50_001))
+    assert cls().fit(wide, [0, 1]).score(wide, [0, 1]) == 1.0
 
 
 def test_newton_by_default_and_the_optimal_step_beyond_3000_columns():

@@ -20,17 +20,19 @@ from separatrix.online.training import Training
 from separatrix.rules.arow import ArowRule
 from separatrix.rules.scw import ScwRule
 
+MOST_COLUMNS = 512  # with the intercept: a triangle of 2 MB, which a visit reads as a whole, stays in a core's cache
+
 
 @estimator
 class ConfidenceClassifier(ClassWeightMixin, OnlineClassifier):
     """Base of the rules with a covariance S: the mean a predicts."""
 
-    covariance: str = field(default="full", kw_only=True)
+    covariance: str = field(default="auto", kw_only=True)
 
     _parameter_constraints = {
         **OnlineClassifier._parameter_constraints,
         **CLASS_WEIGHT,
-        "covariance": [one_of("full", "diagonal")],
+        "covariance": [one_of("auto", "full", "diagonal")],
     }
     _refuses = {"joint": "keeps a covariance of the weights of two classes"}
     _averaging: ClassVar[str] = "none"  # the last steps are small: their vector is nearly a mean
@@ -51,7 +53,7 @@ class ConfidenceClassifier(ClassWeightMixin, OnlineClassifier):
     def _identity(self, training: Training) -> Any:
         width = training.patterns.d + 1
         mean = room_for_a_mean(width)
-        if self.covariance == "full":
+        if self.covariance == "full" or (self.covariance == "auto" and width <= MOST_COLUMNS):
             return Covariance(np.eye(width), np.zeros(width), np.zeros(width), mean)
         return Variances(np.ones(width), np.zeros(width), mean)
 
@@ -70,8 +72,9 @@ class SecondOrderPerceptron(ConfidenceClassifier):
     ----------
     ridge : float, default=1.0
         The multiple a of the identity in A_1. It has the unit of |y|^2.
-    covariance : {"full", "diagonal"}, default="full"
-        All of A, or its diagonal alone: a += (1 - a.y)/(1 + v) A^-1 y with v = y.A^-1 y before the correction.
+    covariance : {"auto", "full", "diagonal"}, default="auto"
+        All of A, or its diagonal alone: a += (1 - a.y)/(1 + v) A^-1 y with v = y.A^-1 y before the correction. "auto":
+        all of it up to 511 columns.
     {class_weight}
     {shared}
 
@@ -125,8 +128,9 @@ class AROW(ConfidenceClassifier):
         How much a pattern is distrusted: the larger, the smaller the corrections. It has the unit of |y|^2.
     margin_tol : float, default=1e-3
         How far below 1 a margin may stay.
-    covariance : {"full", "diagonal"}, default="full"
-        All of S, or the diagonal of its inverse alone: for many features, and sparse ones.
+    covariance : {"auto", "full", "diagonal"}, default="auto"
+        All of S, or the diagonal of its inverse alone: for many features, and sparse ones. "auto": all of S up to 511
+        columns.
     {class_weight}
     {shared}
 
@@ -192,8 +196,9 @@ class SCW(ConfidenceClassifier):
         A cap on the step, or a softer step.
     margin_tol : float, default=1e-3
         How far below phi sqrt(v) a margin may stay, as a fraction.
-    covariance : {"full", "diagonal"}, default="full"
-        All of S, or the diagonal of its inverse alone: for many features, and sparse ones.
+    covariance : {"auto", "full", "diagonal"}, default="auto"
+        All of S, or the diagonal of its inverse alone: for many features, and sparse ones. "auto": all of S up to 511
+        columns.
     {class_weight}
     {shared}
 

@@ -217,7 +217,6 @@ class IterativeClassifier(BatchClassifier):
         return int(self.max_iter)
 
     @fit_method
-    @at_once()
     def fit(self, X, y=None, sample_weight=None, coef_init=None, intercept_init=None):
         """Fit the separator.
 
@@ -238,7 +237,8 @@ class IterativeClassifier(BatchClassifier):
         self
             The fitted estimator.
         """
-        return self._fit(X, y, sample_weight, coef_init=coef_init, intercept_init=intercept_init)
+        with at_once():  # no decorator: its frame would stand between a warning and the user's line
+            return self._fit(X, y, sample_weight, coef_init=coef_init, intercept_init=intercept_init)
 
 
 @estimator

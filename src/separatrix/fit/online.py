@@ -94,7 +94,6 @@ class OnlineClassifier(PartialFitMixin):
         return with_mean(self, self._recipe(record))
 
     @fit_method
-    @at_once()
     def fit(self, X, y=None, sample_weight=None, coef_init=None, intercept_init=None):
         """Fit the separator.
 
@@ -116,7 +115,8 @@ class OnlineClassifier(PartialFitMixin):
         self
             The fitted estimator.
         """
-        return self._fit(X, y, sample_weight, coef_init=coef_init, intercept_init=intercept_init)
+        with at_once():  # no decorator: its frame would stand between a warning and the user's line
+            return self._fit(X, y, sample_weight, coef_init=coef_init, intercept_init=intercept_init)
 
     def _doubt(self, n: int) -> tuple[str, str]:
         """More epochs help where corrections were still becoming fewer; where they were not, or the answer is a mean or

@@ -18,7 +18,8 @@ from separatrix.dropin import SVC, LinearSVC
 from separatrix.errors import SeparatrixError
 
 # Rows and columns: solvers for few rows, for many, and for more columns than rows.
-SHAPES = ((60, 4), (3_000, 20), (40, 150))
+SHAPES = ((60, 4), (2_000, 15), (40, 150))
+SECONDS = 20.0  # of a fit, if the estimator takes a limit
 QUESTIONS: dict[str, Callable[[Any, np.ndarray], Any]] = {
     "separability": separability,
     "fewest_errors": partial(fewest_errors, max_time=0.1),
@@ -104,7 +105,8 @@ def _fits(cls: type) -> list[Course]:
         given = [{}, {"C": np.inf}, {"loss": "hinge"}]
     else:
         given = [{"max_iter": 2} if "max_iter" in known else {}]
-    return [Course(cls.__name__, _fit(cls, each)) for each in given]
+    limit = {"max_time": SECONDS} if "max_time" in known else {}
+    return [Course(cls.__name__, _fit(cls, each | limit)) for each in given]
 
 
 def _fit(cls: type, given: dict[str, Any]) -> Callable[[Any, np.ndarray], Any]:
