@@ -263,8 +263,8 @@ def test_what_a_home_is_asked_for():
         Perceptron(average=True, mix=True).fit(home)
     with pytest.raises(UnavailableError, match="ovo"):
         MaxMargin(multi_class="ovo").fit(generated(classes=3)[2])
-    with pytest.raises(ValueError, match="needs the rows in the memory"):
-        MaxMargin(solver="newton").fit(home)
+    with pytest.raises(ValueError, match="needs rows in memory"):
+        MaxMargin(solver="dual").fit(home)
 
 
 @pytest.mark.parametrize("C", [1.0, np.inf])

@@ -5,14 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from separatrix import MaxMargin
-from separatrix.passes.plain_patterns import Patterns
-from separatrix.solvers import active_set
+from separatrix import MaxMargin, NotSeparableError
 from separatrix.solvers.least_distance import _by_least_squares
 from separatrix.solvers.nearest_point import block_pivoting, nearest_point, span_coordinates
 from separatrix.solvers.nearest_with_bias import nearest_with_bias
-from separatrix.solvers.problem import Problem
-from separatrix.space import Space
 
 INF = float("inf")
 
@@ -137,19 +133,15 @@ def test_fits_of_fewer_rows_than_columns_are_certified(bias, dtype, layout):
         assert model.certificate_.verify(X, y)
 
 
-def test_far_fewer_rows_than_columns_go_by_sweeps(monkeypatch):
-    """Where the gap that is asked for is coarse; a finer one, and rows that nothing separates, are solved exactly."""
-    monkeypatch.setattr(active_set, "VALUES_FOR_SWEEPS", 0)
+def test_far_fewer_rows_than_columns_reach_their_gap():
+    """A coarse and a fine gap bound the same margin; rows that no hyperplane separates have none."""
     rng = np.random.default_rng(8)
-    X, labels = rng.normal(size=(40, 300)), np.where(np.arange(40) % 2, 1.0, -1.0)
-
-    def solved(tol):
-        problem = Problem(Patterns(X, labels, Space(1.0)), INF, tol=tol)
-        active_set.solve(problem)
-        return problem
-
-    rough, fine = solved(1e-3), solved(1e-10)
-    assert fine.gap <= 1e-10 < rough.gap <= 1e-3
-    assert rough.lower <= fine.lower <= rough.upper
+    X, labels = rng.normal(size=(40, 300)), np.arange(40) % 2
+    rough, fine = (MaxMargin(INF, tol=tol).fit(X, labels) for tol in (1e-3, 1e-10))
+    assert rough.dual_gap_ <= 1e-3
+    assert fine.dual_gap_ <= 1e-10
+    assert rough.certificate_.lower <= fine.certificate_.upper
+    assert fine.certificate_.lower <= rough.certificate_.upper
     X[1] = X[0]
-    assert solved(1e-3).upper <= 1e-12
+    with pytest.raises(NotSeparableError):
+        MaxMargin(INF, tol=1e-3).fit(X, labels)

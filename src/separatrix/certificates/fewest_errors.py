@@ -240,12 +240,15 @@ def _of_pairs(found: dict[Any, FewestErrors], weight: Vector, n_classes: int) ->
 
 
 def _checked(X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, Vector]:
-    from sklearn.utils.validation import _check_sample_weight
+    from sklearn.utils import check_array, check_consistent_length
 
     X, y = check_table(X, y)
     if sample_weight is None:
         return X, y, np.ones(len(y))
-    weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    weight = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+    check_consistent_length(X, weight)
+    if weight.ndim != 1:
+        raise ValueError(f"sample_weight: {weight.ndim} dimensions instead of 1. Pass one weight per row.")
     if np.any(weight < 0):
         raise ValueError(f"sample_weight: negative (row {int(np.argmax(weight < 0))}). Weights must be at least 0.")
     return X, y, weight
