@@ -404,7 +404,7 @@ def test_compare_where_nothing_separates(tmp_path):
     path.write_text(MIXED_UP)
     result = run("compare", path, "-t", "label", "--cv", "0", "--max-time", "0.2")
     assert result.exit_code == 0
-    assert "MaxMargin (hard): not applicable, the data are not separable" in result.output
+    assert "MaxMargin (hard): not applicable, the classes are not separable" in result.output
 
 
 def test_help_imports_nothing_heavy():

@@ -300,3 +300,15 @@ def test_scores_of_training_rows_are_called_so(tmp_path):
     lines = path.read_text().splitlines()
     (tmp_path / "new.csv").write_text("\n".join(lines[:100]) + "\n")
     assert "training scores" not in told(separatrix("predict", model, tmp_path / "new.csv", "--score"))
+
+
+def test_compare_names_the_question_that_it_answers(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 30)
+    pl.DataFrame({"a": y + 0.2 * rng.random(90), "b": rng.random(90), "y": [f"c{k}" for k in y]}).write_csv(
+        tmp_path / "t.csv"
+    )
+    words = told(separatrix("compare", tmp_path / "t.csv", "-t", "y", "--algorithms", "MaxMargin", "--cv", 0))
+    assert "MaxMargin (hard): not applicable, the classes are not separable one-vs-rest" in words
+    words = told(separatrix("fit", tmp_path / "t.csv", "-t", "y", "--C", 1))
+    assert "jointly separable; one-vs-rest: 2 of 3; one-vs-one: 3 of 3" in words

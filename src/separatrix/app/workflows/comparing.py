@@ -225,7 +225,9 @@ def _measure(
         fitted = _fit(estimator, X, y, max_time)
         result.seconds = time.perf_counter() - clock
     except NotSeparableError:
-        result.why_not = "the data are not separable"
+        ways = {"ovr": " one-vs-rest", "ovo": " one-vs-one", "joint": " jointly"}
+        way = ways[getattr(estimator, "multi_class", "ovr")] if len(np.unique(y)) > 2 else ""
+        result.why_not = f"the classes are not separable{way}"
         return result, None
     except (ValueError, MemoryError) as error:
         result.why_not = str(error).splitlines()[0]
