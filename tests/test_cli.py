@@ -289,7 +289,8 @@ def test_predict_says_what_does_not_fit(tmp_path, line):
     other.write_text("x\n3\nseven\n" + "1\n" * 30)
     result = run("predict", model, other)
     assert "line 3: expected a number in the column 'x', found 'seven'" in result.stderr
-    assert "--" not in result.stderr.split("seven")[1]  # no option of another command
+    assert "use --missing seven" in result.stderr
+    assert "--encode" not in result.stderr  # no option of another command
     other.write_text("x,z\n3,1\n,1\n")
     assert "The model does not fill them in" in run("predict", model, other).stderr
     other.write_text("x\n0\n9\n")

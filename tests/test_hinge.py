@@ -287,3 +287,41 @@ def test_multipliers_out_of_balance_prove_no_more_than_they_do():
     x, lean, D2 = 1 / upper, 1, 2 * 3 - 2 * 1
     assert x * x + 2 * lean * Fraction(10) ** 8 * x <= D2
     assert upper < 6e7
+
+
+def timestamps():
+    """A column of seconds since 1970 beside three of unit size."""
+    rng = np.random.default_rng(0)
+    X = np.c_[1.7e9 + rng.uniform(0, 3e7, 300), rng.normal(size=(300, 3))]
+    return X, (X[:, 1] + 0.5 * rng.normal(size=300) > 0).astype(int)
+
+
+@pytest.mark.parametrize(("C", "best"), [(1.0, 96.8742), (100.0, 9353.67)])
+def test_a_column_of_timestamps_is_no_obstacle(C, best):
+    """The proximal term falls until multipliers can cross their boxes, however long the rows are."""
+    X, y = timestamps()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # rounding errors allow a gap of about 3e-4
+        certificate = MaxMargin(C=C, loss="hinge").fit(X, y).certificate_
+    assert certificate.value == pytest.approx(best, rel=1e-3)
+    assert certificate.bound > 0.999 * certificate.value
+
+
+def test_long_rows_far_from_the_origin_converge():
+    rng = np.random.default_rng(5)
+    X = (rng.normal(size=(100, 5)) + 1000) * 1e5
+    y = X[:, 0] + 1e5 * rng.normal(size=100) > 1e8
+    model = MaxMargin(C=1.0, loss="hinge").fit(X, y)
+    assert model.converged_
+    assert model.certificate_.value == pytest.approx(65.9997, rel=1e-4)
+    X = (rng.normal(size=(400, 3)) + 100) * 1e4
+    assert MaxMargin(C=1e4, loss="hinge").fit(X, X[:, 0] + 1e4 * rng.normal(size=400) > 1e6).n_passes_ < 2000
+
+
+@pytest.mark.parametrize("solver", ["auto", "newton", "dual"])
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_matrix])
+def test_rows_of_zeros_have_their_slack(solver, layout):
+    X, y = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]), [1, 0, 1, 0]
+    model = MaxMargin(C=1.0, loss="hinge", fit_intercept=False, solver=solver).fit(layout(X), y)
+    assert model.converged_
+    assert model.certificate_.value == pytest.approx(2.5)

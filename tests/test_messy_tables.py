@@ -134,7 +134,7 @@ def test_new_data_in_another_unit_are_refused(tmp_path):
     separatrix("fit", tmp_path / "old.csv", "-t", "y", "--C", 1, "--save", tmp_path / "m.sx")
     result = separatrix("predict", tmp_path / "m.sx", tmp_path / "new.csv")
     assert result.exit_code == 3
-    assert "'weight' holds amounts in lb; the model was fitted on kg" in told(result)
+    assert "'weight' holds amounts in lb; the model was fitted on amounts in kg" in told(result)
 
 
 @pytest.mark.parametrize("text", ["12A,B7", "3+,4+", "1st,2nd", "A1,A2", "10B,11C"])
@@ -283,6 +283,8 @@ def test_a_model_without_knowledge_is_called_so(tmp_path):
     pl.DataFrame({"a": rng.normal(size=ROWS), "b": rng.normal(size=ROWS), "y": y}).write_csv(tmp_path / "t.csv")
     words = told(separatrix("fit", tmp_path / "t.csv", "-t", "y"))
     share = f"always answering 'no': {100 * np.mean(y == 'no'):.1f}%"
+    balanced = told(separatrix("fit", tmp_path / "t.csv", "-t", "y", "--score", "balanced"))
+    assert "always answering 'no': 50.0%" in balanced
     assert f"No better than {share}" in words
     messy(tmp_path / "good.csv", str)
     assert "No better than" not in told(separatrix("fit", tmp_path / "good.csv", "-t", "y", "--scale"))
@@ -312,3 +314,68 @@ def test_compare_names_the_question_that_it_answers(tmp_path):
     assert "MaxMargin (hard): not applicable, the classes are not separable one-vs-rest" in words
     words = told(separatrix("fit", tmp_path / "t.csv", "-t", "y", "--C", 1))
     assert "jointly separable; one-vs-rest: 2 of 3; one-vs-one: 3 of 3" in words
+
+
+def test_a_rare_class_that_is_found_is_knowledge(tmp_path):
+    """With balanced weights the accuracy is below that of never answering the rare class; the model still knows it."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(["no", "yes"], [570, 30])
+    a = rng.normal(size=600) + 1.5 * (y == "yes")
+    pl.DataFrame({"a": a, "b": rng.normal(size=600), "y": y}).write_csv(tmp_path / "t.csv")
+    options = ("-t", "y", "--class-weight", "balanced", "--score", "balanced")
+    result = separatrix("fit", tmp_path / "t.csv", *options, "--json")
+    assert json.loads(result.stdout)["cross_validated_accuracy"]["mean"] < 0.9
+    assert "No better than" not in told(separatrix("fit", tmp_path / "t.csv", *options))
+
+
+def test_percent_signs_are_in_new_data_as_in_the_fit(tmp_path):
+    data, model = tmp_path / "t.csv", tmp_path / "m.sx"
+    messy(data, lambda v: f"{v}%")
+    separatrix("fit", data, "-t", "y", "--C", 1, "--save", model)
+    (tmp_path / "bare.csv").write_text("a,b\n55.1,70.2\n")
+    result = separatrix("predict", model, tmp_path / "bare.csv")
+    assert result.exit_code == 3
+    assert "'a' holds numbers without the sign %; the model was fitted on percent, as in 12%" in told(result)
+    (tmp_path / "mixed.csv").write_text("a,b\n55.1,70.2%\n55.1%,70.2%\n")
+    assert "'a' has the sign % after some numbers and none after others" in told(
+        separatrix("predict", model, tmp_path / "mixed.csv")
+    )
+    messy(data, str)
+    separatrix("fit", data, "-t", "y", "--C", 1, "--save", model)
+    (tmp_path / "signs.csv").write_text("a,b\n55.1%,70.2\n")
+    assert "'a' holds percent, as in 12%; the model was fitted on numbers without" in told(
+        separatrix("predict", model, tmp_path / "signs.csv")
+    )
+
+
+def test_decimal_commas_of_the_fit_hold_for_new_data(tmp_path):
+    """1.176 is a thousand for a model that was fitted on decimal commas, however few rows come."""
+    X, _ = messy(tmp_path / "points.csv", str)
+    frame = pl.read_csv(tmp_path / "points.csv")
+    rows = [f"{100 * a:_.2f};{b}".replace(".", ",").replace("_", ".") for a, b in X]
+    lines = "".join(f"{row};{label}\n" for row, label in zip(rows, frame["y"], strict=True))
+    (tmp_path / "t.csv").write_text("a;b;y\n" + lines)
+    table = read_table(tmp_path / "t.csv", "y")
+    assert np.allclose(table.X["a"].to_numpy(), 100 * X[:, 0])
+    separatrix("fit", tmp_path / "t.csv", "-t", "y", "--C", 1, "--save", tmp_path / "m.sx")
+    answers = []
+    for text in ("4.176;10", "4176,00;10", "4.176,00;10,0", "4.176 €;10"):
+        (tmp_path / "new.csv").write_text(f"a;b\n{text}\n")
+        answers.append(separatrix("predict", tmp_path / "m.sx", tmp_path / "new.csv", "--decision").stdout)
+    assert len(set(answers)) == 1, answers
+
+
+def test_a_word_in_new_data_is_named_with_its_line(tmp_path):
+    messy(tmp_path / "t.csv", str, words=[""])
+    separatrix("fit", tmp_path / "t.csv", "-t", "y", "--impute", "--C", 1, "--save", tmp_path / "m.sx")
+    (tmp_path / "new.csv").write_text("a,b\n1,2\ntbd,3\n")
+    words = told(separatrix("predict", tmp_path / "m.sx", tmp_path / "new.csv"))
+    assert "line 3: expected a number in the column 'a', found 'tbd'. Correct it, or use --missing tbd" in words
+    result = separatrix("predict", tmp_path / "m.sx", tmp_path / "new.csv", "--missing", "tbd")
+    assert result.exit_code == 0
+
+
+def test_a_target_that_no_sheet_has(tmp_path):
+    workbook(tmp_path / "t.xlsx")
+    with pytest.raises(DataError, match=r"the sheet '2023' of .*t.xlsx has no column 'Outcom'. Did you mean 'Outcome'"):
+        read_table(tmp_path / "t.xlsx", "Outcom")

@@ -105,6 +105,7 @@ def test_parquet(tmp_path, iris):
         "features": 4,
         "target": "species",
         "index_base": 1,
+        "units": {},
         "classes": {"setosa": 50, "versicolor": 50, "virginica": 50},
         "bytes": 0,
     }

@@ -55,20 +55,30 @@ def read_for(file: ModelFile, data: Any, target: str | None = None, id: str | No
     told = file.provenance.get("data") or {}
     column, width = target or told.get("target"), int(file.model.n_features_in_)
     known = {"base": told.get("index_base"), "width": width, "known_encoding": told.get("encoding")}
+    known["decimal_comma"] = bool(told.get("decimal_comma"))
     words = {name: (*told.get(name, ()), *reading.pop(name, ())) for name in ("missing", "not_missing")}
     table = as_table(data, target=column, **known, **words, **reading)
     name = id or told.get("id")
     told_and_here = name is not None and table.framed and name in table.X.columns
     ids = named_column(table, str(name), "--id") if told_and_here or id is not None else None
     table = replace(aligned(table, file.model), target=column, ids=ids)
-    for name, unit in table.units.items():
-        fitted = (told.get("units") or {}).get(name, unit)
-        if fitted != unit:
-            raise DataError(
-                f"{table.source}: the column {name!r} holds amounts in {unit}; the model was fitted on {fitted}. "
-                f"Convert it to {fitted}."
-            )
+    check_units(table, told.get("units"))
     return table
+
+
+def check_units(table: Table, fitted: dict[str, str] | None) -> None:
+    """Refuse columns in another unit than those of the fit. A missing sign is none, except that of percent."""
+    if fitted is None or not table.framed:
+        return
+    for name in table.names:
+        was, now = fitted.get(name, ""), table.units.get(name, "")
+        if was == now or (not now and was != "%") or (not was and now != "%"):
+            continue
+        known = {"%": "percent, as in 12%", "": "numbers without the sign %"}
+        here, fit = (known.get(unit, f"amounts in {unit}") for unit in (now, was))
+        raise DataError(
+            f"{table.source}: the column {name!r} holds {here}; the model was fitted on {fit}. Write it as for the fit."
+        )
 
 
 def ids_of(table: Table) -> dict[str, list[Any]]:

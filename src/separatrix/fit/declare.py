@@ -34,7 +34,8 @@ SHARED = """fit_intercept : bool, default=True
     warm_start : bool, default=False
         Let `fit` go on where the last one ended, exactly; on other data it starts from the last vector.
     early_stopping : bool, default=False
-        Hold out a part of the data and stop when its accuracy has not risen for ``n_iter_no_change`` epochs.
+        Hold out a part of the data and stop when its accuracy has not risen for ``n_iter_no_change`` epochs. For
+        ``until="separated"``: before half of the epochs there is no mean yet, and the last vector predicts.
     validation_fraction : float, default=0.1
         The part that is held out.
     n_iter_no_change : int or None, default=None

@@ -38,7 +38,8 @@ FIRST, LARGEST, DIAGONAL = (
 )  # sigma at first: without multipliers, with them, with a diagonal; of the mean |y|^2
 NEAR = 5.0  # sigma/diagonal from which a stage with a sigma pays
 FALL, SLOW_FALL, QUICK_STEPS = 0.1, 0.5, 6  # of sigma from stage to stage: after a quick stage, and a slow one
-LEAST = 1e-14  # sigma, of the mean |y|^2
+LEAST = 1e-14  # sigma, of the mean |y|^2, unless it is too large for the caps:
+ACROSS = 0.1  # margins that differ from 1 by this much move a multiplier from 0 to its cap in one stage
 STAGE_TOL = 0.1  # how well a stage is minimised, in units of what its multipliers move
 STAGE_STEPS, IDLE_STEPS = 50, 400  # of a stage, at most; without progress
 FINE_GAP, PATIENCE = 1e-9, 4  # a gap that no longer falls is as good as arithmetic makes it
@@ -82,6 +83,8 @@ class Engine:
         self.room = np.empty(n, np.int64), np.empty(n)
         self.crossed = 0  # rows that the last step has moved to the face or from it
         self.scale = patterns.mean_square + (0.0 if problem.free else patterns.space.rho**2) or 1.0
+        cap = float(self.caps.max())
+        self.least = min(LEAST * self.scale, ACROSS / cap) if np.isfinite(cap) else LEAST * self.scale
 
     def begin(self, a: Vector, alpha: Vector | None = None) -> None:
         """``alpha``: any multipliers between their bounds. With a diagonal a vector alone is begun with at sigma 0."""
@@ -99,7 +102,7 @@ class Engine:
         return min((DIAGONAL if curved else LARGEST) * self.scale, len(positive) / float(positive.sum()))
 
     def _set_sigma(self, sigma: float, near: float = 1.0) -> None:
-        self.sigma = 0.0 if sigma <= near * float(self.diagonal.min()) else max(sigma, LEAST * self.scale)
+        self.sigma = 0.0 if sigma <= near * float(self.diagonal.min()) else max(sigma, self.least)
         self.s = 1.0 / (self.diagonal + self.sigma)
         self.shift = self.s * self.sigma * self.centre if self.sigma else np.zeros(len(self.s))
 

@@ -77,7 +77,7 @@ def print_weights(console: Any, weights: list[tuple[str, list[tuple[str, float]]
         console.print(table)
 
 
-def print_classes(console: Any, answers: Any, everything: bool) -> None:
+def print_classes(console: Any, answers: Any, everything: bool, where: str = "") -> None:
     """How each class fares, the worst of them where there are many, and what is taken for what."""
     from rich.table import Table
 
@@ -85,7 +85,7 @@ def print_classes(console: Any, answers: Any, everything: bool) -> None:
     if many:
         scores = sorted(scores, key=lambda c: c.f1)[:WORST]
     head = f"the {WORST} classes with the lowest F1 of {len(answers.classes)}" if many else "each class"
-    console.print(plain(head))
+    console.print(plain(head + where))
     table = Table(box=None, pad_edge=False)
     table.add_column("class", overflow="ellipsis", max_width=30)
     for name in ("rows", "precision", "recall", "F1"):
@@ -135,7 +135,7 @@ def print_details(console: Any, fit: Any, everything: bool = False) -> None:
 
     console.print()
     if fit.cv is not None:
-        print_classes(console, fit.cv.answers, everything)
+        print_classes(console, fit.cv.answers, everything, ", in cross-validation: on rows that each fold left out")
         console.print()
     weights = largest_weights(fit.model)
     print_weights(console, weights if everything else weights[:3], len(weights) > 1)

@@ -91,10 +91,10 @@ def _summary(fit: Fit) -> str:
 
 
 def _chance(answers: Answers) -> str:
-    """A warning if the largest class alone is right as often, within one standard error."""
-    if answers.beats_baseline:
+    """A warning if always answering the largest class does as well."""
+    if answers.has_learned:
         return ""
-    name, share = answers.baseline
+    name, share = answers.classes[answers.baseline.predicted[0]], answers.baseline.score("accuracy")
     return f" That is no better than to answer {name} always, which is right for {percent(share)}."
 
 

@@ -62,12 +62,12 @@ def _model_rows(fit: Fit) -> list[tuple[str, str]]:
     unseen = None if fit.cv is None else fit.cv.answers
     if fit.test is not None and not fit.tested_on_training:
         unseen = fit.test
-    if unseen is not None and not unseen.beats_baseline:
-        tip = "Try --score balanced." if unseen.score("balanced") > 1.0 / len(unseen.classes) else "Try other features."
-        rows.insert(0, ("No better than", f"{baseline_in_words(unseen)}: this model has learned nothing of use. {tip}"))
+    if unseen is not None and not unseen.has_learned:
+        words = "this model does not tell the classes apart. Try other features."
+        rows.insert(0, ("No better than", f"{baseline_in_words(unseen)}: {words}"))
     if fit.cv is not None:
-        baseline = f"; {baseline_in_words(fit.cv.answers)}"
-        rows.append((f"CV {SHORT.get(fit.cv.score, fit.cv.score)}", f"{fit.cv}{baseline}"))
+        baseline = baseline_in_words(fit.cv.answers, fit.cv.score)
+        rows.append((f"CV {SHORT.get(fit.cv.score, fit.cv.score)}", "; ".join(filter(None, (str(fit.cv), baseline)))))
         others = {name: value for name, value in fit.cv.answers.summary.items() if name != fit.cv.score}
         rows.append(("CV other", scores_line(others)))
     right = round(fit.train_accuracy * fit.table.n)
@@ -83,10 +83,13 @@ def _model_rows(fit: Fit) -> list[tuple[str, str]]:
     return [*rows, ("Solver", _solver(separator, fit.seconds))]
 
 
-def baseline_in_words(answers: Answers) -> str:
-    """The accuracy of always answering the commonest class."""
-    name, share = answers.baseline
-    return f"always answering {str(name)!r}: {percent(share)}"
+def baseline_in_words(answers: Answers, score: str = "accuracy") -> str:
+    """A score of always answering the commonest class; "" of scores that need more than answers."""
+    constant = answers.baseline
+    value = 0.5 if score == "auc" else constant.score(score)
+    if math.isnan(value):
+        return ""
+    return f"always answering {str(answers.classes[constant.predicted[0]])!r}: {shown(score, value)}"
 
 
 def _gap_rows(fit: Fit) -> list[tuple[str, str]]:
@@ -208,7 +211,7 @@ def as_dict(fit: Fit) -> dict[str, Any]:
             "target": fit.table.target,
             "index_base": fit.table.base,
             **({} if fit.table.encoding is None else {"encoding": fit.table.encoding}),
-            **{name: value for name, value in fit.table.reading.items() if value},
+            **{name: value for name, value in fit.table.reading.items() if value or name == "units"},
             **({} if fit.table.ids is None else {"id": fit.table.ids.name}),
             "classes": class_sizes(fit),
             "bytes": fit.table.nbytes,

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.app.tables.source import MARK, NOT_UTF8, Source
+from separatrix.app.tables.spellings import CONTINENTAL
 from separatrix.app.tables.table import Asked, Format, Table
 from separatrix.errors import DataError
 from separatrix.persistence.limits import check_unpacked
@@ -43,7 +44,8 @@ def read_delimited(source: Source, asked: Asked) -> Table:
     source, told, origin = _without_preamble(_with_line_feeds(source))
     missing = tuple(word for word in MISSING if word.lower() not in {kept.lower() for kept in asked.not_missing})
     layout, twice = _layout(source, separator or told, asked.header)
-    layout = replace(layout, origin=origin, missing=(*missing, *asked.missing))
+    comma = layout.decimal_comma or (asked.decimal_comma and layout.separator != ",")
+    layout = replace(layout, origin=origin, missing=(*missing, *asked.missing), decimal_comma=comma)
     frame, lines = _read(source, layout)
     nameless = [name for name in frame.columns if name.startswith(UNNAMED)]
     idle = [name for name in nameless if _says_nothing(frame[name])]
@@ -55,7 +57,9 @@ def read_delimited(source: Source, asked: Asked) -> Table:
             "taken with a decimal point, not as thousands.",
         )
     kind = "tsv" if layout.separator == "\t" else "csv"
-    table = Table(source.name, kind, source.digest, frame.drop(idle), lines=lines, named=layout.header, notes=notes)
+    table = Table(source.name, kind, source.digest, frame.drop(idle), lines=lines, named=layout.header, notes=notes,
+        decimal_comma=comma,
+    )  # fmt: skip
     plain = origin is None and layout.separator != " "
     return replace(table, layout=(layout.separator, layout.header, layout.decimal_comma) if plain else None)
 
@@ -248,11 +252,18 @@ def _tidied(frame: Any, layout: Layout) -> Any:
             text = column.str.strip_chars().alias("text").to_frame()
             known = pl.when(pl.col("text").is_in(layout.missing)).then(None).otherwise(pl.col("text"))
             text = text.select(known.alias(column.name)).to_series()
-            numeral = text.str.replace(",", ".", literal=True) if layout.decimal_comma else text
+            numeral = _with_decimal_points(text) if layout.decimal_comma else text
             parsed = (numeral.cast(kind, strict=False) for kind in (pl.Int64, pl.Float64))
             column = next((numbers for numbers in parsed if numbers.null_count() == text.null_count()), text)
         columns.append(column)
     return pl.DataFrame(columns)
+
+
+def _with_decimal_points(text: Any) -> Any:
+    """Texts with decimal commas as texts with points; a column with points that are no thousands stays as it is."""
+    if not text.drop_nulls().str.contains(CONTINENTAL).all():
+        return text
+    return text.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
 
 
 def _without_blank_lines(

@@ -54,6 +54,7 @@ def read_table(
     not_missing: Sequence[str] = (),
     sheet: str | None = None,
     classes: bool = False,
+    decimal_comma: bool = False,
 ) -> Table:
     """Read CSV, TSV, Excel, Parquet, Feather, NDJSON, JSON, LIBSVM, ARFF, npy or npz, also with gzip, or "-".
 
@@ -93,6 +94,9 @@ def read_table(
         to three other words that occur repeatedly: they are missing values, which ``words`` of the table counts.
     sheet : str or None, default=None
         The sheet of a workbook, by name or by number. None: the first one that has the target.
+    decimal_comma : bool, default=False
+        Whether 1.234 is a thousand and 0,5 a half, as in the table that a model was fitted on. If False, the content of
+        the table decides.
     classes : bool, default=False
         Whether whole numbers with many different values are labels. If False, such a target is refused.
 
@@ -121,7 +125,7 @@ def read_table(
         return _breast_cancer()
     if format is not None and format not in FORMATS:
         raise DataError(f"The format {format!r} is not known; known are {', '.join(FORMATS)}.")
-    asked = Asked(target, format, separator, header, base, tuple(missing), tuple(not_missing), sheet)
+    asked = Asked(target, format, separator, header, base, tuple(missing), tuple(not_missing), sheet, decimal_comma)
     try:
         source, written = _text(Source.of(where), encoding, known_encoding)
         kind, table = _read(source, asked)
@@ -133,6 +137,7 @@ def read_table(
     if sheet is not None and kind is not EXCEL:
         raise DataError(f"{source.name} is no workbook but {kind.name}: --sheet says nothing of it.")
     table = replace(table, encoding=written, missing=tuple(missing), not_missing=tuple(not_missing))
+    table = replace(table, decimal_comma=table.decimal_comma or decimal_comma)
     table = _without_words(table)
     if table.n == 0:
         raise DataError(f"{source.name} has no rows.")

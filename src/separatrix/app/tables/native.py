@@ -56,8 +56,9 @@ def excel(file: Any, limit: Limit, sheet: str | None = None, target: str | None 
             raise ValueError(f"it has no sheet {sheet!r}; its sheets are {listed}")
         sheet = names[int(sheet) - 1]
     elif sheet is None:
-        heads = (name for name in names if len(names) > 1 and target in _head(book, name))
-        sheet = next(heads, names[0])
+        heads = {name: _head(book, name) for name in names} if len(names) > 1 else {}
+        widest = max(names, key=lambda name: len(heads.get(name, ())))  # the first one if they are equally wide
+        sheet = next((name for name, head in heads.items() if target in head), widest)
     frame = pl.read_excel(content, sheet_name=sheet, engine="calamine", infer_schema_length=None)
     return frame, [sheet, *(name for name in names if name != sheet)]
 
@@ -65,7 +66,8 @@ def excel(file: Any, limit: Limit, sheet: str | None = None, target: str | None 
 def _head(book: Any, sheet: str) -> list[str]:
     """Names of a sheet's columns."""
     try:
-        return [column.name for column in book.load_sheet(sheet, n_rows=1).available_columns()]
+        columns = book.load_sheet(sheet, n_rows=1, dtypes="string").available_columns()
+        return [column.name for column in columns]
     except Exception:  # an empty sheet, or a chart
         return []
 

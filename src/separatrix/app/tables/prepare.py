@@ -56,7 +56,9 @@ def normalised(table: Table, text: Collection[str] = (), numbers: Collection[str
             column, found = days(column).fill_null(float("nan")), Reading(how="dates")
         else:
             where = f"{table.source}: the column {column.name!r}"
-            found = as_number(column.cast(pl.String), where, table.not_missing, column.name in numbers)
+            found = as_number(
+                column.cast(pl.String), where, table.not_missing, column.name in numbers, table.decimal_comma
+            )
             column = column.cast(pl.String) if found.numbers is None else found.numbers.fill_null(float("nan"))
         how = found.how
         if found.is_date:
@@ -78,7 +80,14 @@ def normalised(table: Table, text: Collection[str] = (), numbers: Collection[str
     told += [f"So do words in {len(words) - MOST_TOLD} more columns."] if len(words) > MOST_TOLD else []
     for name, times in words.items():
         spelled[name] = "; ".join(part for part in (spelled.get(name), f"missing values as {_counted(times)}") if part)
-    known: dict[str, Any] = {"dates": tuple(dates), "spelled": tuple(spelled.items()), "words": words, "units": units}
+    comma = table.decimal_comma or any("decimal commas" in how for how in spelled.values())
+    known: dict[str, Any] = {
+        "decimal_comma": comma,
+        "dates": tuple(dates),
+        "spelled": tuple(spelled.items()),
+        "words": words,
+        "units": units,
+    }
     return replace(table, X=pl.DataFrame(columns), **known, notes=(*table.notes, *told))
 
 
@@ -181,7 +190,8 @@ def checked(table: Table, *, encode: bool, impute: bool) -> Table:
 def checked_for_model(table: Table, text: Collection[str], fills: bool) -> Table:
     """The table, if a model can take it: ``text`` are its columns of text, ``fills`` whether it fills in values."""
     numbers = [name for name in kinds(table)[1] if name not in text]
-    _check_text(table, numbers, False, "The model takes numbers there.")
+    for name in numbers:
+        _check_number(table, name)
     if not fills:
         _check_missing(table, "The model does not fill them in; one that was fitted with --impute does.")
     _check_finite(table)
@@ -196,6 +206,24 @@ def kinds(table: Table) -> tuple[Sequence[str], list[str]]:
     for column in table.X.get_columns():
         found[column.dtype.is_float()].append(column.name)
     return found[True], found[False]
+
+
+def _check_number(table: Table, name: str) -> None:
+    """Name the first value of a column that the model takes as numbers and that is none."""
+    column = table.X[name]
+    for row, value in enumerate(column.to_list()):
+        if value is None:
+            continue
+        found = as_number(column[row : row + 1], f"{table.source}: the column {name!r}", table.not_missing, True)
+        if found.numbers is None:
+            raise DataError(
+                f"{table.source}, {table.place(row)}: expected a number in the column {name!r}, found {value!r}. "
+                f"Correct it, or use --missing {shlex.quote(value.strip())} if it means missing."
+            )
+    raise DataError(
+        f"{table.source}: the column {name!r} holds numbers that are written in several ways, such as "
+        f"{', '.join(map(repr, column.drop_nulls().unique(maintain_order=True)[:3].to_list()))}. Write them in one way."
+    )
 
 
 def _check_text(table: Table, text: list[str], encode: bool, advice: str) -> None:

@@ -62,10 +62,13 @@ class Reading:
         return self.how.startswith("dates")
 
 
-def as_number(column: Any, where: str = "", text: Collection[str] = (), expected: bool = False) -> Reading:
+def as_number(
+    column: Any, where: str = "", text: Collection[str] = (), expected: bool = False, decimal_comma: bool = False
+) -> Reading:
     """Read a column of texts as floats, missing ones null, if it holds numbers or dates and words that mean missing.
 
     ``text``: words that do not mean missing. ``expected``: known words alone are missing numbers, too.
+    ``decimal_comma``: 1.234 is a thousand.
     """
     import polars as pl
 
@@ -76,7 +79,11 @@ def as_number(column: Any, where: str = "", text: Collection[str] = (), expected
         return Reading()
     kept = {word.lower() for word in text}
     known = different.str.to_lowercase().is_in([word for word in MISSING if word not in kept])
-    found = _read(different.filter(~known), where) if not known.all() else (pl.Series([], dtype=pl.Float64), "", "")
+    found = (
+        _read(different.filter(~known), where, decimal_comma)
+        if not known.all()
+        else (pl.Series([], dtype=pl.Float64), "", "")
+    )
     if found is None:
         number = different.str.contains(r"[0-9]")
         others = different.filter(~known & ~number)
@@ -86,7 +93,7 @@ def as_number(column: Any, where: str = "", text: Collection[str] = (), expected
         if strange or any(word in text for word in others):
             return Reading()
         known = ~number
-        found = _read(different.filter(number), where)
+        found = _read(different.filter(number), where, decimal_comma)
     if found is None or (known.all() and not expected):
         return Reading()
     numbers, how, unit = found
@@ -96,7 +103,7 @@ def as_number(column: Any, where: str = "", text: Collection[str] = (), expected
     return Reading(read.alias(column.name), how, words, unit)
 
 
-def _read(values: Any, where: str) -> tuple[Any, str, str] | None:
+def _read(values: Any, where: str, decimal_comma: bool) -> tuple[Any, str, str] | None:
     """Different texts as numbers, with what was done in words, and their unit; None if one of them is no number."""
     import polars as pl
 
@@ -116,7 +123,7 @@ def _read(values: Any, where: str) -> tuple[Any, str, str] | None:
     if measured is None:
         return None
     factor, unit, told = measured
-    styled = _digits(parts["number"].str.strip_chars())
+    styled = _digits(parts["number"].str.strip_chars(), decimal_comma)
     if styled is None:
         return None
     numbers, style = styled
@@ -147,6 +154,10 @@ def _unit(parts: Any, where: str) -> tuple[Any, str, str] | None:
     if len(units) > 1 or (units and currencies):
         return None
     sure = units and suffixes[0] in UNITS and len(suffixes[0]) > 1
+    if units == ["%"] and len(plain) < len(after):
+        raise DataError(
+            f"{where} has the sign % after some numbers and none after others. Write it after all of them, or none."
+        )
     if units and len(plain) < len(after) and not sure:  # 12 and 12b: a letter is no unit
         return None
     if units == ["%"]:
@@ -159,16 +170,18 @@ def _unit(parts: Any, where: str) -> tuple[Any, str, str] | None:
     return factor, (currencies or [""])[0], f"{told or 'numbers'} with {names}"
 
 
-def _digits(numbers: Any) -> tuple[Any, str] | None:
+def _digits(numbers: Any, decimal_comma: bool) -> tuple[Any, str] | None:
     """Digits with separators as floats, and how they were read."""
     import polars as pl
 
-    styles = (
+    styles = [
         (ENGLISH, ",", ".", "thousands separated by commas"),
         (CONTINENTAL, ".", ",", "numbers with decimal commas"),
         (APOSTROPHES, r"['\x{2019}]", ",", "thousands separated by apostrophes"),
         (SPACES, r"[ \x{a0}\x{202f}]", ",", "thousands separated by spaces"),
-    )
+    ]
+    if decimal_comma:
+        styles = [styles[1], styles[0], *styles[2:]]
     for pattern, thousands, decimal, how in styles:
         if not numbers.str.contains(pattern).all():
             continue
@@ -178,7 +191,9 @@ def _digits(numbers: Any) -> tuple[Any, str] | None:
         if read.null_count():
             return None
         marked = numbers.filter(numbers.str.contains("[.,]"))
-        if len(marked) and marked.str.contains(TWO_WAYS).all():  # nothing in the column settles it
+        if (
+            len(marked) and not decimal_comma and marked.str.contains(TWO_WAYS).all()
+        ):  # nothing in the column settles it
             first = marked[0]
             number = read.filter(numbers == first)[0]
             kind = "a decimal point" if "." in first else "thousands separated by commas"

@@ -60,6 +60,7 @@ class Table:
     words: dict[str, dict[str, int]] = field(default_factory=dict)  # words that mean missing, by column of numbers
     units: dict[str, str] = field(default_factory=dict)  # units and currencies, by column
     sheet: str | None = None  # of a workbook
+    decimal_comma: bool = False  # numbers are written as 1.234,5
 
     @property
     def n(self) -> int:
@@ -86,6 +87,7 @@ class Table:
             "missing": sorted({*self.missing, *(word for word in words if word.lower() not in MISSING)}),
             "not_missing": list(self.not_missing),
             "units": self.units,
+            "decimal_comma": self.decimal_comma,
         }
 
     def row_digests(self) -> list[int]:
@@ -129,6 +131,7 @@ class Asked:
     missing: tuple[str, ...] = ()  # more words that mean missing
     not_missing: tuple[str, ...] = ()
     sheet: str | None = None
+    decimal_comma: bool = False
 
 
 class Format(NamedTuple):
@@ -182,7 +185,8 @@ def with_target(table: Table, target: str | None, required: bool) -> Table:
     if place is None:
         if not required:
             return table
-        raise DataError(f"{table.source} has no column {target!r}{suggestion(target, names)}")
+        where = f"the sheet {table.sheet!r} of {table.source}" if table.sheet else table.source
+        raise DataError(f"{where} has no column {target!r}{suggestion(target, names)}")
     if table.framed:
         return replace(table, X=table.X.drop(names[place]), y=table.X[names[place]], target=names[place])
     return replace(table, X=np.delete(table.X, place, axis=1), y=table.X[:, place], target=str(place + 1))

@@ -1,6 +1,6 @@
 """Answers for rows that a model was not fitted on, and the scores that people expect of them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -74,16 +74,22 @@ class Answers:
         raise KeyError(name)
 
     @property
-    def baseline(self) -> tuple[Any, float]:
-        """The commonest class, and the accuracy of always answering it."""
-        counts = np.bincount(self.truth)
-        return self.classes[counts.argmax()], float(counts.max() / counts.sum())
+    def baseline(self) -> "Answers":
+        """The same rows, if the answer is always the commonest class."""
+        return replace(self, predicted=np.full_like(self.truth, np.bincount(self.truth).argmax()), decision=None)
 
     @property
-    def beats_baseline(self) -> bool:
-        """Whether the accuracy is above that of always answering the commonest class, by more than a standard error."""
-        share = self.baseline[1]
-        return self.score("accuracy") > share + np.sqrt(share * (1 - share) / len(self.truth))
+    def has_learned(self) -> bool:
+        """Whether the classes are told apart better than by always answering the commonest one.
+
+        The accuracy is higher by more than a standard error, or the balanced accuracy by more than two: a model that
+        finds a rare class may be less accurate than one that never does.
+        """
+        share, counts = self.baseline.score("accuracy"), np.bincount(self.truth)
+        recall = np.array([np.mean(self.predicted[self.truth == c] == c) for c in np.flatnonzero(counts)])
+        error = np.sqrt(np.sum(recall * (1 - recall) / counts[counts > 0])) / len(recall)
+        better = self.score("accuracy") > share + np.sqrt(share * (1 - share) / len(self.truth))
+        return bool(better or np.mean(recall) > 1.0 / len(recall) + 2.0 * error)
 
     def by_fold(self, name: str) -> np.ndarray:
         assert self.fold is not None

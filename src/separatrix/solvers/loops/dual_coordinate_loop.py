@@ -119,10 +119,10 @@ def sweeps(key: str) -> Any:
     ):  # fmt: skip
         key  # noqa: B018  a closure cell, for numba's cache key
         visits, slow, end = 0, False, count + most
-        inverse = np.zeros(norm2.shape[0])  # of the curvature; a row without is not moved
+        inverse = np.zeros(norm2.shape[0])  # of the curvature; a row without goes to its cap, or stays if there is none
         for k in range(norm2.shape[0]):
             curvature = norm2[k] + diagonal[k]
-            inverse[k] = 1.0 / curvature if curvature > SMALLEST else 0.0
+            inverse[k] = 1.0 / curvature if curvature > SMALLEST else 1.0 / SMALLEST if np.isfinite(cap[k]) else 0.0
         while count < end:
             size, largest, apart = sweep(X, labels, rho, diagonal, cap, inverse, active, size, count, bound, a, alpha)
             visits += size
