@@ -272,6 +272,7 @@ def test_verify_counts_the_rows_that_differ(tmp_path):
         separatrix("verify", tmp_path / "m.sx", tmp_path / "t.csv")
     )
     assert "another file with the rows that the model was fitted on" in verdict([*lines, ""])
+    assert "the rows that the model was fitted on in another order" in verdict([lines[0], *lines[:0:-1]])
     others = [*lines[:5], *("1" + line for line in lines[5:8]), *lines[8:]]
     assert "this is not the table the model was fitted on: 3 of 300 rows differ" in verdict(others)
     assert "fitted on: 299 rows instead of 300, 0 of 299 rows differ" in verdict(lines[:-1])

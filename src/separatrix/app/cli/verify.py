@@ -82,6 +82,8 @@ def _identity(found: Any) -> str:
     n, fitted = found.table.n, found.fitted_rows
     if found.same_data:
         return "the data that the model was fitted on"
+    if found.reordered:
+        return "the rows that the model was fitted on in another order; certificates number them, so restore it"
     if found.differing == 0 and n == fitted:
         return "another file with the rows that the model was fitted on"
     rows = "" if n == fitted or fitted is None else f"{n:,} rows instead of {fitted:,}"

@@ -25,6 +25,7 @@ class Verified:
     same_data: bool
     differing: int | None  # rows that are not among those of the fit, None if that is not known
     fitted_rows: int | None
+    reordered: bool  # they are the rows of the fit in another order
     left_out: int  # rows that a certificate gives the weight 0: it says nothing of them
     claims: dict[str, Verification]
     separator: Any  # whose claims they are
@@ -70,14 +71,10 @@ def verify(model: str | Path, data: Any, independent: bool = False, **reading: A
         left_out = max((int(np.sum(np.asarray(w) == 0)) for w in weights), default=0)
     told = file.provenance.get("data") or {}
     same, rows = told.get("sha256") == table.digest, told.get("rows")
-    differing = 0 if same else _differing(table, told.get("row_checksums") or [])
-    return Verified(table, same, differing, rows, left_out, claims, separator, notes)
-
-
-def _differing(table: Table, fitted: list[int]) -> int | None:
-    """Rows of the table that are not among those with the given checksums."""
-    found = table.row_digests()
-    return sum((Counter(found) - Counter(fitted)).values()) if found and fitted else None
+    found, fitted = table.row_digests(), told.get("row_checksums") or []
+    differing = 0 if same else sum((Counter(found) - Counter(fitted)).values()) if found and fitted else None
+    reordered = differing == 0 and not same and len(found) == len(fitted) and found != fitted
+    return Verified(table, same, differing, rows, reordered, left_out, claims, separator, notes)
 
 
 def vector_names(separator: Any) -> list[str]:
