@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import replace
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import scipy.sparse as sp
 
 from separatrix import DataError, fewest_errors
 from separatrix.certificates.error_tree import fewest_on
+from separatrix.certificates.fewest_errors import strict_sides
 
 DATA = Path(os.environ.get("SEPARATRIX_DATA", "")) / "separation"
 
@@ -234,3 +236,17 @@ def test_voicepath():
     answer = fewest_errors(table[:, :2], table[:, 2])
     assert answer.lower == answer.upper == 19
     assert answer.verify(table[:, :2], table[:, 2])
+
+
+def test_sides_near_the_hyperplane_are_those_of_fractions():
+    """Floats decide rows only if rounding errors cannot matter."""
+    rng = np.random.default_rng(0)
+    for scale in (1.0, 1e-160, 5e-324, 1e150, 1e300):
+        w = rng.normal(size=3)
+        X = rng.normal(size=(60, 3))
+        X[:40, 2] = -(X[:40, :2] @ w[:2]) / w[2]  # on the hyperplane but for rounding errors
+        X *= scale
+        sign = np.where(rng.random(60) < 0.5, 1.0, -1.0)
+        exact = [sum(Fraction(a) * Fraction(b) for a, b in zip(x, w, strict=True)) for x in X.tolist()]
+        expected = [(v > 0) - (v < 0) == l for v, l in zip(exact, sign, strict=True)]
+        assert strict_sides(X, sign, (*w.tolist(), 0.0), False).tolist() == expected

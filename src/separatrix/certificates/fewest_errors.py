@@ -26,6 +26,7 @@ from separatrix.certificates.separation import integer_columns
 from separatrix.data.memory import MemoryRows
 from separatrix.errors import DataError
 from separatrix.geometry import Hyperplane
+from separatrix.passes.patterns import EPS
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.solvers import choice as solvers
 from separatrix.solvers.loops import cone_tree
@@ -259,18 +260,46 @@ def _dense(X: Any) -> np.ndarray:
 
 
 def strict_sides(X: Any, sign: Vector, vector: tuple[Any, ...], intercept: bool) -> np.ndarray:
-    """Return which rows are strictly on their sides, in integers."""
+    """Return which rows are strictly on their sides: by floats if rounding errors cannot matter, else in integers."""
     exact = [Fraction(v) for v in vector]
     right = np.zeros(len(sign), dtype=bool)
+    if not any(exact):
+        return right
     for first in range(0, len(sign), ROWS_AT_A_TIME):
-        part = slice(first, first + ROWS_AT_A_TIME)
-        block = _dense(X[part])
-        table, factor = integer_columns(np.hstack([block, np.full((len(block), 1), float(intercept))]))
-        scaled = [v / q for v, q in zip(exact, factor, strict=True)]
-        common = lcm(*(v.denominator for v in scaled))
-        products = table @ np.array([int(v * common) for v in scaled], dtype=object)
-        right[part] = np.array([(p > 0) - (p < 0) for p in products.tolist()]) == sign[part]
+        block = _dense(X[first : first + ROWS_AT_A_TIME])
+        table = np.hstack([block, np.full((len(block), 1), float(intercept))])
+        side = _float_sides(table, exact)
+        near = np.flatnonzero(side == 0)
+        if len(near):
+            side[near] = _integer_sides(table[near], exact)
+        right[first : first + len(block)] = side == sign[first : first + len(block)]
     return right
+
+
+def _float_sides(table: np.ndarray, vector: list[Fraction]) -> np.ndarray:
+    """Return the sign of each product with the vector, 0 if rounding errors might decide it.
+
+    |fl(x.w) - x.w| <= (n + 1) u sum |x_i w_i| + O(u^2), the rounding of w included; (n + 3) 2u is above it. What
+    underflows, in w or in a product, is below 2^-1073 (1 + |x_i|).
+    """
+    try:
+        w = np.array([float(v) for v in vector])
+    except OverflowError:
+        return np.zeros(len(table))
+    with np.errstate(all="ignore"):
+        sizes, n = np.abs(table), len(w)
+        products = table @ w
+        error = (n + 3) * EPS * (sizes @ np.abs(w)) + (sizes.sum(axis=1) + n) * 2.0**-1073
+        return np.where(np.abs(products) > error, np.sign(products), 0.0)
+
+
+def _integer_sides(table: np.ndarray, vector: list[Fraction]) -> np.ndarray:
+    """Return the sign of each product with the vector."""
+    columns, factor = integer_columns(table)
+    scaled = [v / q for v, q in zip(vector, factor, strict=True)]
+    common = lcm(*(v.denominator for v in scaled))
+    products = columns @ np.array([int(v * common) for v in scaled], dtype=object)
+    return np.array([(p > 0) - (p < 0) for p in products.tolist()], dtype=np.float64)
 
 
 class _Question:
