@@ -83,7 +83,7 @@ def test_17262_memory_grows_no_faster_than_the_table():
 def test_17262_as_it_was_reported():
     X, y = _many(8_971_272)
     model = dropin.LinearSVC(C=1).fit(X, y)
-    assert model.dual_gap_ < 1e-2
+    assert model.dual_gap_ < 1e-6 * model.certificate_.value  # the gap is absolute, and the value that of 9e6 rows
 
 
 CHECKS = [
