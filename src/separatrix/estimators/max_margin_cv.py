@@ -1,12 +1,12 @@
 """The maximum margin whose C is chosen by cross-validation, with calibrated probabilities."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import field
+from dataclasses import KW_ONLY
 from functools import partial
 from inspect import signature
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -26,11 +26,11 @@ from separatrix.fit.calibration import (
     calibrate_isotonic,
     calibrate_slope,
 )
-from separatrix.fit.class_weight import CLASS_WEIGHT, weighted_by_class
+from separatrix.fit.class_weight import weighted_by_class
 from separatrix.fit.declare import estimator
 from separatrix.fit.prediction import blockwise, scores_of
 from separatrix.fit.separator import Data, LinearSeparator
-from separatrix.fit.sklearn_api import COUNT, fit_method, one_of
+from separatrix.fit.sklearn_api import COUNT, NOT_NEGATIVE, POSITIVE, fit_method, one_of
 from separatrix.fit.watch import Watch
 from separatrix.passes.binary_problems import pairs, votes
 from separatrix.solvers.choice import LARGE_BLAS
@@ -127,31 +127,20 @@ class MaxMarginCV(LinearSeparator):
     (array([[1., 0.]]), 'sigmoid')
     """
 
-    Cs: Any = 8
-    cv: Any = None
-    scoring: Any = None
-    one_standard_error: bool = field(default=False, kw_only=True)
-    loss: str = field(default="squared_hinge", kw_only=True)
-    fit_intercept: Any = field(default=True, kw_only=True)
-    intercept_scaling: float = field(default=1.0, kw_only=True)
-    tol: float = field(default=1e-4, kw_only=True)
-    max_time: float | None = field(default=None, kw_only=True)
-    class_weight: Any = field(default=None, kw_only=True)
-    multi_class: str = field(default="auto", kw_only=True)
-    n_jobs: int | None = field(default=None, kw_only=True)
-    random_state: Any = field(default=None, kw_only=True)
-
-    _parameter_constraints = {
-        **{name: MaxMargin._parameter_constraints[name] for name in (
-            "loss", "fit_intercept", "intercept_scaling", "tol", "max_time", "n_jobs", "random_state",
-        )},
-        "multi_class": [one_of("auto", "ovr", "ovo", "joint")],
-        **CLASS_WEIGHT,
-        "Cs": [COUNT, "array-like"],
-        "cv": ["cv_object"],
-        "scoring": [one_of(*get_scorer_names()), callable, None],
-        "one_standard_error": ["boolean"],
-    }  # fmt: skip
+    Cs: Annotated[Any, COUNT, "array-like"] = 8
+    cv: Annotated[Any, "cv_object"] = None
+    scoring: Annotated[str | Callable | None, one_of(*get_scorer_names())] = None
+    _: KW_ONLY
+    one_standard_error: bool = False
+    loss: Annotated[str, one_of("squared_hinge", "hinge")] = "squared_hinge"
+    fit_intercept: Annotated[bool | str, one_of("unpenalized")] = True
+    intercept_scaling: Annotated[float, POSITIVE] = 1.0
+    tol: Annotated[float, NOT_NEGATIVE] = 1e-4
+    max_time: Annotated[float | None, POSITIVE] = None
+    class_weight: Annotated[dict | str | None, one_of("balanced")] = None
+    multi_class: Annotated[str, one_of("auto", "ovr", "ovo", "joint")] = "auto"
+    n_jobs: int | None = None
+    random_state: Annotated[Any, "random_state"] = None
 
     _not_saved = ("support_vectors_", "out_of_fold_decision_", "fold_")
 
