@@ -11,9 +11,7 @@ from separatrix.fit.declare import estimator
 from separatrix.fit.online import AdditiveClassifier
 from separatrix.fit.recipe import Recipe, Record
 from separatrix.fit.sklearn_api import NOT_NEGATIVE, POSITIVE_OR_INF, between, one_of
-from separatrix.rules.passive_aggressive import PassiveAggressiveRule
-from separatrix.rules.relaxation import RelaxationRule
-from separatrix.rules.romma import RommaRule
+from separatrix.rules.aggressive import PassiveAggressiveRule, RelaxationRule, RommaRule
 
 
 @estimator

@@ -17,8 +17,7 @@ from separatrix.fit.sklearn_api import POSITIVE, POSITIVE_OR_INF, between, one_o
 from separatrix.online.loops.averaging import room_for_a_mean
 from separatrix.online.loops.confidence_loop import Covariance, Variances
 from separatrix.online.training import Training
-from separatrix.rules.arow import ArowRule
-from separatrix.rules.scw import ScwRule
+from separatrix.rules.confidence import ArowRule, ScwRule
 
 MOST_COLUMNS = 512  # with the intercept: a triangle of 2 MB, which a visit reads as a whole, stays in a core's cache
 

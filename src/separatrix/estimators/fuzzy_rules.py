@@ -14,9 +14,7 @@ from separatrix.fit.recipe import Recipe, Record
 from separatrix.fit.sklearn_api import NOT_NEGATIVE, POSITIVE, between, one_of
 from separatrix.online.loops.state import FACTOR
 from separatrix.online.training import Training
-from separatrix.rules.fuzzy import FuzzyRule, fuzzy_weights, membership
-from separatrix.rules.margin_fuzzy import MarginFuzzyRule
-from separatrix.rules.perceptron import PerceptronRule
+from separatrix.rules.perceptrons import FuzzyRule, MarginFuzzyRule, PerceptronRule, fuzzy_weights, membership
 from separatrix.space import Vector
 
 

@@ -7,7 +7,7 @@ from separatrix.fit.declare import estimator
 from separatrix.fit.online import AdditiveClassifier
 from separatrix.fit.recipe import Recipe, Record
 from separatrix.fit.sklearn_api import POSITIVE
-from separatrix.rules.shrinking_hinge import ShrinkingHingeRule
+from separatrix.rules.descent import ShrinkingHingeRule
 
 
 @estimator

@@ -16,14 +16,12 @@ from separatrix.fit.recipe import Recipe, Record
 from separatrix.fit.separator import Data
 from separatrix.fit.sklearn_api import COUNT, between, one_of
 from separatrix.fit.watch import threads_for
-from separatrix.online.budgets import POLICIES, empty_ledger
+from separatrix.online.budgets import ERROR, POLICIES, empty_ledger
 from separatrix.online.kernel_training import KernelTraining
 from separatrix.online.loops.averaging import room_for_a_mean
-from separatrix.online.loops.budget_ledger import ERROR
 from separatrix.online.loops.greedy_loop import Margins
 from separatrix.online.training import Training, adds_single_patterns
-from separatrix.rules.greedy import GreedyRule
-from separatrix.rules.perceptron import PerceptronRule
+from separatrix.rules.perceptrons import GreedyRule, PerceptronRule
 from separatrix.space import Vector
 
 

@@ -12,12 +12,19 @@ from separatrix.fit.recipe import Recipe, Record
 from separatrix.fit.sklearn_api import NOT_NEGATIVE, POSITIVE, between, one_of
 from separatrix.online.loops.state import UPDATES
 from separatrix.online.training import UNLIMITED
-from separatrix.rules.alma import AlmaRule
-from separatrix.rules.cramma import CrammaRule
-from separatrix.rules.dynamic_margin import DynamicMarginRule
-from separatrix.rules.fixed_margin import FixedMarginRule, FixedMarginSearchRule, search_stages
-from separatrix.rules.margin_perceptron import IncrementalMarginRule, MarginPerceptronRule, stages, updates_of_stages
-from separatrix.rules.micra import MicraRule
+from separatrix.rules.margins import (
+    AlmaRule,
+    CrammaRule,
+    DynamicMarginRule,
+    FixedMarginRule,
+    FixedMarginSearchRule,
+    IncrementalMarginRule,
+    MarginPerceptronRule,
+    MicraRule,
+    search_stages,
+    stages,
+    updates_of_stages,
+)
 
 
 def counter_of_the_paper(model: Any) -> int:

@@ -193,9 +193,8 @@ class MaxMarginCV(LinearSeparator):
 
     def _fit_checked(self, data: Data, watch: Watch, start: dict[str, Any]) -> None:
         self.classes_ = data.classes
-        search, late = self._search(data, watch)
-        self.multi_class_ = search.way
-        self.Cs_, self.scores_ = search.Cs, search.scores()
+        search, self.scores_, late = self._search(data, watch)
+        self.multi_class_, self.Cs_ = search.way, search.Cs
         self.C_, place = search.chosen(self.scores_)
         model = self._model(self.C_)
         with nullcontext() if data.width >= LARGE_BLAS else one_blas_thread:
@@ -205,8 +204,9 @@ class MaxMarginCV(LinearSeparator):
         if late:
             self.converged_, self.stop_reason_ = False, "max_time"
 
-    def _search(self, data: Data, watch: Watch) -> tuple["_Search", bool]:
-        """The solved folds, of the better way to tell several classes apart; and whether time ended them."""
+    def _search(self, data: Data, watch: Watch) -> tuple["_Search", np.ndarray, bool]:
+        """The solved folds, of the better way to tell several classes apart; their scores; and whether time ended
+        them."""
         share = None if self.max_time is None else FOR_FOLDS * self.max_time
         self.multi_class_ = self._mode(data.classes)  # callbacks may predict before the end
         several = self.multi_class == "auto" and len(data.classes) > 2
@@ -216,21 +216,24 @@ class MaxMarginCV(LinearSeparator):
         ):
             search = _Search(self, data, self.multi_class_, 2 if several else 1)
             search.run(watch)
+            scores = search.scores()
             if several and not watch.stop.reason:
                 self.multi_class_ = "ovo"
                 first = _Search(self, data, "ovo", 2, search, search.Cs[::STRIDE])
                 first.run(watch, [0])
-                if not watch.stop.reason and first.best([0]) > search.best([0]):
-                    near = STRIDE * int(np.nanargmax(first.scores([0])[0]))
+                on_first = first.scores([0])
+                if not watch.stop.reason and _best(on_first) > _best(scores[:1]):
+                    near = STRIDE * int(np.nanargmax(on_first[0]))
                     near_values = search.Cs[max(near - 1, 0) : near + 2]
                     other = _Search(self, data, "ovo", 2, search, near_values)
                     other.run(watch)
-                    if not watch.stop.reason and other.best() > search.best():
-                        search = other
+                    by_pairs = other.scores()
+                    if not watch.stop.reason and _best(by_pairs) > _best(scores):
+                        search, scores = other, by_pairs
         late = watch.stop.reason == "max_time"
         if late:
             watch.stop.reason = ""
-        return search, late
+        return search, scores, late
 
     def _set_probabilities(self, search: "_Search", place: int) -> None:
         data = search.data
@@ -461,10 +464,6 @@ class _Search:
         whole[:, planes.present] = table
         return whole
 
-    def best(self, folds: Sequence[int] | None = None) -> float:
-        """The best mean score over some folds."""
-        return float(np.max(np.nan_to_num(self.scores(folds), nan=-np.inf).mean(axis=0)))
-
     def scores(self, folds: Sequence[int] | None = None) -> np.ndarray:
         """Scores of shape (folds, values of C), nan where there is none."""
         scoring = self.owner.scoring
@@ -477,6 +476,8 @@ class _Search:
             for k in solved if folds is None else folds:
                 test = self.folds[k][1]
                 others = [other for other in solved if other != k]
+                if not others and len(self.folds) > 1:
+                    others = [k]  # before other folds are solved
                 answers = _FoldAnswers(
                     self.data.classes, self.decision(k, place), partial(self._calibrated, place, others)
                 )
@@ -518,6 +519,11 @@ class _Search:
         few = calibrate_slope if self.owner.class_weight is None else calibrate
         make = calibrate_isotonic if len(rows) >= ROWS_FOR_ISOTONIC else few
         return make(scores, self.data.codes[rows], self.data.classes, weight)
+
+
+def _best(scores: np.ndarray) -> float:
+    """The best mean score over some folds."""
+    return float(np.max(np.nan_to_num(scores, nan=-np.inf).mean(axis=0)))
 
 
 def _planes_of(model: MaxMargin, solutions: list[Any], data: Data, present: np.ndarray) -> _Planes:

@@ -16,8 +16,7 @@ from separatrix.online.loops.p_norm_loop import Powers
 from separatrix.online.loops.winnow_loop import Sinh
 from separatrix.online.training import Training
 from separatrix.passes.plain_patterns import Patterns
-from separatrix.rules.p_norm import AlmaPRule, PNormRule, p_norm_radius
-from separatrix.rules.winnow import OneSidedWinnowRule, WinnowRule
+from separatrix.rules.multiplicative import AlmaPRule, OneSidedWinnowRule, PNormRule, WinnowRule, p_norm_radius
 from separatrix.space import Vector
 
 

@@ -17,8 +17,7 @@ from separatrix.fit.sklearn_api import NOT_NEGATIVE, POSITIVE, between, one_of
 from separatrix.online.loops.recursive_least_squares import Triangle
 from separatrix.online.loops.state import UPDATES
 from separatrix.online.training import Training
-from separatrix.rules.lms import LmsRule, TabulatedLmsRule, TargetLmsRule
-from separatrix.rules.rls import RlsRule
+from separatrix.rules.descent import LmsRule, RlsRule, TabulatedLmsRule, TargetLmsRule
 from separatrix.space import Vector
 
 

@@ -12,7 +12,7 @@ from separatrix.fit.declare import estimator
 from separatrix.fit.online import AdditiveClassifier
 from separatrix.fit.recipe import Recipe, Record
 from separatrix.rules.base import Scalars, attribute
-from separatrix.rules.perceptron import PerceptronRule
+from separatrix.rules.perceptrons import PerceptronRule
 
 FORMULAS = ("violates", "gain", "weighted_gain", "negligible", "keep")  # of a margin m and the scalars s
 

@@ -20,8 +20,7 @@ from separatrix.online.loops.averaging import Voters, room_for_a_mean
 from separatrix.online.loops.greedy_loop import Margins
 from separatrix.online.loops.state import FACTOR, POSITION, RUN, VISITS
 from separatrix.online.training import Training
-from separatrix.rules.greedy import GreedyRule
-from separatrix.rules.perceptron import PerceptronRule, TabulatedPerceptronRule
+from separatrix.rules.perceptrons import GreedyRule, PerceptronRule, TabulatedPerceptronRule
 from separatrix.space import Vector
 
 REPLACEMENTS = 2  # their place among the counts of a pocket

@@ -27,13 +27,13 @@ from separatrix.fit.separator import Data, fingerprint, why_stopped
 from separatrix.fit.sklearn_api import COUNT, INTERCEPT, NOT_NEGATIVE, ORDER, between, fit_method, one_of
 from separatrix.fit.starts import starting_planes
 from separatrix.fit.watch import Watch
+from separatrix.online.budgets import ERROR
 from separatrix.online.kesler_training import MachineTraining
-from separatrix.online.loops.budget_ledger import ERROR
 from separatrix.online.loops.state import EPOCHS, POSITION, UPDATES, VISITS
 from separatrix.online.training import UNLIMITED, Training, adds_single_patterns
 from separatrix.passes.kesler_patterns import KeslerPatterns
 from separatrix.passes.plain_patterns import Patterns
-from separatrix.rules.fuzzy import FuzzyRule
+from separatrix.rules.perceptrons import FuzzyRule
 from separatrix.space import Vector
 
 ADVICE = (
