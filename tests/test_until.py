@@ -51,6 +51,7 @@ def mean_of(run, case, epochs, n):
 
 
 @each_mean
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # fewer epochs than it wants
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_mean_of_the_second_half_by_default(case, problem):
     X, y = problem()

@@ -151,7 +151,6 @@ class LinearProgram(ClassWeightMixin, DirectClassifier):
             "criterion_values_": np.zeros(0),
             "tau_": np.nan if self.criterion == "minimax" else np.full(rows, np.nan),
             "dual_gap_": np.inf,
-            "_settled_": False,
         }
 
     def _gather(self, members: list[Any]) -> None:

@@ -87,12 +87,7 @@ class Perceptron(ClassWeightMixin, AdditiveClassifier):
 
     def _doubt(self, n: int) -> tuple[str, str]:
         reason, advice = super()._doubt(n)
-        if (
-            callable(self.eta)
-            and self.until == "separated"
-            and not self.converged_
-            and sum_looks_finite(self.eta, self.n_updates_)
-        ):
+        if callable(self.eta) and self.until == "separated" and sum_looks_finite(self.eta, self.n_updates_):
             advice = (
                 "The sum of eta(k) looks finite, and then the vector may stop short of every solution (Duda, Hart & "
                 'Stork, eq. 29). Use eta=1, "1/k", "k" or a function that falls no faster than 1/k.'
@@ -142,9 +137,6 @@ class VotedPerceptron(AdditiveClassifier):
     max_voters: Annotated[int, COUNT] = 1000
 
     _predicting = ("voters_", "voter_intercepts_", "votes_")
-
-    def _needs_no_end(self) -> bool:
-        return True
 
     def _recipe(self, record: Record) -> Recipe:
         def no_voters(training: Training) -> Voters:
@@ -254,9 +246,6 @@ class Pocket(OnlineClassifier):
     variant: Annotated[str, one_of("ratchet", "run")] = "ratchet"
 
     _refuses = {"partial_fit": "compares vectors on all patterns"}
-
-    def _needs_no_end(self) -> bool:
-        return True
 
     def _recipe(self, record: Record) -> Recipe:
         return with_pocket(PerceptronRule(), ratchet=self.variant == "ratchet")

@@ -25,8 +25,6 @@ from separatrix.passes.class_scores import all_scores
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.space import default_errstate
 
-MANY_STARTS = 5
-
 
 @dataclass
 class Best:
@@ -34,7 +32,6 @@ class Best:
 
     errors: int
     machine: np.ndarray
-    start: int = 0  # the first that came to so few errors
 
 
 @estimator
@@ -139,12 +136,8 @@ class PiecewiseLinearMachine(LinearSeparator):
         return "joint"
 
     def _doubt(self, n: int) -> tuple[str, str]:
-        """More starts may help where the last of few did: that one more beats all n before it has a chance of
-        1/(n + 1), whatever the data."""
-        few = self._last_start_helped_ and int(self.n_init) < MANY_STARTS
-        wanted = self.n_errors_ > 0 and self.stop_reason_ != "callback" and few
-        advice = "More pieces, more starts (n_init) or more epochs may help; noisy data keep some."
-        return f"{self.n_init} starts with {self.n_errors_} errors left", advice if wanted else ""
+        advice = "More pieces, more starts (n_init) or more epochs may help; noisy data keep some errors."
+        return f"{self.stop_reason_} with {self.n_errors_} errors left", advice
 
     def _fit_data(self, data: Data, watch: Watch) -> None:
         patterns = Patterns(data.rows, np.ones(len(data.codes)), self._space())
@@ -157,14 +150,11 @@ class PiecewiseLinearMachine(LinearSeparator):
 
         def task(start: int) -> None:
             if best.errors > 0:
-                before = best.errors
                 V = best.machine.copy() if start == 0 else self._at_random(data, patterns, rng)
                 self._run(data, patterns, V, rng, best, watch)
-                best.start = start if best.errors < before else best.start
 
         watch.run_each(task, int(self.n_init), n_jobs=1)
         self.n_errors_, self.n_iter_ = best.errors, self.n_epochs_
-        self._last_start_helped_ = best.start == int(self.n_init) - 1
         self.stop_reason_ = watch.stop.reason or ("converged" if self.converged_ else "max_iter")
         self._set(self._planes([best.machine.ravel()]))
 

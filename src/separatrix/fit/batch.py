@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from functools import partial
-from itertools import pairwise
 from typing import Annotated, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -20,11 +19,8 @@ from separatrix.fit.separator import Data, LinearSeparator, why_stopped
 from separatrix.fit.sklearn_api import COUNT, POSITIVE, fit_method, one_of
 from separatrix.fit.starts import starting_vectors
 from separatrix.fit.watch import Watch
-from separatrix.online.training import WINDOW
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.space import Vector
-
-SMALL_FALL = 1e-3 * WINDOW  # of the criterion within a window, a thousandth per epoch: more would not change much
 
 
 class Solver(Protocol):
@@ -120,9 +116,7 @@ class BatchClassifier(LinearSeparator):
     # The steps of a fit.
 
     def _doubt(self, n: int) -> tuple[str, str]:
-        """More epochs help where the criterion was still falling, and nothing was found yet."""
-        quiet = self.stop_reason_ == "callback" or (self.stop_reason_ == "max_iter" and self._settled_)
-        return self.stop_reason_, "" if quiet else self._advice()
+        return self.stop_reason_, self._advice()
 
     def _fit_data(self, data: Data, watch: Watch, coef_init: Any = None, intercept_init: Any = None) -> None:
         patterns = self._problems(data)
@@ -201,18 +195,9 @@ class BatchClassifier(LinearSeparator):
         self.n_epochs_ = self.n_iter_ = int(max(o.solver.epochs for o in outcomes))
         values = [np.array(o.solver.values) for o in outcomes]
         self.criterion_values_: Any = values[0] if len(values) == 1 else values
-        self._settled_ = all(
-            o.reason != "max_iter" or self._has_settled(o.solver, c)
-            for o, c in zip(outcomes, certificates, strict=True)
-        )
         self._set_ends([self._ended(o.reason, c) for o, c in zip(outcomes, self.certificates_, strict=True)])
         if late is not None:
             raise late
-
-    def _has_settled(self, solver: Any, certificate: Certificate) -> bool:
-        """Would more epochs change little? So it is if the criterion no longer fell, or a vector that separates was
-        made better for some epochs."""
-        return settled(solver.values) or (certificate.separable is True and solver.epochs > WINDOW)
 
     def _set_ends(self, reasons: list[str]) -> None:
         self.converged_: bool = all(r == "converged" for r in reasons)
@@ -223,7 +208,6 @@ class BatchClassifier(LinearSeparator):
         self.n_visits_ = int(sum(m.n_visits_ for m in members))
         self.n_epochs_ = self.n_iter_ = int(max(m.n_epochs_ for m in members))
         self.criterion_values_ = [m.criterion_values_ for m in members]
-        self._settled_ = all(m._settled_ for m in members)
         self._set_ends([m.stop_reason_ for m in members])
 
     def _certificate(self, outcome: Outcome, data: Data, thorough: bool) -> Certificate:
@@ -309,12 +293,6 @@ def _measures(solver: Solver) -> dict[str, Any]:
         "lower": lambda: lower_bound(solver.patterns, solver.a),
         "criterion": solver.values[-1] if solver.values else None,
     }
-
-
-def settled(values: Sequence[float]) -> bool:
-    """Did the criterion ever fall by less than `SMALL_FALL` within a window of epochs?"""
-    ends = values[::WINDOW]
-    return any(after >= (1.0 - SMALL_FALL) * before for before, after in pairwise(ends))
 
 
 def row_values(value: Any, name: str, data: Data, *, positive: bool = True) -> Vector:

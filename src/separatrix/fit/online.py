@@ -44,7 +44,7 @@ from separatrix.space import Vector
 
 ADVICE = (
     'If the data may not be separable, until="accurate" or MaxMargin give a useful answer, and separability(X, y) '
-    "decides whether they are; otherwise scale your features or raise max_iter."
+    "decides whether they are; otherwise scale your features or raise {}."
 )
 
 
@@ -178,14 +178,8 @@ class OnlineClassifier(PartialFitMixin):
             return self._fit(X, y, sample_weight, coef_init=coef_init, intercept_init=intercept_init)
 
     def _doubt(self, n: int) -> tuple[str, str]:
-        """More epochs help where corrections were still becoming fewer; where they were not, or the answer is a mean or
-        the best of all vectors, a warning would tell nothing that ``converged_`` does not."""
-        short = any(r.reason == "max_updates" or (r.reason == "max_iter" and not r.settled) for r in self._records_)
-        return self.stop_reason_, ADVICE if short and not self._needs_no_end() else ""
-
-    def _needs_no_end(self) -> bool:
-        """Is the answer good whenever the fit ends?"""
-        return self.until == "accurate" or bool(getattr(self, "average", False))
+        limit = self.stop_reason_ if self.stop_reason_ in ("max_updates", "max_time") else "max_iter"
+        return self.stop_reason_, ADVICE.format(limit)
 
     def _fit_data(self, data: Data, watch: Watch, coef_init: Any = None, intercept_init: Any = None) -> None:
         if not data.here:
@@ -223,7 +217,6 @@ class OnlineClassifier(PartialFitMixin):
             if reason == "converged":
                 end_half(self, training)
             record.reason = length.reason if reason == "max_iter" else reason
-            record.settled = training.settled
 
         watch.run_each(task, len(patterns), self.n_jobs)
         for record in records:

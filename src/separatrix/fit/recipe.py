@@ -47,6 +47,5 @@ class Record:
     state: State | Any = None
     from_zero: bool = True
     reason: str = ""
-    settled: bool = False  # corrections no longer became fewer
     patience: dict[str, Any] = field(default_factory=dict)
     own: dict[str, Any] = field(default_factory=dict)  # what `Recipe.weight` remembers

@@ -32,6 +32,8 @@ from separatrix.passes.patterns import TINY
 from separatrix.passes.plain_patterns import Patterns, squares_of
 from separatrix.space import Space, Vector, norm, per_length
 
+REQUESTED = ("epochs", "early_stopping", "callback", "interrupted")  # ends that were requested: no limit was reached
+
 
 class Data(NamedTuple):
     """Checked data, without the rows of weight 0. Of rows that live elsewhere only home, classes and size are known."""
@@ -147,14 +149,15 @@ class LinearSeparator(LinearPredictor):
         raise NotImplementedError
 
     def _warn_not_converged(self, n: int) -> None:
-        """``n``: the number of rows that took part."""
-        reason, advice = self._doubt(n)
-        if advice:  # the fifth frame from here is the user's line
-            words = f"{type(self).__name__} ended by {reason} before it converged. {advice}"
-            warnings.warn(words, ConvergenceWarning, stacklevel=6)
+        """Warn about every fit that ended at a limit; ``n``: the number of rows that took part."""
+        if self.stop_reason_ in REQUESTED:
+            return
+        reason, advice = self._doubt(n)  # the fifth frame from here is the user's line
+        words = f"{type(self).__name__} stopped before it converged ({reason}). {advice}"
+        warnings.warn(words, ConvergenceWarning, stacklevel=6)
 
     def _doubt(self, n: int) -> tuple[str, str]:
-        """Why a fit has not converged, and advice; none where there is nothing to say."""
+        """Return why a fit stopped before it converged, and what helps."""
         raise NotImplementedError
 
     # Data and problems.
