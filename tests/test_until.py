@@ -28,6 +28,8 @@ from separatrix import (
 from separatrix.data import from_blocks
 from separatrix.estimators.gradient_descent import LARGEST_HESSIAN
 
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # fits of few epochs
+
 EPOCHS = 7  # fewer than few rows would get
 OWN_MEMORY = ("Pocket", "MarginFuzzyPerceptron", "RecursiveLeastSquares")  # these predict with something else
 MEANS = [case for case in RULES if not case.parameters.get("average") and case.estimator.__name__ not in OWN_MEMORY]
@@ -51,7 +53,6 @@ def mean_of(run, case, epochs, n):
 
 
 @each_mean
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # fewer epochs than it wants
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_mean_of_the_second_half_by_default(case, problem):
     X, y = problem()
