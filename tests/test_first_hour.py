@@ -62,11 +62,11 @@ def test_terms_of_the_output_are_explained(printed):
         text = " ".join(explained(label).values())
         assert len(text) > 30, label
         assert not set("$`\\[{") & set(text), label
-    assert "distance of the nearest row" in told(separatrix("explain", "margin"))
+    assert "distance from the decision boundary to the nearest row" in told(separatrix("explain", "margin"))
     assert "Did you mean" in separatrix("explain", "margn").stderr
     assert len(separatrix("explain").output.splitlines()) > 60
     assert "no hyperplane has a larger margin" in told(separatrix("explain", "no margin above"))
-    assert "squared slacks" in told(separatrix("explain", "criterion"))
+    assert "minimizes" in told(separatrix("explain", "criterion"))
     assert "bias, intercept, threshold weight" in told(separatrix("explain"))
     assert "sum lambda_k x_k" in told(separatrix("explain", "convex hull"))
 

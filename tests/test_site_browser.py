@@ -22,7 +22,7 @@ SAMPLES = [  # one of each kind: words, formulas, wide tables, pictures, code, l
 
 def written():
     """Every page that somebody wrote."""
-    folders = (".", "start", "learn", "reference", "reference/api")
+    folders = (".", "start", "how-to", "learn", "reference", "reference/api")
     return sorted(path for folder in folders for path in (SITE / folder).glob("*.html"))
 
 
