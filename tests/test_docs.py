@@ -81,7 +81,7 @@ def test_every_block_says_its_language():
         "{command-line}",
         "{glossary}",
     }
-    known |= {"{include}", "{grid}"}
+    known |= {"{include}", "{grid}", "{index}"}
     for path in WRITTEN:
         for opening in re.findall(r"^```([^\n`]*)\n.*?^```", path.read_text(), flags=re.S | re.M):
             assert {*opening.split()[:1]} & known, (path.name, opening)
