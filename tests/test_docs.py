@@ -31,7 +31,7 @@ def test_a_rule_of_ones_own_is_a_script(tmp_path):
     script = tmp_path / "halved.py"
     script.write_text(code)
     run = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
-    assert run.stdout.startswith("separable: margin")
+    assert run.stdout.startswith("linearly separable: margin")
 
 
 def test_readme_example():
