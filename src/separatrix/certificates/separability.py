@@ -96,6 +96,8 @@ class Separability:
         >>> answer.separated_rows, answer.infinite
         (array([2, 3]), array([1., 0.]))
         """
+        if self.asked is not None and self.kind in ("complete", "none"):  # all rows, or none of them
+            return np.arange(len(self.asked.codes) if self.kind == "complete" else 0)
         search = self._search
         return None if search is None else search.separated_rows
 
@@ -107,6 +109,8 @@ class Separability:
         separating hyperplanes of both signs exist, as is usual under complete separation. Of more than two classes a
         row per class, against the first class. None if undecided.
         """
+        if self.asked is not None and self.kind == "none":  # no direction of recession
+            return self.asked.zeros()
         separation = self.separation
         return None if separation is None else separation.infinite
 
