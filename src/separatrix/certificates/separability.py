@@ -14,11 +14,11 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
 from separatrix.cancellation import Clock, OutOfTimeError, limited
-from separatrix.certificates.alternative import Alternative, spans_everything
 from separatrix.certificates.certificate import Certificate
 from separatrix.certificates.certify import certify, separates_exactly, upper_bound
 from separatrix.certificates.exact import BROKEN
 from separatrix.certificates.gordan import Gordan, gordan, refuting_pair
+from separatrix.certificates.gordan_exact import Alternative, spans_everything
 from separatrix.certificates.notebook import figures_of
 from separatrix.certificates.quasi_complete import one_sided_columns
 from separatrix.certificates.separated_data import AskedData, names_of
