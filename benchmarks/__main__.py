@@ -35,6 +35,7 @@ GOALS = {
     "epochs": "Perceptron epochs, marginal cost",
     "hard_margin": "Hard margin, dense",
     "separability": "Separability, decided and proved",
+    "separation": "Kinds of separation and infinite coefficients",
     "soft_margin": "Soft margin",
     "hinge": "Soft margin with hinge loss, linear and with a kernel",
     "dropin": "The drop-in classes and scikit-learn's",

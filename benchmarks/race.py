@@ -20,6 +20,7 @@ SHORT = 2.0  # seconds below which a peer is timed in this process, as we are: a
 PACKAGES = (
     "separatrix", "numpy", "scipy", "numba", "scikit-learn", "liblinear-official", "libsvm-official", "vowpalwabbit",
     "skglm", "snapml", "scikit-learn-intelex", "quadprog", "daqp", "piqp", "clarabel", "highspy", "river",
+    "firthmodels",
 )  # fmt: skip
 
 
