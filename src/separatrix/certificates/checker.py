@@ -121,7 +121,9 @@ class _Patterns:
         _need(fits, f"y does not hold {n} labels")
         given = claim.get("sample_weight") if weight is None else _plain(weight)
         self.weight = np.ones(n) if given is None else _vector(given, n, "sample_weight", 0.0)
-        *lengths, self.free, weighted, self.fixed, signs, pair, c = (claim.get(s, absent) for s, absent in DEFAULT.items())
+        *lengths, self.free, weighted, self.fixed, signs, pair, c = (
+            claim.get(s, absent) for s, absent in DEFAULT.items()
+        )
         self.rho, self.delta, self.hinge = _vector(lengths, 3, "rho, delta or hinge", 0.0)
         _need(not (self.hinge and self.delta), "slack is either plain or squared")
         switches = {type(self.free), type(weighted), type(self.fixed)}
@@ -209,7 +211,7 @@ class _Patterns:
     def _near(self, name: str, sign: int = 1) -> tuple[np.ndarray, Any, Fraction, np.ndarray, np.ndarray]:
         """Patterns, a vector of the claim or none, and what `sums` says in floats after the unit in which it does."""
         patterns = self.all[:: 1 if name else self.rivals]
-        a = sign * _vector(self.claim.get(name), self.width, name) if name else None
+        a: Any = sign * _vector(self.claim.get(name), self.width, name) if name else None
         if name in ("direction", "weak"):
             kept = np.where(self.sign == 1, sign * a >= 0, (self.sign == 0) | (sign * a <= 0))
             _need(kept.all(), f"{name} does not have the signs")

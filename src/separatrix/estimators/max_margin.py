@@ -161,13 +161,8 @@ class MaxMargin(MarginClassifier):
         "multi_class": [one_of("ovr", "ovo", "joint")],
     }
 
-    _takes_homes = True
+    _takes_homes = _leaves_columns_out = True
     _not_saved = ("support_vectors_",)  # rows of the data, of which a soft margin may need most
-
-    @property
-    def _leaves_columns_out(self) -> bool:
-        """Signs are those of all columns."""
-        return self.positive is False
 
     def _space(self) -> Space:
         space = super()._space()

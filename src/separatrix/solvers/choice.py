@@ -9,8 +9,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from separatrix.solvers import active_set, coordinate_descent, crammer_singer, engine, sample_newton, sift
-from separatrix.solvers import sign_constraints
+from separatrix.solvers import (
+    active_set,
+    coordinate_descent,
+    crammer_singer,
+    engine,
+    sample_newton,
+    sift,
+    sign_constraints,
+)
 from separatrix.solvers.hinge_problem import HingeProblem
 from separatrix.solvers.newton_steps import LARGEST_MATRIX
 from separatrix.solvers.problem import Problem

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+import scipy.linalg as la
 from numpy.typing import NDArray
 
 from separatrix.solvers.engine import FOUND, MOVED, STUCK, Engine
@@ -19,6 +20,7 @@ from separatrix.solvers.problem import Problem
 from separatrix.space import Space, Vector, symmetric
 
 MODEL_STEPS, SHORTENINGS = 20, 30  # of the minimum of a model, and of each of them, at most
+ROUNDED = 1e-13  # of the largest coefficient, is 0: what is left after steps to 0 would stop projected steps
 Mask = NDArray[np.bool_]
 
 
@@ -33,6 +35,9 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
 class SignedEngine(Engine):
     """The engine with its vector in the cone of the space."""
 
+    def _first_sigma(self, alpha: Vector | None) -> float:
+        return 0.0 if self.diagonal[0] > 0.0 else self.scale
+
     def _gradient(self) -> Vector:
         gradient = super()._gradient()
         return np.where(held_columns(self.problem.patterns.space, self.a, gradient), 0.0, gradient)
@@ -46,6 +51,8 @@ class SignedEngine(Engine):
         change = problem.margins(step)
         t = min(self._line_search(step, change), _room(space, self.a, step))
         following = space.project(self.a + t * step)
+        small = np.abs(following) <= ROUNDED * np.abs(following[:-1]).max(initial=0.0)
+        following[small & (space.column_signs() != 0)] = 0.0
         if not t > 0 or np.array_equal(following, self.a):
             return STUCK
         self.a, self.m = following, self.m + t * change
@@ -86,6 +93,8 @@ class SignedEngine(Engine):
         F = np.flatnonzero(face)
 
         def newton(free: Mask, gradient: Vector) -> Vector:
+            if 0 < len(F) <= LARGEST_MATRIX:
+                return _step_by_rows(problem, F, self.s[F], free, gradient)
             return conjugate_gradients(problem, F, self.s[F], self.penalty, gradient, free=free)[0]
 
         def product(p: Vector) -> Vector:
@@ -93,6 +102,26 @@ class SignedEngine(Engine):
             return self.penalty * p + problem.patterns.curvature_product(F, self.s[F], p)
 
         return Model(newton, product)
+
+
+def _step_by_rows(problem: Problem, F: np.ndarray, s: Vector, free: Mask, gradient: Vector) -> Vector:
+    """Return the step by the matrix of rows, as `newton_steps` describes it; the rows without their fixed columns."""
+    patterns, columns = problem.patterns, free.copy()
+    columns[-1] &= not problem.free
+    Y = patterns.sparse_patterns(F) if patterns.sparse else patterns.dense_rows(F)
+    Y = Y[:, np.flatnonzero(columns)]
+    K = Y @ Y.T
+    K = K.toarray() if patterns.sparse else K
+    K[np.diag_indices_from(K)] += 1.0 / s
+    problem.passes += 2.0 * len(F) / patterns.n
+    ends = patterns.space.rho * patterns.labels[F]
+    q, z = la.solve(K, np.column_stack([-(Y @ gradient[columns]), ends]), assume_a="pos", check_finite=False).T
+    step = np.zeros_like(gradient)
+    if problem.free:
+        step[-1] = -(gradient[-1] + float(ends @ q)) / float(ends @ z)
+        q = q + step[-1] * z
+    step[columns] = -gradient[columns] - Y.T @ q
+    return step
 
 
 class Model(NamedTuple):
@@ -155,4 +184,3 @@ def _room(space: Space, a: Vector, step: Vector) -> float:
     """Return the largest t with a + t step in the cone."""
     leaving = space.column_signs() * step < 0.0
     return float((-a[leaving] / step[leaving]).min(initial=np.inf))
-
