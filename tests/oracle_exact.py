@@ -65,7 +65,8 @@ class Meaning:
 
     def margins(self, name):
         a = vector(self.claim[name], self.width)
-        if name != "slack_vector" and any((s == "+" and v < 0) or (s == "-" and v > 0) for s, v in zip(self.signs, a)):
+        signed = zip(self.signs, a, strict=False)  # the bias has no sign
+        if name != "slack_vector" and any((s == "+" and v < 0) or (s == "-" and v > 0) for s, v in signed):
             raise ValueError(a)
         return a, {p: sum(v * w for v, w in zip(y, a, strict=True)) for p, y in self.y.items()}
 

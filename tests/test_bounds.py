@@ -41,7 +41,7 @@ from separatrix.bounds import best_freund_schapire
 from separatrix.certificates.theorems import Setting, theorem_of
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.rules import BallseptronRule, MargitronRule, WeightShrinkingRule
-from separatrix.rules.fuzzy import fuzzy_weights, membership
+from separatrix.rules.perceptrons import fuzzy_weights, membership
 from separatrix.space import Space
 from separatrix.theory import objective, soft_measures
 

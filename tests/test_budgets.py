@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from cases import overlapping
 
 from separatrix import KernelPerceptron, Perceptron, bounds, load, save
-from separatrix.rules.forgetron import SHARE, removal_cost, shrinking
+from separatrix.online.budgets import SHARE, removal_cost, shrinking
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from cases import clouds, weights
 
 from separatrix import PassiveAggressive, Perceptron, bounds
-from separatrix.rules.mira import steps
+from separatrix.rules.aggressive import steps
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -21,7 +21,7 @@ from separatrix import (
     Relaxation,
     bounds,
 )
-from separatrix.rules.fuzzy import membership
+from separatrix.rules.perceptrons import membership
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

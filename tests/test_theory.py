@@ -9,17 +9,20 @@ from fits import assert_theorem
 
 from separatrix import DynamicMargin, MarginPerceptron, MaxMargin, Perceptron, PerceptronLike, bounds
 from separatrix.certificates.theorems import Setting, theorem_of
-from separatrix.rules.alma import AlmaRule
-from separatrix.rules.ballseptron import BallseptronRule
 from separatrix.rules.base import rule as attributes
-from separatrix.rules.cramma import CrammaRule
-from separatrix.rules.dynamic_margin import DynamicMarginRule
-from separatrix.rules.fixed_margin import FixedMarginSearchRule, search_stages
-from separatrix.rules.margitron import MargitronRule
-from separatrix.rules.micra import MicraRule
-from separatrix.rules.p_norm import AlmaPRule, PNormRule
-from separatrix.rules.perceptron import PerceptronRule
-from separatrix.rules.weight_shrinking import WeightShrinkingRule
+from separatrix.rules.margins import (
+    AlmaRule,
+    BallseptronRule,
+    CrammaRule,
+    DynamicMarginRule,
+    FixedMarginSearchRule,
+    MargitronRule,
+    MicraRule,
+    WeightShrinkingRule,
+    search_stages,
+)
+from separatrix.rules.multiplicative import AlmaPRule, PNormRule
+from separatrix.rules.perceptrons import PerceptronRule
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -31,7 +31,14 @@ from numba import njit
 from separatrix.rules.base import UNWRAPPED, digest
 
 # A kernel may inline functions of these rooms, and constants: an edit of any file in them compiles all kernels anew.
-INLINED = ("online/loops", "solvers/loops", "passes/compiled.py", "data/access.py", "rules/base.py", "rules/mira.py")
+INLINED = (
+    "online/loops",
+    "solvers/loops",
+    "passes/compiled.py",
+    "data/access.py",
+    "rules/base.py",
+    "rules/aggressive.py",
+)
 CHECKSUM = 32  # bytes of SHA-256 at the head of a file
 
 

@@ -4,7 +4,7 @@ import math
 from typing import NamedTuple
 
 from separatrix.bounds.mistakes import bisect
-from separatrix.rules.fixed_margin import search_stages
+from separatrix.rules.margins import search_stages
 
 
 class CrammaBound(NamedTuple):

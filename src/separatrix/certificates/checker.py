@@ -7,8 +7,8 @@ Row k and its label give the pattern y_k = l_k (x_k, rho); l is +1 for the large
 categories in order, row k of category i against its r-th rival j is the pattern k (c - 1) + r: (x_k, rho) in block i,
 its negative in block j. |a| leaves the last entry out if the bias is free. A certificate is a JSON object of
     rho (1 if absent), delta (0), free, weighted (false), n_classes (2), class_pair (two labels: only their rows count)
-    signs           for each column of X "+" (w_j >= 0), "-" (w_j <= 0) or "0": the claims are about vectors a with these
-                    signs, and direction and weak have them. Then P, the nearest vector with these signs, is applied to
+    signs           for each column of X "+" (w_j >= 0), "-" (w_j <= 0) or "0": claims are about vectors a with these
+                    signs; direction and weak have them. Then P, the nearest vector with these signs, is applied to
                     sum alpha_k y_k in upper (a.y <= |P y|), and separable false holds if it combines to a v with
                     a.v <= 0 for all these vectors (Farkas). Two classes only
     sample_weight   rows of weight 0 take no part. With delta > 0 each pattern has a dimension of its own, of the size

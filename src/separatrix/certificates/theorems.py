@@ -6,25 +6,23 @@ from functools import singledispatch
 from typing import Any, NamedTuple
 
 from separatrix import bounds
-from separatrix.rules.alma import AlmaRule
-from separatrix.rules.arow import ArowRule
-from separatrix.rules.ballseptron import BallseptronRule
-from separatrix.rules.cramma import CrammaRule
-from separatrix.rules.dynamic_margin import DynamicMarginRule
-from separatrix.rules.fixed_margin import FixedMarginRule, FixedMarginSearchRule
-from separatrix.rules.fuzzy import FuzzyRule
-from separatrix.rules.greedy import GreedyRule
-from separatrix.rules.margin_fuzzy import MarginFuzzyRule
-from separatrix.rules.margin_perceptron import IncrementalMarginRule, MarginPerceptronRule
-from separatrix.rules.margitron import MargitronRule
-from separatrix.rules.micra import MicraRule
-from separatrix.rules.p_norm import AlmaPRule, PNormRule, p_norm_radius
-from separatrix.rules.passive_aggressive import PassiveAggressiveRule
-from separatrix.rules.perceptron import PerceptronRule
-from separatrix.rules.relaxation import RelaxationRule
-from separatrix.rules.romma import RommaRule
-from separatrix.rules.weight_shrinking import WeightShrinkingRule
-from separatrix.rules.winnow import WinnowRule
+from separatrix.rules.aggressive import PassiveAggressiveRule, RelaxationRule, RommaRule
+from separatrix.rules.confidence import ArowRule
+from separatrix.rules.margins import (
+    AlmaRule,
+    BallseptronRule,
+    CrammaRule,
+    DynamicMarginRule,
+    FixedMarginRule,
+    FixedMarginSearchRule,
+    IncrementalMarginRule,
+    MarginPerceptronRule,
+    MargitronRule,
+    MicraRule,
+    WeightShrinkingRule,
+)
+from separatrix.rules.multiplicative import AlmaPRule, PNormRule, WinnowRule, p_norm_radius
+from separatrix.rules.perceptrons import FuzzyRule, GreedyRule, MarginFuzzyRule, PerceptronRule
 
 
 class Theorem(NamedTuple):

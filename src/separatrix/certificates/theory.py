@@ -8,7 +8,7 @@ import numpy as np
 
 from separatrix import bounds
 from separatrix.certificates.theorems import Setting, Theorem, theorem_of
-from separatrix.rules.perceptron import PerceptronRule
+from separatrix.rules.perceptrons import PerceptronRule
 
 ONE_PASS = "Freund-Schapire"
 

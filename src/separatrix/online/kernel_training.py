@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.online.budgets import POLICIES
+from separatrix.online.budgets import POLICIES, Span
 from separatrix.online.loops import kernel
 from separatrix.online.loops.additive import LACKING
 from separatrix.online.loops.dual_form import InnerProducts
@@ -15,7 +15,6 @@ from separatrix.online.training import Training
 from separatrix.passes.gram_rows import GramRows
 from separatrix.passes.kernel_patterns import KernelPatterns
 from separatrix.rules.base import attribute
-from separatrix.rules.projectron import Span
 
 
 class KernelTraining(Training):

@@ -18,7 +18,7 @@ INSIDE = {
     "separatrix.fit.Record": "separatrix.fit.recipe",
     "separatrix.patterns.Kernel": "separatrix.passes.kernel_functions",
     "separatrix.state.Covariance": "separatrix.online.loops.confidence_loop",
-    "separatrix.state.Ledger": "separatrix.online.loops.budget_ledger",
+    "separatrix.state.Ledger": "separatrix.online.budgets",
     "separatrix.state.Margins": "separatrix.online.loops.greedy_loop",
     "separatrix.state.Mean": "separatrix.online.loops.averaging",
     "separatrix.state.Nothing": "separatrix.online.loops.averaging",

@@ -45,8 +45,8 @@ def check(
     """
     from separatrix.app.cli.progress import Progress
     from separatrix.app.report.summary import separability_dict, separability_rows
-    from separatrix.app.workflows.asked import Options
     from separatrix.app.workflows.checking import check as run
+    from separatrix.app.workflows.options import Options
 
     asked = Options(scale=bool(scale), encode=encode, impute=impute, max_time=max_time, strict=strict)
     reading = options.reading(

@@ -21,8 +21,8 @@ from separatrix.online.loops.state import (
     next_row,
 )
 from separatrix.online.loops.update import correct
+from separatrix.rules.aggressive import steps
 from separatrix.rules.base import Scalars, violates
-from separatrix.rules.mira import steps
 
 UNBOUNDED = 2**62
 

@@ -13,7 +13,7 @@ from separatrix.estimators.perceptrons import Perceptron
 from separatrix.reproductions.dhs.data import pair, patterns
 from separatrix.reproductions.outcome import Figure, Report, Table
 from separatrix.reproductions.plane import normal, window
-from separatrix.rules.perceptron import PerceptronRule
+from separatrix.rules.perceptrons import PerceptronRule
 
 
 def problem_2(report: Report) -> None:

@@ -1,12 +1,14 @@
-"""LMS, the Widrow-Hoff rule (DHS alg. 10, eq. 61)."""
+"""Steps down a loss, one row at a time: LMS, recursive least squares, the hinge loss with a penalty."""
 
 import math
 from typing import NamedTuple
 
 import numpy as np
 
+from separatrix.rules.aggressive import repeated
 from separatrix.rules.base import rule, weighted_gain
-from separatrix.rules.relaxation import repeated
+
+# LMS, the Widrow-Hoff rule (DHS alg. 10, eq. 61).
 
 
 @rule(additive=False)
@@ -77,3 +79,42 @@ class TargetLmsRule(NamedTuple):
 
     def negligible(self, m, s):
         return abs(weighted_gain(self, m, s)) * math.sqrt(s.yy) <= self.tol * math.sqrt(s.norm2)
+
+
+# Recursive least squares (DHS eqs. 71-73).
+
+
+@rule(additive=False, loop="least_squares")
+class RlsRule(NamedTuple):
+    """Always: ``R <- (R^-1 + c y y^t)^-1``, ``a += c R (1 - a.y) y``. R_1 = I/ridge gives the ridge solution."""
+
+    ridge: float
+
+
+# Stochastic gradient steps on the hinge loss with a penalty: Pegasos and NORMA.
+
+
+class ShrinkingHingeRule(NamedTuple):
+    """Always: ``a <- (1 - eta_k penalty) a``, and ``a += eta_k y`` where ``a.y < margin``; eta_k = eta k^-power.
+
+    k counts presentations. A step descends penalty/2 |a|^2 + max(0, margin - a.y). Pegasos (Shalev-Shwartz, Singer,
+    Srebro & Cotter 2011, fig. 1 without the projection): eta = 1/penalty, power = 1, margin = 1. NORMA (Kivinen,
+    Smola & Williamson 2004): a rate of its own, power = 1/2 or 0.
+    """
+
+    penalty: float
+    eta: float
+    power: float
+    margin: float
+
+    def violates(self, m, s):
+        return True
+
+    def keep(self, m, s):
+        return max(0.0, 1.0 - self.eta * s.visit**-self.power * self.penalty)
+
+    def gain(self, m, s):
+        return self.eta * s.visit**-self.power if m < self.margin else 0.0
+
+    def negligible(self, m, s):
+        return m >= self.margin
