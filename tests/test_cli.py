@@ -200,7 +200,7 @@ def test_show_and_verify(tmp_path, line):
     model, other = tmp_path / "line.sx", tmp_path / "other.csv"
     assert run("fit", line, "-t", "label", "--C", "inf", "--save", model).exit_code == 0
     shown = run("show", model)
-    for words in ("MaxMargin", "C_=inf", "no margin above", "line.csv", "sha256", "numpy"):
+    for words in ("MaxMargin", "C_=inf", "proven upper bound", "line.csv", "sha256", "numpy"):
         assert words in shown.output
     told = json.loads(run("show", model, "--json").stdout)
     assert told["provenance"]["data"]["rows"] == 10

@@ -121,10 +121,10 @@ class Space(NamedTuple):
         return self.length(self.project(combination))
 
     def describe(self) -> str:
-        bias = "unpenalised bias" if self.free else (f"rho = {self.rho:g}" if self.rho else "no bias")
+        bias = "unpenalized intercept" if self.free else (f"rho = {self.rho:g}" if self.rho else "no intercept")
         bias += ", sign constraints" if self.signs else ""
         if self.hinge:
-            return f"{bias}, hinge loss at C = {self.hinge:g}"
+            return f"{bias}, hinge loss, C = {self.hinge:g}"
         return f"{bias}, Delta = {self.delta:g}" if self.delta else bias
 
 
