@@ -124,6 +124,7 @@ class Certificate:
         claim["upper"] = None if self.upper == np.inf else self.upper
         claim["class_pair"] = None if self.class_pair is None else list(self.class_pair)
         claim.update(self.space._asdict())
+        claim["signs"] = self.space.signs or None
         return {name: _plain(value) for name, value in claim.items() if value is not None}
 
     @default_errstate()
@@ -170,7 +171,11 @@ class Certificate:
                 "checker.py decides."
             )
         claim = {name: value for name, value in claim.items() if value is not None or name in Space._fields}
-        space = Space(**{name: _number(claim[name], name) for name in Space._fields if name in claim})
+        signs = claim.pop("signs", "")
+        if type(signs) is not str:
+            raise DataError("signs of a certificate is a text.")
+        numbers = {name: _number(claim[name], name) for name in Space._fields if name in claim}
+        space = Space(**numbers, signs=signs)
         arrays: dict[str, Any] = {name: _array(claim[name], name) for name in ARRAYS if name in claim}
         rest: dict[str, Any] = {name: _number(claim.get(name), name) for name in ("lower", "separable", "radius")}
         between, n_classes = claim.get("class_pair"), claim.get("n_classes", 2)
