@@ -162,7 +162,7 @@ class Certificate:
         except DataError:
             raise
         except (TypeError, ValueError, RecursionError) as error:
-            raise DataError(f"This is not the JSON form of a certificate: {str(error)[:200]}.") from error
+            raise DataError(f"Invalid certificate JSON: {str(error)[:200]}.") from error
         single = {"lower", "upper", "radius", "separable", "n_classes", "class_pair"}
         known = {*single, *ARRAYS, *Space._fields, "alpha_exact"}
         if not isinstance(claim, dict) or not set(claim) <= known:
@@ -180,7 +180,7 @@ class Certificate:
         rest: dict[str, Any] = {name: _number(claim.get(name), name) for name in ("lower", "separable", "radius")}
         between, n_classes = claim.get("class_pair"), claim.get("n_classes", 2)
         if type(n_classes) is not int or (between is not None and (type(between) is not list or len(between) != 2)):
-            raise DataError("n_classes of a certificate is a number, class_pair a list of two labels.")
+            raise DataError("Invalid certificate: n_classes must be a number, class_pair a list of two labels.")
         upper: Any = _number(claim.get("upper", np.inf), "upper")
         pair = None if between is None else tuple(between)
         return cls(space=space, upper=upper, class_pair=pair, n_classes=n_classes, **rest, **arrays)
@@ -225,10 +225,10 @@ ARRAYS = {
 
 def _array(values: Any, name: str) -> np.ndarray:
     if type(values) is not list:
-        raise DataError(f"{name} of a certificate is a list.")
+        raise DataError(f"Invalid certificate: field {name!r} must be a list.")
     whole = name == "alpha_index"
     if whole and not all(type(v) is int and 0 <= v < 2**63 for v in values):
-        raise DataError(f"{name} of a certificate holds numbers of patterns.")
+        raise DataError(f"Invalid certificate: field {name!r} must hold row numbers.")
     return np.array(values if whole else [_number(v, name, "") for v in values], dtype=ARRAYS[name])
 
 
@@ -241,14 +241,14 @@ def _number(value: Any, name: str, switches: str = "free weighted fixed_length s
     else:
         fine = type(value) in (int, float) and (value == np.inf or (abs(value) <= MAX and float(value) == value))
     if not fine:
-        raise DataError(f"{name} of a certificate is what it cannot be, or a number that float64 cannot hold.")
+        raise DataError(f"Invalid certificate: field {name!r} must be a finite number of the right sign.")
     return value if type(value) is bool else float(value)
 
 
 def _fields_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Of a field that stands twice, one reader takes the first and another the last."""
     if len({name for name, _ in pairs}) < len(pairs):
-        raise DataError("This is not the JSON form of a certificate: a field stands twice in it.")
+        raise DataError("Invalid certificate JSON: a field occurs twice.")
     return dict(pairs)
 
 
