@@ -146,9 +146,9 @@ def test_wrong_command_lines_get_a_sentence(arguments):
         (["fit", "--algorithm", "Perzeptron"], "Did you mean Perceptron"),
         (["fit", "--algorithm", "Perceptron", "--set", "margn=1"], "Did you mean margin?"),
         (["fit", "--algorithm", "Perceptron", "--set", "margin=-1"], "margin"),
-        (["fit", "--report", "report.doc"], "ends with .html, .md or .json"),
+        (["fit", "--report", "report.doc"], "Use .html, .md or .json"),
         (["fit", "--plot", "boundary.bmp"], "ends with .png"),
-        (["fit", "--export", "r.pmml"], r"ends with .onnx, .c or .json"),
+        (["fit", "--export", "r.pmml"], r"Use .onnx, .c or .json"),
         (["fit", "--algorithm", "Perceptron", "--set", "n_iter=5"], "Did you mean max_iter?"),
         (["show", "nothing.sx"], "There is no file nothing.sx"),
     ],
@@ -226,7 +226,7 @@ def test_show_and_verify(tmp_path, line):
     model, other = tmp_path / "line.sx", tmp_path / "other.csv"
     assert run("fit", line, "-t", "label", "--C", "inf", "--save", model).exit_code == 0
     shown = run("show", model)
-    for words in ("MaxMargin", "C_=inf", "no margin above", "line.csv", "sha256", "numpy"):
+    for words in ("MaxMargin", "C_=inf", "proven upper bound", "line.csv", "sha256", "numpy"):
         assert words in shown.output
     told = json.loads(run("show", model, "--json").stdout)
     assert told["provenance"]["data"]["rows"] == 10

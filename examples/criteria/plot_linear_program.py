@@ -6,8 +6,8 @@ You learn what a linear program finds where nothing separates: the smallest tota
 margin.
 
 The simplex method, or any other solver of linear programs, minimises the sum of the slacks *tau*, the Perceptron
-criterion. The soft maximum margin weighs squared slack against the width of the band. Both give each pattern a slack;
-the program leaves most at zero and a few large, the squared slack spreads it. Where a line separates, the sum is
+criterion. The soft maximum margin weighs the squared hinge loss against the width of the band. Both give each row a
+slack; the program leaves most at zero and a few large, the squared hinge loss spreads it. Where a line separates, the sum is
 zero, and the program is a test.
 """
 
