@@ -18,9 +18,10 @@ from numpy.typing import ArrayLike
 
 from separatrix.cancellation import Clock, StoppedError, limited
 from separatrix.certificates.cone_search import ConeSearch
+from separatrix.certificates.decision import decide
 from separatrix.certificates.error_tree import BrokenTreeError, ErrorTree, integer_weights
 from separatrix.certificates.packing import Packing, PackingSearch, Witness
-from separatrix.certificates.separability import check_switch, check_table, decide
+from separatrix.certificates.separability import check_switch, check_table
 from separatrix.certificates.witness import dense, integer_columns
 from separatrix.data.memory import MemoryRows
 from separatrix.errors import DataError

@@ -17,10 +17,11 @@ from numpy.typing import ArrayLike
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from separatrix.cancellation import Clock, OutOfTimeError, StoppedError, limited
+from separatrix.certificates.decision import decide
 from separatrix.certificates.fewest_errors import strict_sides
 from separatrix.certificates.hitting import NoTreeError, hitting_tree, proved_by
 from separatrix.certificates.negative_margin import two_classes
-from separatrix.certificates.separability import check_switch, decide
+from separatrix.certificates.separability import check_switch
 from separatrix.certificates.witness import combined
 from separatrix.data.memory import MemoryRows
 from separatrix.errors import DataError, NotSeparableError

@@ -15,7 +15,8 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 from separatrix.cancellation import Clock, OutOfTimeError
-from separatrix.certificates.separability import Separability, decide
+from separatrix.certificates.decision import decide
+from separatrix.certificates.separability_answer import Separability
 from separatrix.certificates.witness import combined
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.space import Vector
