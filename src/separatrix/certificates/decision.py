@@ -94,7 +94,7 @@ class Question:
         if not np.isfinite(patterns.radius2) and not affordable:
             row = patterns.shape.bad * patterns.rows_in_all // patterns.n
             raise DataError(
-                f"Row {row} is not finite, or its squared norm overflows float64. Mend it, or scale your features."
+                f"Row {row} is not finite, or its squared norm overflows float64. Fix it, or standardize the features."
             )
         best, pair = _Best(patterns), cache(lambda rows: refuting_pair(patterns, rows, self.clock))
         try:

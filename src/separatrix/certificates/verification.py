@@ -131,6 +131,7 @@ def _data(
         raise DataError(f"X has shape {X.shape} and y has {len(y)} labels: they do not belong together.")
     weight = _weights(claim.sample_weight if sample_weight is None else sample_weight, len(y))
     vectors = claim.n_classes if claim.n_classes > 2 else 1
+    _check_signs(claim, X.shape[1])
     if claim.direction is not None and claim.kernel is None and np.size(claim.direction) != vectors * (X.shape[1] + 1):
         about = np.size(claim.direction) // vectors - 1
         raise DataError(f"The certificate is about {about} features, X has {X.shape[1]}.")
@@ -143,6 +144,11 @@ def _data(
     elif len(classes := np.unique(y[kept])) != claim.n_classes:
         raise DataError(f"The certificate is about {claim.n_classes} classes, y has {len(classes)}.")
     return X, y, None if weight is None else weight[kept], kept
+
+
+def _check_signs(claim: Certificate, columns: int) -> None:
+    if claim.space.signs and len(claim.space.signs) != columns:
+        raise DataError(f"The certificate is about {len(claim.space.signs)} features, X has {columns}.")
 
 
 def _weights(given: Any, n: int) -> Vector | None:
@@ -174,6 +180,7 @@ def _wrong_numbers(claim: Certificate) -> str:
     if claim.kernel is not None:
         numbers |= {name: getattr(claim.kernel, name, "none") for name in ("gamma", "degree", "coef0")}
     switches = {name: numbers.pop(name) for name in ("free", "weighted", "fixed_length")}
+    del numbers["signs"]
     switches["separable"] = claim.separable
     for name, value in numbers.items():
         if not _is_number(value) and (value is not None or name in claim.space._fields):
@@ -197,6 +204,10 @@ def _wrong_vectors(claim: Certificate) -> str:
 
 def _wrong_space(claim: Certificate) -> str:
     space, pair = claim.space, claim.class_pair
+    if not (isinstance(space.signs, str) and {*space.signs} <= {*"+-0"}):
+        return "signs are not made of + - 0"
+    if space.signs and (claim.n_classes > 2 or claim.kernel is not None):
+        return "signs are of two classes, without a kernel"
     if min(space.rho, space.delta, space.hinge) < 0 or (space.hinge and space.delta):
         return "rho, delta or hinge is negative, or slack is both plain and squared"
     if type(claim.n_classes) is not int or claim.n_classes < 2:
@@ -276,8 +287,9 @@ def _verify_elsewhere(claim: Certificate, home: RowSource) -> Verification:
             f"The certificate is about {claim.n_classes} classes, the rows have {len(home.classes)} classes."
         )
     if claim.sample_weight is not None:
-        raise DataError("Rows that live elsewhere hold their weights: a certificate with its own is about other rows.")
+        raise DataError("The row source contains the weights: verify(X) without sample_weight.")
     vectors = claim.n_classes if claim.n_classes > 2 else 1
+    _check_signs(claim, home.width)
     for vector in (claim.direction, claim.slack_vector):
         if vector is not None and np.size(vector) != vectors * (home.width + 1):
             about = np.size(vector) // vectors - 1

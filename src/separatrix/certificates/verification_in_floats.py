@@ -18,6 +18,7 @@ from separatrix.passes.kernel_patterns import KernelPatterns
 from separatrix.space import Vector
 
 SEARCH = 20.0  # seconds in which exact multipliers are looked for
+ROUNDED = 1e-10  # of the sizes of its terms, a sum is more than rounding errors
 TOO_SMALL, TOO_LARGE = 1e-100, 1e100  # between them error bounds of floating point hold: no square is lost
 
 Outcome = tuple[bool | None, str]  # None: not decided; and why
@@ -25,14 +26,25 @@ Outcome = tuple[bool | None, str]  # None: not decided; and why
 
 def weights_that_vanish(patterns: Any, places: np.ndarray, alpha: Vector, clock: Clock) -> list[int] | None:
     """Integers >= 0 with which these patterns combine to 0; ``alpha``: what a claim lists. None if none were found."""
+    V, columns = patterns.narrow_rows(places)
+    if patterns.space.signs:
+        V = _tight_columns(V, patterns.space.column_signs()[columns], alpha)
     listed = alpha.shape == places.shape and bool(np.all((alpha > 0) & (alpha < np.inf)))
     with np.errstate(all="ignore"):
-        weight = vanishing_weights(patterns.narrow_rows(places)[0], alpha if listed else np.ones(len(places)), clock)
+        weight = vanishing_weights(V, alpha if listed else np.ones(len(places)), clock)
         few = gordan(patterns, places, alpha, clock) if weight is None and listed else None
     if few is None:
         return weight
     known = dict(zip(few.rows.tolist(), few.exact, strict=True))
     return [known.get(k, 0) for k in places.tolist()]
+
+
+def _tight_columns(V: np.ndarray, signs: np.ndarray, alpha: Vector) -> np.ndarray:
+    """Return the columns in which the combination has to vanish: in the others it has the sign that proves as much."""
+    if alpha.shape != V.shape[:1]:
+        return V
+    left = alpha @ V
+    return V[:, ~(signs * left < -ROUNDED * (np.abs(alpha) @ np.abs(V)))]
 
 
 def verify_in_floats(

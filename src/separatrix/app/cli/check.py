@@ -82,7 +82,7 @@ def check(
                 rows.append(("fewest errors", f"{found.errors}{which}{margin}"))
         elif answer.certificate is not None and answer.separable:
             what = "linear machine" if answer.one_vs_rest else "hyperplane"
-            rows.append(("proof", f"the {what} itself: whatever rounding does, it has every row on its side"))
+            rows.append(("proof", f"the {what} itself, checked against every row with bounds on rounding errors"))
         terminal.print_rows(terminal.console(), None, rows)
         for note in found.notes:
             terminal.say(f"note: {note}")

@@ -120,7 +120,7 @@ def _numbers(fit: Fit) -> str:
         and certificate.upper < np.inf
         and not np.isnan(certificate.gap)
     ):
-        told.append(("certified gap of the model", f"{max(certificate.gap, 0.0):.0e}"))
+        told.append(("optimality gap", f"{max(certificate.gap, 0.0):.0e}"))
     told.append(
         (
             "proof of the model",

@@ -280,7 +280,7 @@ def answers_dict(answers: Answers) -> dict[str, Any]:
 def verdict_of(answer: Separability) -> str:
     """The verdict without the distance of a hyperplane that only decided it: the largest margin is another's."""
     if answer.separable and answer.hyperplane is not None and not answer.one_vs_rest:
-        return "Separable: a hyperplane has every row on its side."
+        return "Linearly separable: a hyperplane classifies every row correctly."
     return str(answer)
 
 
@@ -308,16 +308,15 @@ def margin_rows(separator: Any, unit: str = "units of the prepared columns") -> 
     rows = []
     if is_soft(certificate):
         if gap:
-            words = "no other weights make the criterion of this soft margin smaller by more than this share"
-            rows.append(("certified gap of the model", f"{gap}: {words}"))
+            rows.append(("optimality gap", f"{gap} (relative duality gap of the soft margin)"))
     elif certificate.lower is not None and certificate.lower <= 0:
-        rows.append(("margin reached", "none: some rows are on the wrong side"))
+        rows.append(("margin achieved", "none: some rows are misclassified"))
     else:
         if certificate.lower is not None:
-            rows.append(("margin reached", f"{certificate.lower:.9g}{_measured(separator)}"))
-        rows.append(("no margin above", f"{certificate.upper:.9g}" if bounded else "nothing bounds it"))
+            rows.append(("margin achieved", f"{certificate.lower:.9g}{_measured(separator)}"))
+        rows.append(("proven upper bound", f"{certificate.upper:.9g}" if bounded else "none"))
         if gap:
-            rows.append(("certified gap of the model", gap))
+            rows.append(("optimality gap", gap))
         distance = getattr(separator, "geometric_margin_", math.nan)
         if distance > 0:
             rows.append(("nearest row", f"{distance_in_words(distance, unit)} from the boundary"))
@@ -325,13 +324,13 @@ def margin_rows(separator: Any, unit: str = "units of the prepared columns") -> 
 
 
 def is_soft(certificate: Any) -> bool:
-    """Whether it is about a criterion that prices slack, whose "margin" is none of a hyperplane among the rows."""
+    """Return whether the certificate is about the objective of a soft margin."""
     return bool(certificate.space.delta or certificate.space.hinge)
 
 
 def support_rows(separator: Any) -> list[tuple[str, str]]:
     count = support_count(separator)
-    return [] if count is None else [("support vectors", f"{count:,} rows decide where the boundary is")]
+    return [] if count is None else [("support vectors", f"{count:,} rows")]
 
 
 def _measured(separator: Any) -> str:
@@ -353,13 +352,13 @@ def claims_in_words(certificate: Any, verification: Verification) -> str:
     claims = {claim.split(" (")[0] for claim in verification.checked}
     bounds = {"lower", "upper"} <= claims and math.isfinite(certificate.upper)
     if is_soft(certificate):
-        told = ["the criterion of this soft margin"] if bounds else []
-        told = [f"{words} is {certificate.value:.6g}, and none is below {certificate.bound:.6g}" for words in told]
+        told = ["the objective of this soft margin"] if bounds else []
+        told = [f"{words} is {certificate.value:.6g}, proven lower bound {certificate.bound:.6g}" for words in told]
     else:
-        told = [f"margin reached {certificate.lower:.9g}"] if "lower" in claims else []
-        told += [f"no margin above {certificate.upper:.9g}"] if bounds else []
+        told = [f"margin achieved {certificate.lower:.9g}"] if "lower" in claims else []
+        told += [f"proven upper bound {certificate.upper:.9g}"] if bounds else []
     if "separable" in claims:
-        told.append("every row is on its side" if certificate.separable else "no hyperplane has every row on its side")
+        told.append("linearly separable" if certificate.separable else "not linearly separable")
     return ". ".join(["holds" + (f": {'; '.join(told)}" if told else ""), *verification.notes])
 
 
