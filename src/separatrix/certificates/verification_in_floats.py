@@ -105,10 +105,12 @@ def _separable(claim: Certificate, patterns: Any, kept: np.ndarray | None) -> Ou
         return False, f"False, the direction has margin {margin:.6g}"
     if claim.alpha_index is None or not (patterns.explicit or claim.kernel is not None):
         return None, f"False, the direction has margin {margin:.6g}"
-    holds = _vanishes(claim, patterns, kept) if patterns.explicit else None
+    why, holds = "False, the listed patterns combine to exactly 0", None
+    if patterns.explicit:
+        holds = _vanishes(claim, patterns, kept)
     if holds is None and claim.kernel is not None:
-        holds = _vanishes_in_kernel(np.asarray(claim.alpha_index), patterns, kept)
-    return holds, "False, the listed patterns combine to exactly 0" if holds else "no combination of 0 was found"
+        why, holds = "False, exactly", _vanishes_in_kernel(np.asarray(claim.alpha_index), patterns, kept)
+    return holds, why if holds else "no combination of 0 was found"
 
 
 def _radius(claim: Certificate, patterns: Any, kept: np.ndarray | None) -> Outcome | None:
