@@ -67,7 +67,7 @@ def test_all_sides_find_the_same(C, loss, sparse, free, side, monkeypatch):
     X, y = rows(400, 60, 0.2)
     X = X if sparse else X.toarray()
     weight = np.random.default_rng(1).uniform(0.5, 2.0, 400)
-    monkeypatch.setattr(engine, "small_solution", lambda problem: None)
+    monkeypatch.setattr(engine, "small_solution", lambda problem, start: None)
     chosen = problem_of(X, y, C, loss, weight, tol=1e-8, free=free)
     engine.solve(chosen)
     assert chosen.gap <= 1e-8
@@ -76,6 +76,18 @@ def test_all_sides_find_the_same(C, loss, sparse, free, side, monkeypatch):
     engine.solve(forced)
     assert forced.gap <= 1e-6
     assert forced.lower == pytest.approx(chosen.lower, rel=1e-6)
+
+
+@pytest.mark.parametrize("free", [False, True])
+def test_the_compiled_loop_starts_from_a_vector(monkeypatch, free):
+    """On a path each small problem is solved without Python, from the solution for the C before it."""
+    X, y = rows(400, 20, 0.5)
+    small = problem_of(X.toarray(), y, 1.0, "squared_hinge", np.ones(400), tol=1e-8, free=free)
+    engine.solve(small)
+    near = problem_of(X.toarray(), y, 3.0, "squared_hinge", np.ones(400), tol=1e-8, free=free)
+    monkeypatch.setattr(engine.Engine, "_newton", None)
+    engine.solve(near, small.a)
+    assert near.gap <= 1e-8
 
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])

@@ -29,6 +29,14 @@ def test_scores_are_those_of_cross_validation():
     np.testing.assert_allclose(model.coef_, MaxMargin(model.C_).fit(X, Y).coef_, rtol=1e-6)
 
 
+def test_scores_of_probabilities_compare_the_ways_of_several_classes():
+    """One-vs-one is tried on the first fold alone at first, when no other fold can calibrate it."""
+    table, y = make_blobs(150, centers=4, cluster_std=3.0, random_state=0)
+    model = MaxMarginCV(scoring="neg_log_loss").fit(table, y)
+    assert np.all(np.isfinite(model.scores_))
+    assert model.scores_.mean(axis=0).max() > -np.log(4)
+
+
 def test_no_row_is_scored_by_a_model_that_has_seen_it():
     model = MaxMarginCV([0.01], StratifiedKFold(3, shuffle=True, random_state=1)).fit(X, Y)
     for k in range(3):

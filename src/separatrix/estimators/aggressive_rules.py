@@ -1,12 +1,12 @@
 """Rules whose corrections are as large as the error asks for."""
 
-from dataclasses import field
-from typing import Any
+from dataclasses import KW_ONLY
+from typing import Annotated, Any
 
 import numpy as np
 
-from separatrix.fit.averages import AVERAGE
-from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
+from separatrix.fit.averages import Average
+from separatrix.fit.class_weight import ClassWeightMixin
 from separatrix.fit.declare import estimator
 from separatrix.fit.online import AdditiveClassifier
 from separatrix.fit.recipe import Recipe, Record
@@ -33,9 +33,6 @@ class Relaxation(AdditiveClassifier):
     margin_tol : float, default=1e-3
         How far below the margin a pattern may stay, as a fraction: with eta <= 1 the margin itself would be approached
         for ever.
-    {average}
-    {shared}
-    {delta}
 
     Attributes
     ----------
@@ -57,18 +54,11 @@ class Relaxation(AdditiveClassifier):
     True
     """
 
-    margin: float = 1.0
-    eta: float = 1.0
-    margin_tol: float = 1e-3
-    average: bool = field(default=False, kw_only=True)
-
-    _parameter_constraints = {
-        **AdditiveClassifier._parameter_constraints,
-        "margin": [NOT_NEGATIVE],
-        "eta": [between(0, 2, "neither")],
-        "margin_tol": [between(0, 1, "left")],
-        **AVERAGE,
-    }
+    margin: Annotated[float, NOT_NEGATIVE] = 1.0
+    eta: Annotated[float, between(0, 2, "neither")] = 1.0
+    margin_tol: Annotated[float, between(0, 1, "left")] = 1e-3
+    _: KW_ONLY
+    average: Average = False
 
     def _recipe(self, record: Record) -> Recipe:
         return Recipe(RelaxationRule(float(self.margin), float(self.eta), float(self.margin_tol)))
@@ -101,10 +91,6 @@ class PassiveAggressive(ClassWeightMixin, AdditiveClassifier):
         A cap on the step, or a softer step.
     margin_tol : float, default=1e-3
         How far below 1 a margin may stay.
-    {average}
-    {class_weight}
-    {shared}
-    {delta}
 
     Attributes
     ----------
@@ -129,20 +115,12 @@ class PassiveAggressive(ClassWeightMixin, AdditiveClassifier):
     True
     """
 
-    C: float = 0.1
-    variant: str = "I"
-    margin_tol: float = 1e-3
-    average: bool = field(default=False, kw_only=True)
-
-    _parameter_constraints = {
-        **AdditiveClassifier._parameter_constraints,
-        **CLASS_WEIGHT,
-        "C": [POSITIVE_OR_INF],
-        "variant": [one_of("I", "II")],
-        "margin_tol": [between(0, 1, "left")],
-        **AVERAGE,
-        "joint_update": [one_of("strongest", "all", "together")],
-    }
+    C: Annotated[float, POSITIVE_OR_INF] = 0.1
+    variant: Annotated[str, one_of("I", "II")] = "I"
+    margin_tol: Annotated[float, between(0, 1, "left")] = 1e-3
+    _: KW_ONLY
+    average: Average = False
+    joint_update: Annotated[str, one_of("strongest", "all", "together")] = "strongest"
 
     def _recipe(self, record: Record) -> Recipe:
         cap, softness = (float(self.C), 0.0) if self.variant == "I" else (np.inf, 0.5 / float(self.C))
@@ -164,8 +142,6 @@ class ROMMA(AdditiveClassifier):
         Correct small margins as well as mistakes.
     margin_tol : float, default=1e-2
         How far below 1 a margin may stay in the aggressive form.
-    {shared}
-    {delta}
 
     Attributes
     ----------
@@ -189,13 +165,7 @@ class ROMMA(AdditiveClassifier):
     """
 
     aggressive: bool = False
-    margin_tol: float = 1e-2
-
-    _parameter_constraints = {
-        **AdditiveClassifier._parameter_constraints,
-        "aggressive": ["boolean"],
-        "margin_tol": [between(0, 1, "both")],
-    }
+    margin_tol: Annotated[float, between(0, 1, "both")] = 1e-2
 
     def _recipe(self, record: Record) -> Recipe:
         rule = RommaRule(1.0 - float(self.margin_tol) if self.aggressive else 0.0)

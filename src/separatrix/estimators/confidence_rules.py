@@ -1,15 +1,15 @@
 """Rules that keep a covariance beside the vector: directions seen often are corrected less."""
 
-from dataclasses import field
+from dataclasses import KW_ONLY
 from operator import attrgetter
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from scipy.special import ndtri
 
 from separatrix.errors import DataError
 from separatrix.fit.averages import averaged
-from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
+from separatrix.fit.class_weight import ClassWeightMixin
 from separatrix.fit.declare import estimator
 from separatrix.fit.online import OnlineClassifier
 from separatrix.fit.recipe import Recipe, Record
@@ -26,13 +26,9 @@ MOST_COLUMNS = 512  # with the intercept: a triangle of 2 MB, which a visit read
 class ConfidenceClassifier(ClassWeightMixin, OnlineClassifier):
     """Base of the rules with a covariance S: the mean a predicts."""
 
-    covariance: str = field(default="auto", kw_only=True)
+    _: KW_ONLY
+    covariance: Annotated[str, one_of("auto", "full", "diagonal")] = "auto"
 
-    _parameter_constraints = {
-        **OnlineClassifier._parameter_constraints,
-        **CLASS_WEIGHT,
-        "covariance": [one_of("auto", "full", "diagonal")],
-    }
     _refuses = {"joint": "keeps a covariance of the weights of two classes"}
     _averaging: ClassVar[str] = "none"  # the last steps are small: their vector is nearly a mean
 
@@ -74,8 +70,6 @@ class SecondOrderPerceptron(ConfidenceClassifier):
     covariance : {"auto", "full", "diagonal"}, default="auto"
         All of A, or its diagonal alone: a += (1 - a.y)/(1 + v) A^-1 y with v = y.A^-1 y before the correction. "auto":
         all of it up to 511 columns.
-    {class_weight}
-    {shared}
 
     Attributes
     ----------
@@ -101,9 +95,8 @@ class SecondOrderPerceptron(ConfidenceClassifier):
     True
     """
 
-    ridge: float = 1.0
+    ridge: Annotated[float, POSITIVE] = 1.0
 
-    _parameter_constraints = {**ConfidenceClassifier._parameter_constraints, "ridge": [POSITIVE]}
     _averaging = "visits"
 
     def _rule(self) -> Any:
@@ -130,8 +123,6 @@ class AROW(ConfidenceClassifier):
     covariance : {"auto", "full", "diagonal"}, default="auto"
         All of S, or the diagonal of its inverse alone: for many features, and sparse ones. "auto": all of S up to 511
         columns.
-    {class_weight}
-    {shared}
 
     Attributes
     ----------
@@ -157,15 +148,10 @@ class AROW(ConfidenceClassifier):
     True
     """
 
-    r: float = 1.0
-    margin_tol: float = 1e-3
-    max_iter: int = field(default=10, kw_only=True)
-
-    _parameter_constraints = {
-        **ConfidenceClassifier._parameter_constraints,
-        "r": [POSITIVE],
-        "margin_tol": [between(0, 1, "left")],
-    }
+    r: Annotated[float, POSITIVE] = 1.0
+    margin_tol: Annotated[float, between(0, 1, "left")] = 1e-3
+    _: KW_ONLY
+    max_iter: int = 10
 
     def _needs_no_end(self) -> bool:
         return True
@@ -198,8 +184,6 @@ class SCW(ConfidenceClassifier):
     covariance : {"auto", "full", "diagonal"}, default="auto"
         All of S, or the diagonal of its inverse alone: for many features, and sparse ones. "auto": all of S up to 511
         columns.
-    {class_weight}
-    {shared}
 
     Attributes
     ----------
@@ -224,19 +208,12 @@ class SCW(ConfidenceClassifier):
     True
     """
 
-    confidence: float = 0.9
-    C: float = 1.0
-    variant: str = "I"
-    margin_tol: float = 1e-3
-    max_iter: int = field(default=10, kw_only=True)
-
-    _parameter_constraints = {
-        **ConfidenceClassifier._parameter_constraints,
-        "confidence": [between(0.5, 1, "neither")],
-        "C": [POSITIVE_OR_INF],
-        "variant": [one_of("I", "II")],
-        "margin_tol": [between(0, 1, "left")],
-    }
+    confidence: Annotated[float, between(0.5, 1, "neither")] = 0.9
+    C: Annotated[float, POSITIVE_OR_INF] = 1.0
+    variant: Annotated[str, one_of("I", "II")] = "I"
+    margin_tol: Annotated[float, between(0, 1, "left")] = 1e-3
+    _: KW_ONLY
+    max_iter: int = 10
 
     def _needs_no_end(self) -> bool:
         return True

@@ -1,13 +1,13 @@
 """Fuzzy rules: patterns that are hard to tell apart count less, or are left alone."""
 
-from dataclasses import field
-from typing import Any
+from dataclasses import KW_ONLY
+from typing import Annotated, Any
 
 import numpy as np
 
 from separatrix.errors import DataError
 from separatrix.estimators.perceptrons import best_of_pocket, with_pocket
-from separatrix.fit.averages import AVERAGE
+from separatrix.fit.averages import Average
 from separatrix.fit.declare import estimator
 from separatrix.fit.online import AdditiveClassifier
 from separatrix.fit.recipe import Recipe, Record
@@ -40,9 +40,6 @@ class FuzzyPerceptron(AdditiveClassifier):
         Patterns with a membership this close to 0.5 are ignored.
     c : float, default=1.0
         How sharply membership falls with distance.
-    {average}
-    {shared}
-    {delta}
 
     Attributes
     ----------
@@ -70,20 +67,13 @@ class FuzzyPerceptron(AdditiveClassifier):
     (True, None)
     """
 
-    eta: float = 1.0
-    m: float = 2.0
-    fuzz: float = 0.1
-    c: float = 1.0
-    average: bool = field(default=False, kw_only=True)
+    eta: Annotated[float, POSITIVE] = 1.0
+    m: Annotated[float, NOT_NEGATIVE] = 2.0
+    fuzz: Annotated[float, between(0, 0.5, "left")] = 0.1
+    c: Annotated[float, between(0, 300, "right")] = 1.0
+    _: KW_ONLY
+    average: Average = False
 
-    _parameter_constraints = {
-        **AdditiveClassifier._parameter_constraints,
-        "eta": [POSITIVE],
-        "m": [NOT_NEGATIVE],
-        "fuzz": [between(0, 0.5, "left")],
-        "c": [between(0, 300, "right")],
-        **AVERAGE,
-    }
     _refuses = {"joint": "compares the means of two classes"}
 
     def _recipe(self, record: Record) -> Recipe:
@@ -158,8 +148,6 @@ class MarginFuzzyPerceptron(AdditiveClassifier):
         Which patterns are corrected: those beyond the band, or, as algorithm 4 is printed, all errors. With "errors"
         all patterns are tested after each epoch, and the fit ends if none is beyond the band. The two are not the same:
         leaving errors within the band alone ends more often.
-    {shared}
-    {delta}
 
     Attributes
     ----------
@@ -183,16 +171,9 @@ class MarginFuzzyPerceptron(AdditiveClassifier):
     (True, True)
     """
 
-    width: float = 0.1
-    eta: float = 1.0
-    corrects: str = "beyond"
-
-    _parameter_constraints = {
-        **AdditiveClassifier._parameter_constraints,
-        "width": [NOT_NEGATIVE],
-        "eta": [POSITIVE],
-        "corrects": [one_of("beyond", "errors")],
-    }
+    width: Annotated[float, NOT_NEGATIVE] = 0.1
+    eta: Annotated[float, POSITIVE] = 1.0
+    corrects: Annotated[str, one_of("beyond", "errors")] = "beyond"
 
     def _recipe(self, record: Record) -> Recipe:
         width, eta = float(self.width), float(self.eta)

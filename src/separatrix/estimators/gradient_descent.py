@@ -1,15 +1,15 @@
 """Descent on a criterion over all patterns at once: gradient, Newton, batch Perceptron and batch relaxation."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import field, replace
-from typing import Any
+from dataclasses import KW_ONLY, replace
+from typing import Annotated, Any
 
 import numpy as np
 
 from separatrix.errors import DataError
 from separatrix.fit.batch import IterativeClassifier, Outcome, row_values
-from separatrix.fit.checkpointed import CHECKPOINT
-from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
+from separatrix.fit.checkpointed import Checkpoint
+from separatrix.fit.class_weight import ClassWeightMixin
 from separatrix.fit.declare import estimator
 from separatrix.fit.rates import POWERS, rate_function
 from separatrix.fit.separator import Data
@@ -55,14 +55,10 @@ class BatchPerceptron(ClassWeightMixin, IterativeClassifier):
     theta : float, default=0.0
         The threshold of algorithm 3: a correction ``eta(k) sum y`` shorter than this ends the fit, also where patterns
         are still violated; such a fit counts as converged. 0 goes on until none is.
-    {class_weight}
-    {batch}
-    {epochs}
-    {checkpoint}
 
     Attributes
     ----------
-    {batch_attributes}
+    {attributes}
 
     See Also
     --------
@@ -82,21 +78,13 @@ class BatchPerceptron(ClassWeightMixin, IterativeClassifier):
     (True, 4)
     """
 
-    margin: float = 0.0
-    eta: Any = 1.0
-    theta: float = 0.0
-    checkpoint: Any = field(default=None, kw_only=True)
+    margin: Annotated[float, NOT_NEGATIVE] = 0.0
+    eta: Annotated[float | str | Callable, POSITIVE, one_of(*POWERS)] = 1.0
+    theta: Annotated[float, NOT_NEGATIVE] = 0.0
+    _: KW_ONLY
+    checkpoint: Checkpoint = None
 
     _takes_homes = True
-
-    _parameter_constraints = {
-        **IterativeClassifier._parameter_constraints,
-        **CLASS_WEIGHT,
-        **CHECKPOINT,
-        "margin": [NOT_NEGATIVE],
-        "eta": [POSITIVE, one_of(*POWERS), callable],
-        "theta": [NOT_NEGATIVE],
-    }
 
     def _has_multipliers(self) -> bool:
         return True
@@ -129,14 +117,10 @@ class BatchRelaxation(ClassWeightMixin, IterativeClassifier):
         The rate; k counts corrections. "auto": 1/lambda_max, half of the limit.
     margin_tol : float, default=1.0
         How far below the margin a pattern may stay, as a fraction. The margin itself is only approached, and slowly.
-    {class_weight}
-    {batch}
-    {epochs}
-    {checkpoint}
 
     Attributes
     ----------
-    {batch_attributes}
+    {attributes}
 
     See Also
     --------
@@ -155,21 +139,13 @@ class BatchRelaxation(ClassWeightMixin, IterativeClassifier):
     True
     """
 
-    margin: float = 1.0
-    eta: Any = "auto"
-    margin_tol: float = 1.0
-    checkpoint: Any = field(default=None, kw_only=True)
+    margin: Annotated[float, POSITIVE] = 1.0
+    eta: Annotated[float | str | Callable, POSITIVE, one_of("auto", *POWERS)] = "auto"
+    margin_tol: Annotated[float, between(0, 1, "both")] = 1.0
+    _: KW_ONLY
+    checkpoint: Checkpoint = None
 
     _takes_homes = True
-
-    _parameter_constraints = {
-        **IterativeClassifier._parameter_constraints,
-        **CLASS_WEIGHT,
-        **CHECKPOINT,
-        "margin": [POSITIVE],
-        "eta": [POSITIVE, one_of("auto", *POWERS), callable],
-        "margin_tol": [between(0, 1, "both")],
-    }
 
     def _has_multipliers(self) -> bool:
         return True
@@ -222,14 +198,10 @@ class GradientDescent(ClassWeightMixin, IterativeClassifier):
         Relative length of a step at which to stop.
     theta : float, default=0.0
         The threshold of algorithms 1 and 2: a step shorter than this, whatever the length of a, ends the fit.
-    {class_weight}
-    {batch}
-    {epochs}
-    {checkpoint}
 
     Attributes
     ----------
-    {batch_attributes}
+    {attributes}
     n_singular_ : int
         Newton's steps with a singular Hessian.
 
@@ -252,27 +224,16 @@ class GradientDescent(ClassWeightMixin, IterativeClassifier):
     (2, [11.0], [[-4.0, -2.0]])
     """
 
-    criterion: Any = "relaxation"
-    eta: Any = "auto"
-    method: str = "auto"
-    margin: float = 1.0
-    step_tol: float = 1e-4
-    theta: float = field(default=0.0, kw_only=True)
-    checkpoint: Any = field(default=None, kw_only=True)
+    criterion: Annotated[Any, one_of(*CRITERIA), Criterion] = "relaxation"
+    eta: Annotated[float | str | Callable, POSITIVE, one_of("auto", *POWERS)] = "auto"
+    method: Annotated[str, one_of("auto", *METHODS)] = "auto"
+    margin: Annotated[float, NOT_NEGATIVE] = 1.0
+    step_tol: Annotated[float, NOT_NEGATIVE] = 1e-4
+    _: KW_ONLY
+    theta: Annotated[float, NOT_NEGATIVE] = 0.0
+    checkpoint: Checkpoint = None
 
     _takes_homes = True
-
-    _parameter_constraints = {
-        **IterativeClassifier._parameter_constraints,
-        **CLASS_WEIGHT,
-        **CHECKPOINT,
-        "criterion": [one_of(*CRITERIA), Criterion],
-        "eta": [POSITIVE, one_of("auto", *POWERS), callable],
-        "method": [one_of("auto", *METHODS)],
-        "margin": [NOT_NEGATIVE],
-        "step_tol": [NOT_NEGATIVE],
-        "theta": [NOT_NEGATIVE],
-    }
 
     def _criterion(self) -> Criterion:
         if isinstance(self.criterion, Criterion):

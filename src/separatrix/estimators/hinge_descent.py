@@ -1,8 +1,9 @@
 """Stochastic gradient steps on the soft margin, for comparison with `MaxMargin`, which solves it."""
 
-from dataclasses import field
+from dataclasses import KW_ONLY
+from typing import Annotated
 
-from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
+from separatrix.fit.class_weight import ClassWeightMixin
 from separatrix.fit.declare import estimator
 from separatrix.fit.online import AdditiveClassifier
 from separatrix.fit.recipe import Recipe, Record
@@ -25,9 +26,6 @@ class Pegasos(ClassWeightMixin, AdditiveClassifier):
     ----------
     penalty : float, default=1e-3
         The weight of |a|^2/2, the paper's lambda.
-    {class_weight}
-    {shared}
-    {delta}
 
     Attributes
     ----------
@@ -52,14 +50,9 @@ class Pegasos(ClassWeightMixin, AdditiveClassifier):
     True
     """
 
-    penalty: float = 1e-3
-    max_iter: int = field(default=20, kw_only=True)
-
-    _parameter_constraints = {
-        **AdditiveClassifier._parameter_constraints,
-        **CLASS_WEIGHT,
-        "penalty": [POSITIVE],
-    }
+    penalty: Annotated[float, POSITIVE] = 1e-3
+    _: KW_ONLY
+    max_iter: int = 20
 
     _refuses = {"joint": "shrinks its vector once a visit, where a machine corrects rivals"}
 

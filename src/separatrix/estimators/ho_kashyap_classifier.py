@@ -1,9 +1,10 @@
 """The Ho-Kashyap procedures: squared error with margins that are found together with the vector (DHS 5.9)."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import KW_ONLY
 from functools import partial
-from typing import Any
+from numbers import Real
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.linalg as la
@@ -13,8 +14,8 @@ from separatrix.certificates.certify import separates
 from separatrix.certificates.prove import prove
 from separatrix.errors import DataError
 from separatrix.fit.batch import IterativeClassifier, Outcome, row_values
-from separatrix.fit.checkpointed import CHECKPOINT
-from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
+from separatrix.fit.checkpointed import Checkpoint
+from separatrix.fit.class_weight import ClassWeightMixin
 from separatrix.fit.declare import estimator
 from separatrix.fit.rates import POWERS, rate_function
 from separatrix.fit.separator import Data
@@ -60,14 +61,10 @@ class HoKashyap(ClassWeightMixin, IterativeClassifier):
     b_min : float or None, default=None
         None ends with the first a that separates. A number goes on until |e| is that small too, as algorithm 11 is
         printed: the targets b are then nearly met.
-    {class_weight}
-    {batch}
-    {epochs}
-    {checkpoint}
 
     Attributes
     ----------
-    {batch_attributes}
+    {attributes}
     outcome_ : {"separable", "not separable", "undecided"}
         Of several problems: "separable" if all are, "not separable" if one is proved not to be; ``outcomes_`` has each.
     margin_vector_ : ndarray
@@ -93,25 +90,15 @@ class HoKashyap(ClassWeightMixin, IterativeClassifier):
     ('not separable', True)
     """
 
-    variant: str = "standard"
-    eta: Any = "auto"
-    R: Any = None
-    margin: Any = 1.0
-    bound_tol: float = 1e-9
-    b_min: float | None = None
-    checkpoint: Any = field(default=None, kw_only=True)
+    variant: Annotated[str, one_of("standard", "modified", "descent")] = "standard"
+    eta: Annotated[float | str | Callable, POSITIVE, one_of("auto", "optimal", *POWERS)] = "auto"
+    R: Annotated[Any, "array-like", None] = None
+    margin: Annotated[Any, POSITIVE, "array-like"] = 1.0
+    bound_tol: Annotated[float, NOT_NEGATIVE] = 1e-9
+    b_min: Annotated[float | None, POSITIVE] = None
+    _: KW_ONLY
+    checkpoint: Checkpoint = None
 
-    _parameter_constraints = {
-        **IterativeClassifier._parameter_constraints,
-        **CLASS_WEIGHT,
-        "variant": [one_of("standard", "modified", "descent")],
-        "eta": [POSITIVE, one_of("auto", "optimal", *POWERS), callable],
-        "R": ["array-like", None],
-        "margin": [POSITIVE, "array-like"],
-        "bound_tol": [NOT_NEGATIVE],
-        "b_min": [POSITIVE, None],
-        **CHECKPOINT,
-    }
     _takes_homes = True
 
     def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
@@ -149,7 +136,7 @@ class HoKashyap(ClassWeightMixin, IterativeClassifier):
         named = self.eta if isinstance(self.eta, str) else None
         if self.variant == "descent":
             return None if named in ("auto", "optimal") else rate_function(self.eta)
-        too_large = named is None and not callable(self.eta) and self.eta >= 1
+        too_large = isinstance(self.eta, Real) and self.eta >= 1
         if named in ("optimal", "k") or too_large:
             raise ValueError(f'eta={self.eta!r}: variant={self.variant!r} needs 0 < eta < 1, "descent" takes others.')
         return _at_most_one(rate_function(0.9 if named == "auto" else self.eta))

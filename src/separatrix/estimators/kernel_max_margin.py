@@ -1,7 +1,7 @@
 """The maximum margin with a kernel, hard and soft, with a certificate."""
 
-from dataclasses import field
-from typing import Any
+from dataclasses import KW_ONLY
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from separatrix.certificates.kernel_alternative import refute
 from separatrix.errors import NotSeparableError
 from separatrix.fit.class_means import ClassMeans
 from separatrix.fit.declare import estimator
-from separatrix.fit.kernel_separator import CONSTRAINTS, KernelMixin
+from separatrix.fit.kernel_separator import KernelMixin
 from separatrix.fit.margin_classifier import MarginClassifier, Solution
 from separatrix.fit.separator import Data
 from separatrix.fit.sklearn_api import one_of
@@ -58,13 +58,17 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
         Threads over these problems.
     random_state : int, RandomState or None, default=None
         Taken for the sake of tools that set it, and ignored: nothing here is random.
-    {kernel}
 
     Attributes
     ----------
     classes_ : ndarray
         The labels; of two, the second is the positive class.
-    {support}
+    support_ : ndarray
+        Rows that support a vector, in all problems together; ``support_vectors_`` are these rows of X.
+    dual_coef_ : ndarray of shape (number of vectors, number of support vectors)
+        Multiples of these rows.
+    intercept_ : ndarray
+        The biases.
     n_support_ : ndarray
         How many of these rows each class has.
     alphas_ : list of ndarrays
@@ -105,18 +109,9 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
     ([2, 2], 2.5047)
     """
 
-    fit_intercept: Any = field(default="unpenalized", kw_only=True)
-    kernel: Any = field(default="rbf", kw_only=True)
-    gamma: Any = field(default="scale", kw_only=True)
-    degree: float = field(default=3, kw_only=True)
-    coef0: float = field(default=0.0, kw_only=True)
-    cache_size: float = field(default=500, kw_only=True)
-
-    _parameter_constraints = {
-        **CONSTRAINTS,
-        **MarginClassifier._parameter_constraints,
-        "multi_class": [one_of("ovr", "ovo")],
-    }
+    _: KW_ONLY
+    fit_intercept: Annotated[bool | str, one_of("unpenalized")] = "unpenalized"
+    multi_class: Annotated[str, one_of("ovr", "ovo")] = "ovr"
 
     def _advice(self, n: int) -> str:
         if np.isinf(self.certificate_.upper) and not self._kernel_.mercer and n > LARGEST_CHECKED:

@@ -1,16 +1,15 @@
 """Perceptron-like rules in the dual form, with a kernel."""
 
-from dataclasses import field, fields
-from typing import Any
+from dataclasses import KW_ONLY, fields
+from typing import Annotated, Any
 
 import numpy as np
 
 from separatrix.errors import DataError, UnavailableError
 from separatrix.estimators.own_rule import checked_rule
-from separatrix.fit.averages import AVERAGE
-from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
+from separatrix.fit.class_weight import ClassWeightMixin
 from separatrix.fit.declare import estimator
-from separatrix.fit.kernel_separator import CONSTRAINTS, KernelMixin
+from separatrix.fit.kernel_separator import KernelMixin
 from separatrix.fit.online import AdditiveClassifier, OnlineClassifier
 from separatrix.fit.recipe import Recipe, Record
 from separatrix.fit.separator import Data
@@ -54,14 +53,15 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
     average : bool, default=False
         Predict with the mean of the vector over all visits. There is no mean with a ``budget``, whose rows it would
         hold: the last vector predicts, also with ``until="accurate"``.
-    {kernel}
-    {class_weight}
-    {shared}
-    {delta}
 
     Attributes
     ----------
-    {support}
+    support_ : ndarray
+        Rows that support a vector, in all problems together; ``support_vectors_`` are these rows of X.
+    dual_coef_ : ndarray of shape (number of vectors, number of support vectors)
+        Multiples of these rows.
+    intercept_ : ndarray
+        The biases.
     certificate_ : Certificate
         What the fit proves, in the space of the kernel.
     classes_, converged_, n_updates_, n_visits_, n_epochs_, directional_margin_, geometric_margin_ : as for `Perceptron`
@@ -96,26 +96,12 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
 
     rule: Any = None
     average: bool = False
-    budget: int | None = field(default=None, kw_only=True)
-    budget_policy: str = field(default="random", kw_only=True)
-    budget_tol: float = field(default=0.1, kw_only=True)
-    kernel: Any = field(default="rbf", kw_only=True)
-    gamma: Any = field(default="scale", kw_only=True)
-    degree: float = field(default=3, kw_only=True)
-    coef0: float = field(default=0.0, kw_only=True)
-    cache_size: float = field(default=500, kw_only=True)
+    _: KW_ONLY
+    budget: Annotated[int | None, COUNT] = None
+    budget_policy: Annotated[str, one_of(*POLICIES)] = "random"
+    budget_tol: Annotated[float, between(0, 1, "left")] = 0.1
+    shuffle: bool = True  # rows of the Gram matrix are not neighbours in memory
 
-    _parameter_constraints = {
-        **AdditiveClassifier._parameter_constraints,
-        **CLASS_WEIGHT,
-        **CONSTRAINTS,
-        "shuffle": ["boolean"],  # rows of the Gram matrix are not neighbours in memory
-        "rule": [object],
-        **AVERAGE,
-        "budget": [COUNT, None],
-        "budget_policy": [one_of(*POLICIES)],
-        "budget_tol": [between(0, 1, "left")],
-    }
     _takes_homes = False
     _refuses = {
         "partial_fit": "keeps multiples of the rows that it was fitted to",

@@ -1,8 +1,8 @@
 """The pseudo-inverse: a linear function that is closest to targets in squared error (DHS 5.8)."""
 
 from collections.abc import Sequence
-from dataclasses import field
-from typing import Any
+from dataclasses import KW_ONLY
+from typing import Annotated, Any
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -12,8 +12,8 @@ from separatrix.certificates.certificate import Certificate
 from separatrix.certificates.certify import certify, measured_multiple
 from separatrix.errors import DataError, UnavailableError
 from separatrix.fit.batch import DirectClassifier, Outcome, row_values
-from separatrix.fit.checkpointed import CHECKPOINT
-from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
+from separatrix.fit.checkpointed import Checkpoint
+from separatrix.fit.class_weight import ClassWeightMixin
 from separatrix.fit.declare import estimator
 from separatrix.fit.prediction import blockwise, scores_of
 from separatrix.fit.separator import Data
@@ -70,12 +70,10 @@ class LeastSquares(ClassWeightMixin, DirectClassifier):
         targets, with "ones" or "indicator".
     class_weight : dict, "balanced" or None, default=None
         Factors on the squared errors by class; they multiply ``sample_weight``.
-    {batch}
-    {checkpoint}
 
     Attributes
     ----------
-    {batch_attributes}
+    {attributes}
     fisher_direction_ : ndarray of the shape of ``coef_``
         Unit vectors along S_W^-1 (m_1 - m_2), which both named targets lead to; with a bias only.
 
@@ -98,17 +96,11 @@ class LeastSquares(ClassWeightMixin, DirectClassifier):
     ([11.0], [[-4.0, -2.0]])
     """
 
-    target: Any = "ones"
-    loss: Any = None
-    checkpoint: Any = field(default=None, kw_only=True)
+    target: Annotated[Any, one_of("ones", "indicator", "fisher"), "array-like"] = "ones"
+    loss: Annotated[Any, "array-like", None] = None
+    _: KW_ONLY
+    checkpoint: Checkpoint = None
 
-    _parameter_constraints = {
-        **DirectClassifier._parameter_constraints,
-        **CLASS_WEIGHT,
-        "target": [one_of("ones", "indicator", "fisher"), "array-like"],
-        "loss": ["array-like", None],
-        **CHECKPOINT,
-    }
     _takes_homes = True
 
     def _problems(self, data: Data, weight: Vector | None = None, mode: str = "") -> list[Patterns]:

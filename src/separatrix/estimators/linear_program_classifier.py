@@ -1,9 +1,9 @@
 """Separation by linear programming."""
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import KW_ONLY
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from separatrix.certificates.exact import LARGEST_SYSTEM
 from separatrix.certificates.gordan import gordan_soon, refuted
 from separatrix.fit.batch import DirectClassifier, Outcome, row_values
 from separatrix.fit.class_means import ClassMeans
-from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
+from separatrix.fit.class_weight import ClassWeightMixin
 from separatrix.fit.declare import estimator
 from separatrix.fit.separator import Data
 from separatrix.fit.sklearn_api import POSITIVE, one_of
@@ -59,12 +59,10 @@ class LinearProgram(ClassWeightMixin, DirectClassifier):
     max_time : float or None, default=None
         Seconds for the whole fit, at most. When they are over, programs without a solution leave the vector between the
         means of their classes; ``tau_`` is nan then.
-    {class_weight}
-    {batch}
 
     Attributes
     ----------
-    {batch_attributes}
+    {attributes}
     n_iter_ : int
         Iterations of HiGHS.
     tau_ : ndarray of shape (n,) or float; a list of them for several problems
@@ -97,19 +95,11 @@ class LinearProgram(ClassWeightMixin, DirectClassifier):
     ([[1.0, 0.0]], [-2.0], True)
     """
 
-    criterion: str = "perceptron"
-    margin: Any = 1.0
-    C: float = field(default=1.0, kw_only=True)
-    max_time: float | None = field(default=None, kw_only=True)
-
-    _parameter_constraints = {
-        **DirectClassifier._parameter_constraints,
-        **CLASS_WEIGHT,
-        "criterion": [one_of(*linear_program.CRITERIA)],
-        "margin": [POSITIVE, "array-like"],
-        "C": [POSITIVE],
-        "max_time": [POSITIVE, None],
-    }
+    criterion: Annotated[str, one_of(*linear_program.CRITERIA)] = "perceptron"
+    margin: Annotated[Any, POSITIVE, "array-like"] = 1.0
+    _: KW_ONLY
+    C: Annotated[float, POSITIVE] = 1.0
+    max_time: Annotated[float | None, POSITIVE] = None
 
     def _advice(self) -> str:
         if self.stop_reason_ == "failed":

@@ -1,11 +1,11 @@
 """Rules that aim at a margin."""
 
-from dataclasses import field
-from typing import Any
+from dataclasses import KW_ONLY
+from typing import Annotated, Any
 
 import numpy as np
 
-from separatrix.fit.averages import AVERAGE
+from separatrix.fit.averages import Average
 from separatrix.fit.declare import estimator
 from separatrix.fit.online import AdditiveClassifier
 from separatrix.fit.recipe import Recipe, Record
@@ -48,9 +48,6 @@ class DynamicMargin(AdditiveClassifier):
     epsilon : float, default=0.5
         How much of the margin may be missing. On many data updates grow like 1/epsilon, on some faster; what is
         certain is `separatrix.bounds.dynamic_margin`.
-    {average}
-    {shared}
-    {delta}
 
     Attributes
     ----------
@@ -75,14 +72,9 @@ class DynamicMargin(AdditiveClassifier):
     True
     """
 
-    epsilon: float = 0.5
-    average: bool = field(default=False, kw_only=True)
-
-    _parameter_constraints = {
-        **AdditiveClassifier._parameter_constraints,
-        "epsilon": [between(0, 1, "right")],
-        **AVERAGE,
-    }
+    epsilon: Annotated[float, between(0, 1, "right")] = 0.5
+    _: KW_ONLY
+    average: Average = False
 
     def _recipe(self, record: Record) -> Recipe:
         return Recipe(DynamicMarginRule(float(self.epsilon)))
@@ -109,8 +101,6 @@ class CRAMMA(AdditiveClassifier):
         The rate at beta/R = 1. "auto": 0.03, and 1.7 delta/(R sqrt(n)) in the extended space (the paper's section 5).
     decay : float, default=1.0
         delta of the paper's theorem 1.
-    {shared}
-    {delta}
 
     Attributes
     ----------
@@ -137,18 +127,11 @@ class CRAMMA(AdditiveClassifier):
     True
     """
 
-    beta: float = 1.0
-    power: float = 0.5
-    eta0: Any = "auto"
-    decay: float = 1.0
+    beta: Annotated[float, POSITIVE] = 1.0
+    power: Annotated[float, POSITIVE] = 0.5
+    eta0: Annotated[float | str, POSITIVE, one_of("auto")] = "auto"
+    decay: Annotated[float, NOT_NEGATIVE] = 1.0
 
-    _parameter_constraints = {
-        **AdditiveClassifier._parameter_constraints,
-        "beta": [POSITIVE],
-        "power": [POSITIVE],
-        "eta0": [POSITIVE, one_of("auto")],
-        "decay": [NOT_NEGATIVE],
-    }
     _epochs = 20
     t_ = property(counter_of_the_paper)
 
@@ -187,8 +170,6 @@ class MICRA(CRAMMA):
         The first rate. "auto": 1.0.
     decay : float, default=0.5
         zeta of the paper.
-    {shared}
-    {delta}
 
     Attributes
     ----------
@@ -237,8 +218,6 @@ class ALMA(AdditiveClassifier):
     ----------
     alpha : float, default=0.9
         How much of the margin may be missing. The number of updates grows like 1/alpha^2.
-    {shared}
-    {delta}
 
     Attributes
     ----------
@@ -265,12 +244,8 @@ class ALMA(AdditiveClassifier):
     True
     """
 
-    alpha: float = 0.9
+    alpha: Annotated[float, between(0, 1, "right")] = 0.9
 
-    _parameter_constraints = {
-        **AdditiveClassifier._parameter_constraints,
-        "alpha": [between(0, 1, "right")],
-    }
     t_ = property(counter_of_the_paper)
 
     def _recipe(self, record: Record) -> Recipe:
@@ -299,8 +274,6 @@ class FixedMargin(AdditiveClassifier):
         Between two guesses of a search: nearer to 1, it ends with more of the margin and takes longer.
     min_beta : float, default=1e-6
         A search gives up below this guess, as a fraction of R.
-    {shared}
-    {delta}
 
     Attributes
     ----------
@@ -327,18 +300,12 @@ class FixedMargin(AdditiveClassifier):
     0.25
     """
 
-    beta: Any = 0.01
-    eta: float = 0.01
-    factor: float = field(default=0.5, kw_only=True)
-    min_beta: float = field(default=1e-6, kw_only=True)
+    beta: Annotated[float | str, NOT_NEGATIVE, one_of("search")] = 0.01
+    eta: Annotated[float, POSITIVE] = 0.01
+    _: KW_ONLY
+    factor: Annotated[float, between(0, 1, "neither")] = 0.5
+    min_beta: Annotated[float, between(0, 1, "neither")] = 1e-6
 
-    _parameter_constraints = {
-        **AdditiveClassifier._parameter_constraints,
-        "beta": [NOT_NEGATIVE, one_of("search")],
-        "eta": [POSITIVE],
-        "factor": [between(0, 1, "neither")],
-        "min_beta": [between(0, 1, "neither")],
-    }
     _epochs = 20
 
     def _recipe(self, record: Record) -> Recipe:
@@ -368,8 +335,6 @@ class MarginPerceptron(AdditiveClassifier):
         The guess g; None searches.
     min_guess : float, default=1e-6
         The search gives up below this guess, as a fraction of R; a floor is needed where the data may not be separable.
-    {shared}
-    {delta}
 
     Attributes
     ----------
@@ -393,14 +358,9 @@ class MarginPerceptron(AdditiveClassifier):
     True
     """
 
-    gamma_guess: float | None = None
-    min_guess: float = 1e-6
+    gamma_guess: Annotated[float | None, POSITIVE] = None
+    min_guess: Annotated[float, between(0, 1, "right")] = 1e-6
 
-    _parameter_constraints = {
-        **AdditiveClassifier._parameter_constraints,
-        "gamma_guess": [POSITIVE, None],
-        "min_guess": [between(0, 1, "right")],
-    }
     _epochs = 20
 
     def _recipe(self, record: Record) -> Recipe:

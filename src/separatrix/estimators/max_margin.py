@@ -1,9 +1,9 @@
 """The maximum margin, hard and soft, with a certificate."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import field, replace
+from dataclasses import KW_ONLY, replace
 from math import ceil
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from separatrix.cancellation import limited, out_of_time
 from separatrix.certificates.certify import refutation, separates_exactly
 from separatrix.certificates.separability import decide
 from separatrix.errors import NotSeparableError, UnavailableError
-from separatrix.fit.checkpointed import CHECKPOINT
+from separatrix.fit.checkpointed import Checkpoint
 from separatrix.fit.class_means import ClassMeans, unmeasured
 from separatrix.fit.declare import estimator
 from separatrix.fit.margin_classifier import MarginClassifier, Solution
@@ -81,7 +81,6 @@ class MaxMargin(MarginClassifier):
         callbacks each problem has its turn.
     random_state : int, RandomState or None, default=None
         Taken for the sake of tools that set it, and ignored: nothing here is random.
-    {checkpoint}
 
     Attributes
     ----------
@@ -139,17 +138,11 @@ class MaxMargin(MarginClassifier):
     88.5380 [48 46]
     """
 
-    solver: str = field(default="auto", kw_only=True)
-    max_passes: int | None = field(default=None, kw_only=True)
-    checkpoint: Any = field(default=None, kw_only=True)
-
-    _parameter_constraints = {
-        **MarginClassifier._parameter_constraints,
-        "solver": [one_of(*solvers.SIDES)],
-        "max_passes": [COUNT, None],
-        **CHECKPOINT,
-        "multi_class": [one_of("ovr", "ovo", "joint")],
-    }
+    _: KW_ONLY
+    solver: Annotated[str, one_of(*solvers.SIDES)] = "auto"
+    max_passes: Annotated[int | None, COUNT] = None
+    multi_class: Annotated[str, one_of("ovr", "ovo", "joint")] = "ovr"
+    checkpoint: Checkpoint = None
 
     _takes_homes = _leaves_columns_out = True
     _not_saved = ("support_vectors_",)  # rows of the data, of which a soft margin may need most

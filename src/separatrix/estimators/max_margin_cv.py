@@ -1,12 +1,12 @@
 """The maximum margin whose C is chosen by cross-validation, with calibrated probabilities."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import field
+from dataclasses import KW_ONLY
 from functools import partial
 from inspect import signature
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -26,11 +26,11 @@ from separatrix.fit.calibration import (
     calibrate_isotonic,
     calibrate_slope,
 )
-from separatrix.fit.class_weight import CLASS_WEIGHT, weighted_by_class
+from separatrix.fit.class_weight import weighted_by_class
 from separatrix.fit.declare import estimator
 from separatrix.fit.prediction import blockwise, scores_of
 from separatrix.fit.separator import Data, LinearSeparator
-from separatrix.fit.sklearn_api import COUNT, fit_method, one_of
+from separatrix.fit.sklearn_api import COUNT, NOT_NEGATIVE, POSITIVE, fit_method, one_of
 from separatrix.fit.watch import Watch
 from separatrix.passes.binary_problems import pairs, votes
 from separatrix.solvers.choice import LARGE_BLAS
@@ -127,31 +127,20 @@ class MaxMarginCV(LinearSeparator):
     (array([[1., 0.]]), 'sigmoid')
     """
 
-    Cs: Any = 8
-    cv: Any = None
-    scoring: Any = None
-    one_standard_error: bool = field(default=False, kw_only=True)
-    loss: str = field(default="squared_hinge", kw_only=True)
-    fit_intercept: Any = field(default=True, kw_only=True)
-    intercept_scaling: float = field(default=1.0, kw_only=True)
-    tol: float = field(default=1e-4, kw_only=True)
-    max_time: float | None = field(default=None, kw_only=True)
-    class_weight: Any = field(default=None, kw_only=True)
-    multi_class: str = field(default="auto", kw_only=True)
-    n_jobs: int | None = field(default=None, kw_only=True)
-    random_state: Any = field(default=None, kw_only=True)
-
-    _parameter_constraints = {
-        **{name: MaxMargin._parameter_constraints[name] for name in (
-            "loss", "fit_intercept", "intercept_scaling", "tol", "max_time", "n_jobs", "random_state",
-        )},
-        "multi_class": [one_of("auto", "ovr", "ovo", "joint")],
-        **CLASS_WEIGHT,
-        "Cs": [COUNT, "array-like"],
-        "cv": ["cv_object"],
-        "scoring": [one_of(*get_scorer_names()), callable, None],
-        "one_standard_error": ["boolean"],
-    }  # fmt: skip
+    Cs: Annotated[Any, COUNT, "array-like"] = 8
+    cv: Annotated[Any, "cv_object"] = None
+    scoring: Annotated[str | Callable | None, one_of(*get_scorer_names())] = None
+    _: KW_ONLY
+    one_standard_error: bool = False
+    loss: Annotated[str, one_of("squared_hinge", "hinge")] = "squared_hinge"
+    fit_intercept: Annotated[bool | str, one_of("unpenalized")] = True
+    intercept_scaling: Annotated[float, POSITIVE] = 1.0
+    tol: Annotated[float, NOT_NEGATIVE] = 1e-4
+    max_time: Annotated[float | None, POSITIVE] = None
+    class_weight: Annotated[dict | str | None, one_of("balanced")] = None
+    multi_class: Annotated[str, one_of("auto", "ovr", "ovo", "joint")] = "auto"
+    n_jobs: int | None = None
+    random_state: Annotated[Any, "random_state"] = None
 
     _not_saved = ("support_vectors_", "out_of_fold_decision_", "fold_")
 
@@ -193,9 +182,8 @@ class MaxMarginCV(LinearSeparator):
 
     def _fit_checked(self, data: Data, watch: Watch, start: dict[str, Any]) -> None:
         self.classes_ = data.classes
-        search, late = self._search(data, watch)
-        self.multi_class_ = search.way
-        self.Cs_, self.scores_ = search.Cs, search.scores()
+        search, self.scores_, late = self._search(data, watch)
+        self.multi_class_, self.Cs_ = search.way, search.Cs
         self.C_, place = search.chosen(self.scores_)
         model = self._model(self.C_)
         with nullcontext() if data.width >= LARGE_BLAS else one_blas_thread:
@@ -205,8 +193,9 @@ class MaxMarginCV(LinearSeparator):
         if late:
             self.converged_, self.stop_reason_ = False, "max_time"
 
-    def _search(self, data: Data, watch: Watch) -> tuple["_Search", bool]:
-        """The solved folds, of the better way to tell several classes apart; and whether time ended them."""
+    def _search(self, data: Data, watch: Watch) -> tuple["_Search", np.ndarray, bool]:
+        """The solved folds, of the better way to tell several classes apart; their scores; and whether time ended
+        them."""
         share = None if self.max_time is None else FOR_FOLDS * self.max_time
         self.multi_class_ = self._mode(data.classes)  # callbacks may predict before the end
         several = self.multi_class == "auto" and len(data.classes) > 2
@@ -216,21 +205,24 @@ class MaxMarginCV(LinearSeparator):
         ):
             search = _Search(self, data, self.multi_class_, 2 if several else 1)
             search.run(watch)
+            scores = search.scores()
             if several and not watch.stop.reason:
                 self.multi_class_ = "ovo"
                 first = _Search(self, data, "ovo", 2, search, search.Cs[::STRIDE])
                 first.run(watch, [0])
-                if not watch.stop.reason and first.best([0]) > search.best([0]):
-                    near = STRIDE * int(np.nanargmax(first.scores([0])[0]))
+                on_first = first.scores([0])
+                if not watch.stop.reason and _best(on_first) > _best(scores[:1]):
+                    near = STRIDE * int(np.nanargmax(on_first[0]))
                     near_values = search.Cs[max(near - 1, 0) : near + 2]
                     other = _Search(self, data, "ovo", 2, search, near_values)
                     other.run(watch)
-                    if not watch.stop.reason and other.best() > search.best():
-                        search = other
+                    by_pairs = other.scores()
+                    if not watch.stop.reason and _best(by_pairs) > _best(scores):
+                        search, scores = other, by_pairs
         late = watch.stop.reason == "max_time"
         if late:
             watch.stop.reason = ""
-        return search, late
+        return search, scores, late
 
     def _set_probabilities(self, search: "_Search", place: int) -> None:
         data = search.data
@@ -461,10 +453,6 @@ class _Search:
         whole[:, planes.present] = table
         return whole
 
-    def best(self, folds: Sequence[int] | None = None) -> float:
-        """The best mean score over some folds."""
-        return float(np.max(np.nan_to_num(self.scores(folds), nan=-np.inf).mean(axis=0)))
-
     def scores(self, folds: Sequence[int] | None = None) -> np.ndarray:
         """Scores of shape (folds, values of C), nan where there is none."""
         scoring = self.owner.scoring
@@ -477,6 +465,8 @@ class _Search:
             for k in solved if folds is None else folds:
                 test = self.folds[k][1]
                 others = [other for other in solved if other != k]
+                if not others and len(self.folds) > 1:
+                    others = [k]  # before other folds are solved
                 answers = _FoldAnswers(
                     self.data.classes, self.decision(k, place), partial(self._calibrated, place, others)
                 )
@@ -518,6 +508,11 @@ class _Search:
         few = calibrate_slope if self.owner.class_weight is None else calibrate
         make = calibrate_isotonic if len(rows) >= ROWS_FOR_ISOTONIC else few
         return make(scores, self.data.codes[rows], self.data.classes, weight)
+
+
+def _best(scores: np.ndarray) -> float:
+    """The best mean score over some folds."""
+    return float(np.max(np.nan_to_num(scores, nan=-np.inf).mean(axis=0)))
 
 
 def _planes_of(model: MaxMargin, solutions: list[Any], data: Data, present: np.ndarray) -> _Planes:

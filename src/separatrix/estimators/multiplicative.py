@@ -1,12 +1,12 @@
 """Rules whose weights are a steep function of a sum of patterns: for many features of which few matter."""
 
-from dataclasses import field
-from typing import Any
+from dataclasses import KW_ONLY
+from typing import Annotated, Any
 
 import numpy as np
 
 from separatrix.fit.averages import averaged
-from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
+from separatrix.fit.class_weight import ClassWeightMixin
 from separatrix.fit.declare import estimator
 from separatrix.fit.online import OnlineClassifier
 from separatrix.fit.recipe import Recipe, Record
@@ -47,8 +47,6 @@ class BalancedWinnow(ClassWeightMixin, Peaked):
         The vectors that a mistake corrects. "both": as algorithm 7 is printed. "own", as the text above it describes:
         one on the positive class corrects a+ alone, ``a+ *= alpha^x``, one on the other class a- alone, with the row
         x as it is. It needs a number for ``alpha``; no theorem bounds its mistakes.
-    {class_weight}
-    {shared}
 
     Attributes
     ----------
@@ -73,15 +71,10 @@ class BalancedWinnow(ClassWeightMixin, Peaked):
     True
     """
 
-    alpha: Any = "auto"
-    corrects: str = field(default="both", kw_only=True)
+    alpha: Annotated[float | str, between(1, None, "neither"), one_of("auto")] = "auto"
+    _: KW_ONLY
+    corrects: Annotated[str, one_of("both", "own")] = "both"
 
-    _parameter_constraints = {
-        **OnlineClassifier._parameter_constraints,
-        **CLASS_WEIGHT,
-        "alpha": [between(1, None, "neither"), one_of("auto")],
-        "corrects": [one_of("both", "own")],
-    }
     _refuses = {"joint": "multiplies the weights of two classes"}
 
     def _recipe(self, record: Record) -> Recipe:
@@ -132,8 +125,6 @@ class PNormPerceptron(ClassWeightMixin, Peaked):
     ----------
     p : float or "auto", default="auto"
         At least 2. "auto": 2 ln(d + 1), or 2 where that is less.
-    {class_weight}
-    {shared}
 
     Attributes
     ----------
@@ -159,13 +150,8 @@ class PNormPerceptron(ClassWeightMixin, Peaked):
     True
     """
 
-    p: Any = "auto"
+    p: Annotated[float | str, between(2, None, "left"), one_of("auto")] = "auto"
 
-    _parameter_constraints = {
-        **OnlineClassifier._parameter_constraints,
-        **CLASS_WEIGHT,
-        "p": [between(2, None, "left"), one_of("auto")],
-    }
     _refuses = {"joint": "has a steep function of the weights of two classes"}
 
     def _recipe(self, record: Record) -> Recipe:
@@ -211,7 +197,6 @@ class PNormALMA(Peaked):
         How much of the margin may be missing. The number of updates grows like 1/alpha^2.
     p : float or "auto", default="auto"
         At least 2. "auto": 2 ln(d + 1), or 2 where that is less.
-    {shared}
 
     Attributes
     ----------
@@ -236,14 +221,9 @@ class PNormALMA(Peaked):
     True
     """
 
-    alpha: float = 0.9
-    p: Any = "auto"
+    alpha: Annotated[float, between(0, 1, "right")] = 0.9
+    p: Annotated[float | str, between(2, None, "left"), one_of("auto")] = "auto"
 
-    _parameter_constraints = {
-        **OnlineClassifier._parameter_constraints,
-        "alpha": [between(0, 1, "right")],
-        "p": [between(2, None, "left"), one_of("auto")],
-    }
     _refuses = {"joint": "has a steep function of the weights of two classes"}
 
     def _recipe(self, record: Record) -> Recipe:

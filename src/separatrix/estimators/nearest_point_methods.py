@@ -1,7 +1,7 @@
 """First-order methods for the nearest point of the patterns' convex hull, whose every iterate has a certificate."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from separatrix.certificates.certificate import Certificate
 from separatrix.errors import DataError
@@ -44,12 +44,10 @@ class NearestPoint(IterativeClassifier):
     tol : float, default=0.05
         It ends when the margin that is reached is at least ``1 - tol`` of the bound. 1: at the first vector that
         separates.
-    {batch}
-    {epochs}
 
     Attributes
     ----------
-    {batch_attributes}
+    {attributes}
 
     See Also
     --------
@@ -74,14 +72,8 @@ class NearestPoint(IterativeClassifier):
     False
     """
 
-    method: str = "gilbert"
-    tol: float = 0.05
-
-    _parameter_constraints = {
-        **IterativeClassifier._parameter_constraints,
-        "method": [one_of(*METHODS)],
-        "tol": [between(0, 1, "both")],
-    }
+    method: Annotated[str, one_of(*METHODS)] = "gilbert"
+    tol: Annotated[float, between(0, 1, "both")] = 0.05
 
     def _has_multipliers(self) -> bool:
         return True

@@ -1,13 +1,14 @@
 """Squared error, one pattern after the other: LMS by steps along the gradient, recursive least squares exactly."""
 
-from dataclasses import field
-from typing import Any
+from collections.abc import Callable
+from dataclasses import KW_ONLY
+from typing import Annotated, Any
 
 import numpy as np
 
 from separatrix.errors import DataError, UnavailableError
 from separatrix.fit.batch import row_values
-from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
+from separatrix.fit.class_weight import ClassWeightMixin
 from separatrix.fit.declare import estimator
 from separatrix.fit.online import OnlineClassifier
 from separatrix.fit.rates import RateTable
@@ -41,8 +42,6 @@ class LMS(ClassWeightMixin, OnlineClassifier):
     target : {"ones", "fisher"} or array-like of shape (n,), default="ones"
         The b of each row, as of `LeastSquares`; an array is for `fit` alone. "fisher": n/n_i of the n_i rows of a
         class, which leads to Fisher's discriminant.
-    {class_weight}
-    {shared}
 
     Attributes
     ----------
@@ -67,17 +66,11 @@ class LMS(ClassWeightMixin, OnlineClassifier):
     True
     """
 
-    eta: Any = 1.0
-    step_tol: float = 1e-3
-    target: Any = field(default="ones", kw_only=True)
+    eta: Annotated[float | str | Callable, between(0, 2, "neither"), one_of("1/k")] = 1.0
+    step_tol: Annotated[float, NOT_NEGATIVE] = 1e-3
+    _: KW_ONLY
+    target: Annotated[Any, one_of("ones", "fisher"), "array-like"] = "ones"
 
-    _parameter_constraints = {
-        **OnlineClassifier._parameter_constraints,
-        **CLASS_WEIGHT,
-        "eta": [between(0, 2, "neither"), one_of("1/k"), callable],
-        "step_tol": [NOT_NEGATIVE],
-        "target": [one_of("ones", "fisher"), "array-like"],
-    }
     _refuses = {"joint": "fits targets of two classes"}
 
     def _recipe(self, record: Record) -> Recipe:
@@ -146,8 +139,6 @@ class RecursiveLeastSquares(ClassWeightMixin, OnlineClassifier):
     ----------
     ridge : float, default=1e-3
         The penalty on |a|^2.
-    {class_weight}
-    {shared}
 
     Attributes
     ----------
@@ -175,14 +166,10 @@ class RecursiveLeastSquares(ClassWeightMixin, OnlineClassifier):
     True
     """
 
-    ridge: float = 1e-3
-    max_iter: int = field(default=1, kw_only=True)
+    ridge: Annotated[float, POSITIVE] = 1e-3
+    _: KW_ONLY
+    max_iter: int = 1
 
-    _parameter_constraints = {
-        **OnlineClassifier._parameter_constraints,
-        **CLASS_WEIGHT,
-        "ridge": [POSITIVE],
-    }
     _refuses = {"joint": "fits targets of two classes"}
 
     def _recipe(self, record: Record) -> Recipe:

@@ -1,13 +1,13 @@
 """A rule of one's own."""
 
-from dataclasses import field
+from dataclasses import KW_ONLY
 from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
-from separatrix.fit.averages import AVERAGE
-from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
+from separatrix.fit.averages import Average
+from separatrix.fit.class_weight import ClassWeightMixin
 from separatrix.fit.declare import estimator
 from separatrix.fit.online import AdditiveClassifier
 from separatrix.fit.recipe import Recipe, Record
@@ -28,10 +28,6 @@ class PerceptronLike(ClassWeightMixin, AdditiveClassifier):
     ----------
     rule : NamedTuple or None, default=None
         The rule; None is the plain Perceptron.
-    {average}
-    {class_weight}
-    {shared}
-    {delta}
 
     Attributes
     ----------
@@ -58,14 +54,8 @@ class PerceptronLike(ClassWeightMixin, AdditiveClassifier):
     """
 
     rule: Any = None
-    average: bool = field(default=False, kw_only=True)
-
-    _parameter_constraints = {
-        **AdditiveClassifier._parameter_constraints,
-        **CLASS_WEIGHT,
-        **AVERAGE,
-        "rule": [object],
-    }
+    _: KW_ONLY
+    average: Average = False
 
     def _recipe(self, record: Record) -> Recipe:
         rule = PerceptronRule() if self.rule is None else checked_rule(self.rule)

@@ -1,13 +1,14 @@
 """The Perceptron and what is built on it: averages, voters, pockets, greedy corrections."""
 
+from collections.abc import Callable
 from operator import attrgetter
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from separatrix.errors import DataError
-from separatrix.fit.averages import AVERAGE, averaged
-from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
+from separatrix.fit.averages import Average, averaged
+from separatrix.fit.class_weight import ClassWeightMixin
 from separatrix.fit.declare import estimator
 from separatrix.fit.online import AdditiveClassifier, OnlineClassifier
 from separatrix.fit.prediction import scores_of
@@ -44,10 +45,6 @@ class Perceptron(ClassWeightMixin, AdditiveClassifier):
     eta : float, "1/k", "k" or callable, default=1.0
         The increment; k counts corrections. The sum of a function over k has to be infinite (DHS eq. 29): with 1/k^2
         the vector may stop short of every solution, and a fit that did not end then warns of it.
-    {average}
-    {class_weight}
-    {shared}
-    {delta}
 
     Attributes
     ----------
@@ -76,17 +73,9 @@ class Perceptron(ClassWeightMixin, AdditiveClassifier):
     True
     """
 
-    margin: float = 0.0
-    eta: Any = 1.0
-    average: bool = False
-
-    _parameter_constraints = {
-        **AdditiveClassifier._parameter_constraints,
-        **CLASS_WEIGHT,
-        "margin": [NOT_NEGATIVE],
-        "eta": [POSITIVE, one_of(*POWERS), callable],
-        **AVERAGE,
-    }
+    margin: Annotated[float, NOT_NEGATIVE] = 0.0
+    eta: Annotated[float | str | Callable, POSITIVE, one_of(*POWERS)] = 1.0
+    average: Average = False
 
     def _recipe(self, record: Record) -> Recipe:
         if callable(self.eta):
@@ -124,8 +113,6 @@ class VotedPerceptron(AdditiveClassifier):
     ----------
     max_voters : int, default=1000
         How many vectors are kept: those that survived longest.
-    {shared}
-    {delta}
 
     Attributes
     ----------
@@ -152,12 +139,7 @@ class VotedPerceptron(AdditiveClassifier):
     True
     """
 
-    max_voters: int = 1000
-
-    _parameter_constraints = {
-        **AdditiveClassifier._parameter_constraints,
-        "max_voters": [COUNT],
-    }
+    max_voters: Annotated[int, COUNT] = 1000
 
     _predicting = ("voters_", "voter_intercepts_", "votes_")
 
@@ -242,7 +224,6 @@ class Pocket(OnlineClassifier):
     ----------
     variant : {"ratchet", "run"}, default="ratchet"
         With or without the comparison of errors.
-    {shared}
 
     Attributes
     ----------
@@ -270,12 +251,8 @@ class Pocket(OnlineClassifier):
     True
     """
 
-    variant: str = "ratchet"
+    variant: Annotated[str, one_of("ratchet", "run")] = "ratchet"
 
-    _parameter_constraints = {
-        **OnlineClassifier._parameter_constraints,
-        "variant": [one_of("ratchet", "run")],
-    }
     _refuses = {"partial_fit": "compares vectors on all patterns"}
 
     def _needs_no_end(self) -> bool:
@@ -332,8 +309,6 @@ class GreedyPerceptron(AdditiveClassifier):
     etas : sequence of float, default=(0.5, 1.0, 2.0, 4.0)
         The increments to choose from; of equally good ones the first in this order wins, which decides much: on the
         data below the same four from the largest to the smallest need other updates.
-    {shared}
-    {delta}
 
     Attributes
     ----------
@@ -364,9 +339,8 @@ class GreedyPerceptron(AdditiveClassifier):
     True
     """
 
-    etas: Any = (0.5, 1.0, 2.0, 4.0)
+    etas: Annotated[Any, "array-like"] = (0.5, 1.0, 2.0, 4.0)
 
-    _parameter_constraints = {**AdditiveClassifier._parameter_constraints, "etas": ["array-like"]}
     _refuses = {
         "partial_fit": "compares losses on all patterns",
         "joint": "compares losses of two classes",

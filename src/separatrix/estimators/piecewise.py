@@ -1,7 +1,7 @@
 """Piecewise linear machines."""
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Annotated, Any
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -12,7 +12,12 @@ from separatrix.errors import DataError
 from separatrix.fit.declare import estimator
 from separatrix.fit.prediction import scores_of
 from separatrix.fit.separator import Data, LinearSeparator
-from separatrix.fit.sklearn_api import COUNT, INTERCEPT, NOT_NEGATIVE, ORDER, fit_method
+from separatrix.fit.sklearn_api import (
+    COUNT,
+    NOT_NEGATIVE,
+    POSITIVE,
+    fit_method,
+)
 from separatrix.fit.watch import Watch
 from separatrix.online.loops import piecewise_loop as pieces
 from separatrix.online.loops.order import order_of, permutation
@@ -99,23 +104,15 @@ class PiecewiseLinearMachine(LinearSeparator):
     [0, 1, 1, 0]
     """
 
-    n_pieces: Any = 2
-    margin: float = 0.0
-    fit_intercept: bool = field(default=True, kw_only=True)
-    intercept_scaling: float = field(default=1.0, kw_only=True)
-    max_iter: int = field(default=200, kw_only=True)
-    n_init: int = field(default=10, kw_only=True)
-    shuffle: bool = field(default=True, kw_only=True)
-    random_state: Any = field(default=0, kw_only=True)
-
-    _parameter_constraints = {
-        **INTERCEPT,
-        **ORDER,
-        "n_pieces": [COUNT, "array-like"],
-        "margin": [NOT_NEGATIVE],
-        "max_iter": [COUNT],
-        "n_init": [COUNT],
-    }
+    n_pieces: Annotated[Any, COUNT, "array-like"] = 2
+    margin: Annotated[float, NOT_NEGATIVE] = 0.0
+    _: KW_ONLY
+    fit_intercept: bool = True
+    intercept_scaling: Annotated[float, POSITIVE] = 1.0
+    max_iter: Annotated[int, COUNT] = 200
+    n_init: Annotated[int, COUNT] = 10
+    shuffle: bool = True
+    random_state: Annotated[Any, "random_state"] = 0
 
     @fit_method
     @at_once()

@@ -7,7 +7,7 @@ epoch passed without an update. ``until="separated"``: the algorithm of the theo
 
 from collections.abc import Callable
 from math import ceil
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from separatrix.online.training import Training
 from separatrix.rules.base import attribute
 from separatrix.space import Vector
 
-AVERAGE = {"average": ["boolean"]}
+Average = Annotated[bool, "Predict with the mean of the vector over all visits instead of the last one."]
 ENOUGH_VISITS = 5000  # rows that an accurate fit looks at, at least: 105 rows of iris need 48 epochs
 
 

@@ -1,11 +1,10 @@
 """What the procedures over all patterns at once share: validate -> space -> solver -> certificate -> attributes."""
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import KW_ONLY
 from functools import partial
 from itertools import pairwise
-from numbers import Integral
-from typing import Any, NamedTuple, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from separatrix.errors import DataError
 from separatrix.fit.class_means import class_means, unmeasured
 from separatrix.fit.declare import estimator
 from separatrix.fit.separator import Data, LinearSeparator, why_stopped
-from separatrix.fit.sklearn_api import COUNT, INTERCEPT, fit_method, one_of
+from separatrix.fit.sklearn_api import COUNT, POSITIVE, fit_method, one_of
 from separatrix.fit.starts import starting_vectors
 from separatrix.fit.watch import Watch
 from separatrix.online.training import WINDOW
@@ -55,20 +54,49 @@ class Outcome(NamedTuple):
 
 @estimator
 class BatchClassifier(LinearSeparator):
-    """Base of the procedures that look at all patterns before they correct, or that solve directly."""
+    """Base of the procedures that look at all patterns before they correct, or that solve directly.
 
-    fit_intercept: bool = field(default=True, kw_only=True)
-    intercept_scaling: float = field(default=1.0, kw_only=True)
-    multi_class: str = field(default="ovr", kw_only=True)
-    n_jobs: int | None = field(default=None, kw_only=True)
-    random_state: Any = field(default=None, kw_only=True)
+    Parameters
+    ----------
+    fit_intercept : bool, default=True
+        Learn a bias by augmenting every row with the constant ``intercept_scaling``. False: a hyperplane through the
+        origin.
+    intercept_scaling : float, default=1.0
+        The augmenting constant (the rho of the sources, not LIBSVM's).
+    multi_class : {"ovr", "ovo"}, default="ovr"
+        More than two classes: a hyperplane for each against the rest, or one for each pair.
+    n_jobs : int or None, default=None
+        Threads over the problems of several classes; -1 takes all cores. With callbacks there is one.
+    random_state : int, RandomState or None, default=None
+        Taken for the sake of tools that set it, and ignored: nothing here is random.
 
-    _parameter_constraints = {
-        **INTERCEPT,
-        "multi_class": [one_of("ovr", "ovo")],
-        "n_jobs": [Integral, None],
-        "random_state": ["random_state"],
-    }
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels; of two, the second is the positive class.
+    coef_, intercept_ : ndarray
+        The vectors, (1, d) for two classes and (c, d) for c, one per pair for "ovo", and their biases.
+    multi_class_ : str
+        How several classes were told apart; of two classes "ovr".
+    certificate_ : Certificate
+        What the fit proves: lower and upper bound of the margin, separability. ``certificates_``: one per problem.
+    directional_margin_, geometric_margin_ : float
+        min u.y_k in the augmented space, and the smallest distance from the hyperplane (negative: an error).
+    converged_ : bool
+        The procedure came to its end. ``stop_reason_`` says how the fit ended.
+    criterion_values_ : ndarray
+        The criterion at each epoch, or at the end of a direct solution; a list of them if there are several problems.
+    n_updates_, n_visits_, n_epochs_ : int
+        Corrections of the vector, rows looked at, passes over the data; ``n_iter_``, scikit-learn's name, is the
+        last.
+    """
+
+    _: KW_ONLY
+    fit_intercept: bool = True
+    intercept_scaling: Annotated[float, POSITIVE] = 1.0
+    multi_class: Annotated[str, one_of("ovr", "ovo")] = "ovr"
+    n_jobs: int | None = None
+    random_state: Annotated[Any, "random_state"] = None
 
     # What a subclass says of its algorithm.
 
@@ -207,11 +235,16 @@ class BatchClassifier(LinearSeparator):
 
 @estimator
 class IterativeClassifier(BatchClassifier):
-    """Base of those that iterate."""
+    """Base of those that iterate.
 
-    max_iter: int = field(default=1000, kw_only=True)
+    Parameters
+    ----------
+    max_iter : int, default=1000
+        Iterations, each a pass over the data, per binary problem.
+    """
 
-    _parameter_constraints = {**BatchClassifier._parameter_constraints, "max_iter": [COUNT]}
+    _: KW_ONLY
+    max_iter: Annotated[int, COUNT] = 1000
 
     def _epoch_limit(self) -> float:
         return int(self.max_iter)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -14,7 +14,11 @@ if TYPE_CHECKING:
     from separatrix.fit.separator import Data
     from separatrix.fit.watch import Watch
 
-CHECKPOINT = {"checkpoint": [str, Path, None]}
+Checkpoint = Annotated[
+    str | Path | None,
+    "A file in which a fit to rows that live elsewhere is kept while it runs. If the fit was killed, the same call "
+    "resumes it and ends with the same bits. The file is guarded by the fingerprint of rows and parameters.",
+]
 FREE = ("checkpoint", "n_jobs", "max_time")  # parameters that change no bit of what passes tell
 
 

@@ -1,7 +1,7 @@
 """Class weights: factors on the weights of all rows of a class."""
 
-from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from dataclasses import KW_ONLY
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from sklearn.utils import compute_class_weight
@@ -14,14 +14,20 @@ from separatrix.passes.preparation import weighted
 if TYPE_CHECKING:
     from separatrix.fit.separator import Data
 
-CLASS_WEIGHT = {"class_weight": [dict, one_of("balanced"), None]}
-
 
 @estimator
 class ClassWeightMixin:
-    """The parameter ``class_weight`` of a separator; it stands before the base that checks the data."""
+    """The parameter ``class_weight`` of a separator; it stands before the base that checks the data.
 
-    class_weight: Any = field(default=None, kw_only=True)
+    Parameters
+    ----------
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the rows, by class; "balanced": n / (classes * rows of the class). They multiply
+        ``sample_weight``.
+    """
+
+    _: KW_ONLY
+    class_weight: Annotated[dict | str | None, one_of("balanced")] = None
 
     def _check_training_data(self, *given: Any, **options: Any) -> "Data":
         """The data with weights times the factors of their classes; with ``classes`` they are a block of more."""

@@ -1,15 +1,18 @@
 """What estimators with a kernel share: the kernel's parameters, and predictions from the rows that support a vector."""
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import KW_ONLY
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from separatrix.data.memory import as_rows
 from separatrix.errors import DataError
+from separatrix.fit.declare import estimator
 from separatrix.fit.prediction import scores_of
 from separatrix.fit.separator import Data, LinearSeparator
-from separatrix.fit.sklearn_api import NOT_NEGATIVE, POSITIVE, between, one_of
+from separatrix.fit.sklearn_api import FINITE, NOT_NEGATIVE, POSITIVE, one_of
 from separatrix.fit.watch import threads_for
 from separatrix.passes.binary_problems import binary_labels, pairs
 from separatrix.passes.kernel_functions import FORMS, Kernel
@@ -17,23 +20,38 @@ from separatrix.passes.kernel_patterns import GRAM_VALUES_AT_A_TIME, KernelPatte
 from separatrix.passes.patterns import TINY
 from separatrix.space import Vector
 
-CONSTRAINTS = {
-    "kernel": [one_of(*FORMS), callable],
-    "gamma": [one_of("scale", "auto"), NOT_NEGATIVE],
-    "degree": [NOT_NEGATIVE],
-    "coef0": [between(None, None, "neither")],
-    "cache_size": [POSITIVE],
-}
+
+@estimator
+class KernelParameters:
+    """The parameters of a kernel.
+
+    Parameters
+    ----------
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
+        The inner product; a function takes two matrices and returns those of their rows. Precomputed: X holds them,
+        (n, n) for `fit` and (m, n) for `predict`. Sigmoid, own and precomputed kernels and poly with a negative coef0
+        need not be inner products: up to 4,000 rows this is looked at, and beyond nothing bounds the margin.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Of rbf, poly and sigmoid: 1/(d var(X)), 1/d, or a number.
+    degree : float, default=3
+        Of poly. One that is no integer needs gamma x.z + coef0 >= 0.
+    coef0 : float, default=0.0
+        Of poly and sigmoid.
+    cache_size : float, default=500
+        Megabytes for rows of the Gram matrix, in all problems together.
+    """
+
+    _: KW_ONLY
+    kernel: Annotated[str | Callable, one_of(*FORMS)] = "rbf"
+    gamma: Annotated[float | str, one_of("scale", "auto"), NOT_NEGATIVE] = "scale"
+    degree: Annotated[float, NOT_NEGATIVE] = 3
+    coef0: Annotated[float, FINITE] = 0.0
+    cache_size: Annotated[float, POSITIVE] = 500
 
 
-class KernelMixin(LinearSeparator):
-    """Expects the parameters ``kernel``, ``gamma``, ``degree``, ``coef0`` and ``cache_size``."""
+class KernelMixin(KernelParameters, LinearSeparator):
+    """What estimators with a kernel share."""
 
-    kernel: Any
-    gamma: Any
-    degree: float
-    coef0: float
-    cache_size: float
     n_features_in_: int
     classes_: np.ndarray
     support_: np.ndarray

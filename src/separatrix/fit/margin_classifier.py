@@ -1,10 +1,9 @@
 """What the maximum margins with and without a kernel share: class weight, a fit by solvers, bounds, the gap."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from math import isfinite
-from numbers import Integral
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -12,10 +11,16 @@ from separatrix.cancellation import out_of_time
 from separatrix.certificates.certificate import Certificate
 from separatrix.certificates.certify import certify, measured_multiple
 from separatrix.fit.class_means import ClassMeans, class_means, unmeasured
-from separatrix.fit.class_weight import CLASS_WEIGHT, ClassWeightMixin
+from separatrix.fit.class_weight import ClassWeightMixin
 from separatrix.fit.declare import estimator
 from separatrix.fit.separator import Data, LinearSeparator, why_stopped
-from separatrix.fit.sklearn_api import INTERCEPT, NOT_NEGATIVE, POSITIVE, POSITIVE_OR_INF, fit_method, one_of
+from separatrix.fit.sklearn_api import (
+    NOT_NEGATIVE,
+    POSITIVE,
+    POSITIVE_OR_INF,
+    fit_method,
+    one_of,
+)
 from separatrix.fit.starts import starting_vectors
 from separatrix.fit.watch import Watch, threads_for
 from separatrix.passes.plain_patterns import Patterns
@@ -47,27 +52,16 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
     Subclasses make problems (``patterns``, ``a``, ``alpha``, ``lower``, ``upper``, ``gap``, ``watch``) and solve them.
     """
 
-    C: float = 1.0
-    loss: str = field(default="squared_hinge", kw_only=True)
-    fit_intercept: Any = field(default=True, kw_only=True)
-    intercept_scaling: float = field(default=1.0, kw_only=True)
-    tol: float = field(default=1e-4, kw_only=True)
-    max_time: float | None = field(default=None, kw_only=True)
-    multi_class: str = field(default="ovr", kw_only=True)
-    n_jobs: int | None = field(default=None, kw_only=True)
-    random_state: Any = field(default=None, kw_only=True)
-
-    _parameter_constraints = {
-        "C": [POSITIVE_OR_INF],
-        "loss": [one_of("squared_hinge", "hinge")],
-        "fit_intercept": ["boolean", one_of("unpenalized")],
-        "intercept_scaling": INTERCEPT["intercept_scaling"],
-        "tol": [NOT_NEGATIVE],
-        "max_time": [POSITIVE, None],
-        **CLASS_WEIGHT,
-        "n_jobs": [Integral, None],
-        "random_state": ["random_state"],
-    }
+    C: Annotated[float, POSITIVE_OR_INF] = 1.0
+    _: KW_ONLY
+    loss: Annotated[str, one_of("squared_hinge", "hinge")] = "squared_hinge"
+    fit_intercept: Annotated[bool | str, one_of("unpenalized")] = True
+    intercept_scaling: Annotated[float, POSITIVE] = 1.0
+    tol: Annotated[float, NOT_NEGATIVE] = 1e-4
+    max_time: Annotated[float | None, POSITIVE] = None
+    multi_class: str = "ovr"
+    n_jobs: int | None = None
+    random_state: Annotated[Any, "random_state"] = None
 
     def _problem(self, patterns: Any, data: Data, threads: int) -> Any:
         raise NotImplementedError

@@ -1,9 +1,8 @@
 """What the estimators that show one pattern after the other to a rule share: their parameters, and their fit."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import field, replace
-from numbers import Integral
-from typing import Any, ClassVar, NoReturn
+from dataclasses import KW_ONLY, replace
+from typing import Annotated, Any, ClassVar, NoReturn
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -16,7 +15,7 @@ from separatrix.compile_cache import at_once
 from separatrix.data.memory import rows_together
 from separatrix.errors import DataError
 from separatrix.fit.averages import begin_half, end_half, length_of, remembering, with_mean
-from separatrix.fit.checkpointed import CHECKPOINT
+from separatrix.fit.checkpointed import Checkpoint
 from separatrix.fit.declare import estimator
 from separatrix.fit.early_stopping import EarlyStopping, hold_out
 from separatrix.fit.one_vs_one import like, members_of
@@ -24,7 +23,14 @@ from separatrix.fit.over_blocks_fit import fit_over_blocks
 from separatrix.fit.partial_fit import PartialFitMixin
 from separatrix.fit.recipe import Recipe, Record, relative_weights
 from separatrix.fit.separator import Data, fingerprint, why_stopped
-from separatrix.fit.sklearn_api import COUNT, INTERCEPT, NOT_NEGATIVE, ORDER, between, fit_method, one_of
+from separatrix.fit.sklearn_api import (
+    COUNT,
+    NOT_NEGATIVE,
+    POSITIVE,
+    between,
+    fit_method,
+    one_of,
+)
 from separatrix.fit.starts import starting_planes
 from separatrix.fit.watch import Watch
 from separatrix.online.budgets import ERROR
@@ -44,44 +50,97 @@ ADVICE = (
 
 @estimator
 class OnlineClassifier(PartialFitMixin):
-    """Base of the estimators that show one pattern after the other to a rule."""
+    """Base of the estimators that show one pattern after the other to a rule.
 
-    fit_intercept: bool = field(default=True, kw_only=True)
-    intercept_scaling: float = field(default=1.0, kw_only=True)
-    until: str = field(default="accurate", kw_only=True)
-    max_iter: int = field(default=1000, kw_only=True)
-    max_updates: int | None = field(default=None, kw_only=True)
-    shuffle: bool | str = field(default=True, kw_only=True)
-    random_state: Any = field(default=0, kw_only=True)
-    warm_start: bool = field(default=False, kw_only=True)
-    early_stopping: bool = field(default=False, kw_only=True)
-    validation_fraction: float = field(default=0.1, kw_only=True)
-    n_iter_no_change: int | None = field(default=None, kw_only=True)
-    multi_class: str = field(default="ovr", kw_only=True)
-    joint_update: str = field(default="strongest", kw_only=True)
-    n_jobs: int | None = field(default=None, kw_only=True)
-    mix: bool | None = field(default=None, kw_only=True)
-    checkpoint: Any = field(default=None, kw_only=True)
+    Parameters
+    ----------
+    fit_intercept : bool, default=True
+        Learn a bias by augmenting every row with the constant ``intercept_scaling``. False: a hyperplane through the
+        origin.
+    intercept_scaling : float, default=1.0
+        The augmenting constant (the rho of the sources, not LIBSVM's). The larger it is, the closer the directional
+        margin comes to the geometric one and the less the bias is penalised.
+    until : {"accurate", "separated"}, default="accurate"
+        "accurate": a few epochs, and the mean of the vector over the second half of them predicts; if an epoch passes
+        without an update, the fit ends there with the last vector. It does not promise to separate separable data, nor
+        what a theorem promises for the last vector: "separated" is the algorithm of the theorem, with the last vector
+        of at most ``max_iter`` epochs.
+    max_iter : int, default=1000
+        Passes over the data, per call of `fit`, at most. "accurate" takes 5 (20 for some rules), and as many as
+        visit 5,000 rows if there are fewer.
+    max_updates : int or None, default=None
+        Corrections, in all.
+    shuffle : bool or "blocks", default=True
+        Draw a new order for every epoch. False: the rows as they come. "blocks": blocks of some hundred neighbouring
+        rows in a random order. Memory is then read in sequence, so that an epoch over many rows takes a fraction of the
+        time. Take True if neighbours are alike, as in a file sorted by class.
+    random_state : int, RandomState or None, default=0
+        Seed of the orders.
+    warm_start : bool, default=False
+        Let `fit` go on where the last one ended, exactly; on other data it starts from the last vector.
+    early_stopping : bool, default=False
+        Hold out a part of the data and stop when its accuracy has not risen for ``n_iter_no_change`` epochs. For
+        ``until="separated"``: before half of the epochs there is no mean yet, and the last vector predicts.
+    validation_fraction : float, default=0.1
+        The part that is held out.
+    n_iter_no_change : int or None, default=None
+        Patience in epochs. Without ``early_stopping``: stop when an epoch's number of corrections has not fallen
+        below its minimum for so long; None never stops for that. With it, None means 5.
+    multi_class : {"ovr", "ovo", "joint"}, default="ovr"
+        More than two classes: a hyperplane for each against the rest, one for each pair, or one linear machine with a
+        vector per class, trained as a whole (Kesler's construction, DHS eq. 115). Its certificate speaks of the
+        machine, ``certificate_.verify(X, y)``.
+    joint_update : {"strongest", "all", "together"}, default="strongest"
+        What a visit of the machine corrects: the strongest wrong class, or every one that violates the rule, one after
+        the other, or, of `PassiveAggressive` alone, together.
+    n_jobs : int or None, default=None
+        Threads over the problems of "ovr" and "ovo"; -1 takes all cores. With callbacks there is one.
+    mix : bool or None, default=None
+        For rows that live elsewhere (`separatrix.data`). False: they are visited block after block, as one run over all
+        of them would; ``shuffle`` then draws an order within each block. True: in every epoch each block runs the rule
+        from the same vector, and the mean of what they come to is the next one (McDonald 2010). None mixes on Dask.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels; of two, the second is the positive class.
+    coef_, intercept_ : ndarray
+        The separating vectors, (1, d) for two classes and (c, d) for c, one per pair for "ovo", and their biases.
+    multi_class_ : str
+        How several classes were told apart; of two classes "ovr".
+    certificate_ : Certificate
+        What the fit proves: lower and upper bound of the margin, separability. ``certificates_``: one per problem.
+    directional_margin_, geometric_margin_ : float
+        min u.y_k in the augmented space, and the smallest distance from the hyperplane (negative: an error).
+    converged_ : bool
+        One complete epoch without update. ``stop_reason_`` says how the fit ended; "epochs": it made all those of
+        ``until="accurate"``.
+    n_updates_, n_visits_, n_epochs_ : int
+        Corrections, rows looked at, complete passes; ``n_iter_``, scikit-learn's name, is the last.
+    validation_rows_ : ndarray
+        Rows that ``early_stopping`` held out. Certificates and margins speak of them too.
+    """
+
+    _: KW_ONLY
+    fit_intercept: bool = True
+    intercept_scaling: Annotated[float, POSITIVE] = 1.0
+    until: Annotated[str, one_of("accurate", "separated")] = "accurate"
+    max_iter: Annotated[int, COUNT] = 1000
+    max_updates: Annotated[int | None, COUNT] = None
+    shuffle: Annotated[bool | str, one_of("blocks")] = True
+    random_state: Annotated[Any, "random_state"] = 0
+    warm_start: bool = False
+    early_stopping: bool = False
+    validation_fraction: Annotated[float, between(0, 1, "neither")] = 0.1
+    n_iter_no_change: Annotated[int | None, COUNT] = None
+    multi_class: Annotated[str, one_of("ovr", "ovo", "joint")] = "ovr"
+    joint_update: Annotated[str, one_of("strongest", "all")] = "strongest"
+    n_jobs: int | None = None
+    mix: bool | None = None
+    checkpoint: Checkpoint = None
 
     _takes_homes = True
 
-    _parameter_constraints = {
-        **INTERCEPT,
-        **ORDER,
-        "shuffle": ["boolean", one_of("blocks")],
-        **CHECKPOINT,
-        "mix": ["boolean", None],
-        "until": [one_of("accurate", "separated")],
-        "max_iter": [COUNT],
-        "max_updates": [COUNT, None],
-        "warm_start": ["boolean"],
-        "early_stopping": ["boolean"],
-        "validation_fraction": [between(0, 1, "neither")],
-        "n_iter_no_change": [COUNT, None],
-        "multi_class": [one_of("ovr", "ovo", "joint")],
-        "joint_update": [one_of("strongest", "all")],
-        "n_jobs": [Integral, None],
-    }
     _refuses: ClassVar[dict[str, str]] = {}  # why there is no "partial_fit" or "joint"
     _epochs: ClassVar[int] = 5  # of until="accurate" on many rows; rules with small steps need 20
 
@@ -352,11 +411,17 @@ class OnlineClassifier(PartialFitMixin):
 
 @estimator
 class AdditiveClassifier(OnlineClassifier):
-    """Base of the rules that only add multiples of patterns: they can run in the extended space."""
+    """Base of the rules that only add multiples of patterns: they can run in the extended space.
 
-    delta: float = field(default=0.0, kw_only=True)
+    Parameters
+    ----------
+    delta : float, default=0.0
+        Soft margin: the extension of the space by ``delta`` per pattern, which makes all data separable there
+        (``LinearSVC(loss="squared_hinge")`` has C = 1/(2 delta^2)). 0 is the hard margin.
+    """
 
-    _parameter_constraints = {**OnlineClassifier._parameter_constraints, "delta": [NOT_NEGATIVE]}
+    _: KW_ONLY
+    delta: Annotated[float, NOT_NEGATIVE] = 0.0
 
 
 def pausing(

@@ -23,7 +23,7 @@ except ImportError:  # before scikit-learn 1.9
         """No callbacks: `set_callbacks` is missing, so nothing looks for them during a fit."""
 
 
-__all__ = ["CallbackSupportMixin", "LinearClassifierMixin", "check_feature_names", "check_sample_weight"]
+__all__ = ["CallbackSupportMixin", "Interval", "LinearClassifierMixin", "check_feature_names", "check_sample_weight"]
 
 
 def between(low: float | None, high: float | None, closed: str) -> Interval:
@@ -31,17 +31,22 @@ def between(low: float | None, high: float | None, closed: str) -> Interval:
     return Interval(Real, low, high, closed=closed)
 
 
-def one_of(*names: str) -> StrOptions:
-    return StrOptions(set(names))
+class OneOf(StrOptions):
+    """One of some words, in the order in which the documentation lists them."""
+
+    def __init__(self, *names: str):
+        super().__init__(set(names))
+        self.names = names
+
+
+one_of = OneOf
 
 
 POSITIVE = between(0, None, "neither")
 POSITIVE_OR_INF = between(0, None, "right")
 NOT_NEGATIVE = between(0, None, "left")
+FINITE = between(None, None, "neither")
 COUNT = Interval(Integral, 1, None, closed="left")
-# Constraints that whole families share.
-INTERCEPT = {"fit_intercept": ["boolean"], "intercept_scaling": [POSITIVE]}
-ORDER = {"shuffle": ["boolean"], "random_state": ["random_state"]}
 
 
 def fit_method(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -36,11 +36,11 @@ def claims_by_pairs(scores: NDArray[np.float64], n_classes: int) -> NDArray[np.b
 
 def votes(scores: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
     """Duels that each category wins, ties broken by the sum of scores squeezed into (-1/2, 1/2)."""
-    won = np.zeros((len(scores), n_classes))
-    sums = np.zeros((len(scores), n_classes))
-    for p, (i, j) in enumerate(pairs(n_classes)):
-        won[:, j] += scores[:, p] > 0
-        won[:, i] += scores[:, p] <= 0
-        sums[:, j] += scores[:, p]
-        sums[:, i] -= scores[:, p]
-    return won + sums / (3.0 * (np.abs(sums) + 1.0))
+    won, sums = np.zeros((2, n_classes, len(scores)))
+    for pair, (i, j) in zip(np.ascontiguousarray(scores.T), pairs(n_classes), strict=True):  # a line is read at once
+        positive = pair > 0
+        won[j] += positive
+        won[i] += ~positive
+        sums[j] += pair
+        sums[i] -= pair
+    return (won + sums / (3.0 * (np.abs(sums) + 1.0))).T.copy()

@@ -50,10 +50,10 @@ TRIALS, ENOUGH = 60, 1e-3  # of a line search, and how near it comes
 def solve(problem: Problem, start: Vector | None = None) -> None:
     """``start``: a vector near which the solution is expected."""
     patterns, engine = problem.patterns, Engine(problem)
-    if start is not None:
-        engine.begin(start)
-    elif (found := small_solution(problem)) is not None:
+    if (found := small_solution(problem, start)) is not None:
         engine.begin(*found)
+    elif start is not None:
+        engine.begin(start)
     elif patterns.n_classes > 2:
         engine.begin(np.zeros(patterns.d + 1), np.zeros(patterns.n))
     elif patterns.n > patterns.d + 1 and (problem.diagonal[0] > 0.0 or patterns.d < LARGEST_MATRIX):

@@ -65,10 +65,13 @@ def _along_a_path(problem: Problem, X: Storage, d: int) -> Vector | None:
     return None
 
 
-def minimiser(problem: Problem) -> Vector | None:
+def minimiser(problem: Problem, start: Vector | None = None) -> Vector | None:
     """The minimiser of a small problem; of fewer rows than columns in coordinates of their span, where
     a = sum alpha_k y_k leads back."""
     patterns = problem.patterns
+    if start is not None:
+        near, sigma = start.copy(), 2.0 * problem.C * problem.weight
+        return near if small_minimum(problem, patterns.in_float64(), np.zeros(patterns.n), sigma, near) else None
     if not _few(problem):
         return _along_a_path(problem, patterns.in_float64(), patterns.d)
     everything, labels, rho = np.arange(patterns.n), patterns.labels, patterns.space.rho
@@ -94,15 +97,18 @@ def minimiser(problem: Problem) -> Vector | None:
     return combination
 
 
-def small_solution(problem: Problem) -> tuple[Vector, Vector | None] | None:
+def small_solution(problem: Problem, start: Vector | None = None) -> tuple[Vector, Vector | None] | None:
     """The vector of a small problem, of hinge loss with its multipliers, by one compiled loop; None where it does not
-    get there."""
+    get there. ``start``: a vector near the solution, which serves squared hinge loss of more rows than columns."""
     if not is_small(problem):
         return None
-    if not np.any(np.isfinite(problem.caps)):
-        a = minimiser(problem)
-        return None if a is None else (a, None)
     patterns, caps = problem.patterns, problem.caps
+    hinge = bool(np.any(np.isfinite(caps)))
+    if start is not None and (hinge or _few(problem)):
+        return None
+    if not hinge:
+        a = minimiser(problem, start)
+        return None if a is None else (a, None)
     if patterns.n < patterns.d:
         return None
     a, alpha = np.zeros(patterns.d + 1), np.zeros(patterns.n)

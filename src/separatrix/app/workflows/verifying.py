@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +116,11 @@ def verified(
     if separator is None or not hasattr(separator, "certificates_"):
         return found
     rest = against_the_rest(separator)
+    classes, codes = np.unique(y, return_inverse=True)
+    codes, known = codes.astype(np.min_scalar_type(len(classes))), classes.tolist()  # short ones sort quickly
     for k, (name, certificate) in enumerate(zip(problem_names(separator), separator.certificates_, strict=True)):
-        labels = y == separator.classes_[k] if rest else y
+        labels, pair = y == separator.classes_[k] if rest else y, certificate.class_pair
+        if pair is not None and all(label in known for label in pair):
+            labels, certificate = codes, replace(certificate, class_pair=tuple(map(known.index, pair)))
         found[name] = judge(certificate, X, labels)
     return found
