@@ -11,10 +11,6 @@ from separatrix.rules.base import rule, weighted_gain
 # LMS, the Widrow-Hoff rule (DHS alg. 10, eq. 61).
 
 
-def _short_step(self, m, s):
-    return abs(weighted_gain(self, m, s)) * math.sqrt(s.yy) <= self.tol * math.sqrt(s.norm2)
-
-
 @rule(additive=False)
 class LmsRule(NamedTuple):
     """Always: ``a += eta(k) (1 - a.y) y`` with eta(k) = eta / (1 + (k - 1)/n)^power, k counting presentations.
@@ -34,7 +30,8 @@ class LmsRule(NamedTuple):
         rate = self.eta / (1.0 + (s.visit - 1.0) / self.n) ** self.power
         return repeated(rate * s.yy, s.weight) / s.yy * (1.0 - m) if s.yy > 0.0 else 0.0
 
-    negligible = _short_step
+    def negligible(self, m, s):
+        return abs(weighted_gain(self, m, s)) * math.sqrt(s.yy) <= self.tol * math.sqrt(s.norm2)
 
 
 @rule(additive=False)
@@ -52,7 +49,8 @@ class TabulatedLmsRule(NamedTuple):
         rate = self.rates[int(s.visit - self.first)]
         return repeated(rate * s.yy, s.weight) / s.yy * (1.0 - m) if s.yy > 0.0 else 0.0
 
-    negligible = _short_step
+    def negligible(self, m, s):
+        return abs(weighted_gain(self, m, s)) * math.sqrt(s.yy) <= self.tol * math.sqrt(s.norm2)
 
 
 @rule(additive=False)
@@ -79,7 +77,8 @@ class TargetLmsRule(NamedTuple):
             rate = self.rates[int(s.visit - self.first)]
         return repeated(rate * s.yy, self.repeats[k]) / s.yy * (self.targets[k] - m) if s.yy > 0.0 else 0.0
 
-    negligible = _short_step
+    def negligible(self, m, s):
+        return abs(weighted_gain(self, m, s)) * math.sqrt(s.yy) <= self.tol * math.sqrt(s.norm2)
 
 
 # Recursive least squares (DHS eqs. 71-73).
