@@ -89,19 +89,20 @@ class Certificate:
         return None if ratio is None else 1.0 - max(ratio, 0.0) ** 2
 
     def __str__(self) -> str:
-        verdict = {True: "separable", False: "not separable", None: "separability undecided"}[self.separable]
-        if self.space.hinge and self.value is not None:
-            above = f"at most {100 * (self.gap or 0.0):.2g}% above the best"
-            return (
-                f"{verdict}: objective {self.value:.6g}, {above}; none below {self.bound:.6g} ({self.space.describe()})"
-            )
-        lower = "not measured" if self.lower is None else f"{self.lower:.6g}"
-        bound = "nothing bounds the best one" if np.isinf(self.upper) else f"no margin above {self.upper:.6g} exists"
-        reached = ""
-        if self.ratio is not None and self.ratio > 0:
-            reached = f", at least {100 * self.ratio:.2f}% of the best"
-        where = f", {self.n_classes} classes by one machine" if self.n_classes > 2 else ""
-        return f"{verdict}: margin {lower}{reached}; {bound} ({self.space.describe()}{where})"
+        soft = bool(self.space.delta or self.space.hinge)
+        undecided = "soft margin" if soft else "separability undecided"
+        verdict = {True: "linearly separable", False: "not linearly separable", None: undecided}[self.separable]
+        gap = "" if self.gap is None or np.isinf(self.upper) else f"{self.gap:.2g}"
+        if soft and self.value is not None:
+            claims = [f"objective {self.value:.6g}", f"relative duality gap {gap}"]
+        else:
+            margin = "not measured" if self.lower is None else f"{self.lower:.6g}"
+            bound = "no upper bound" if np.isinf(self.upper) else f"proven upper bound {self.upper:.6g}"
+            claims = [f"margin {margin}", bound]
+            if gap and self.lower is not None and self.lower > 0:
+                claims.append(f"relative gap {gap}")
+        where = f", {self.n_classes} classes jointly" if self.n_classes > 2 else ""
+        return f"{verdict}: {', '.join(claims)} ({self.space.describe()}{where})"
 
     def _repr_html_(self) -> str:
         """For notebooks: in words, and as a figure."""
@@ -123,6 +124,7 @@ class Certificate:
         claim["upper"] = None if self.upper == np.inf else self.upper
         claim["class_pair"] = None if self.class_pair is None else list(self.class_pair)
         claim.update(self.space._asdict())
+        claim["signs"] = self.space.signs or None
         return {name: _plain(value) for name, value in claim.items() if value is not None}
 
     @default_errstate()
@@ -160,7 +162,7 @@ class Certificate:
         except DataError:
             raise
         except (TypeError, ValueError, RecursionError) as error:
-            raise DataError(f"This is not the JSON form of a certificate: {str(error)[:200]}.") from error
+            raise DataError(f"Invalid certificate JSON: {str(error)[:200]}.") from error
         single = {"lower", "upper", "radius", "separable", "n_classes", "class_pair"}
         known = {*single, *ARRAYS, *Space._fields, "alpha_exact"}
         if not isinstance(claim, dict) or not set(claim) <= known:
@@ -169,12 +171,16 @@ class Certificate:
                 "checker.py decides."
             )
         claim = {name: value for name, value in claim.items() if value is not None or name in Space._fields}
-        space = Space(**{name: _number(claim[name], name) for name in Space._fields if name in claim})
+        signs = claim.pop("signs", "")
+        if type(signs) is not str:
+            raise DataError("signs of a certificate is a text.")
+        numbers = {name: _number(claim[name], name) for name in Space._fields if name in claim}
+        space = Space(**numbers, signs=signs)
         arrays: dict[str, Any] = {name: _array(claim[name], name) for name in ARRAYS if name in claim}
         rest: dict[str, Any] = {name: _number(claim.get(name), name) for name in ("lower", "separable", "radius")}
         between, n_classes = claim.get("class_pair"), claim.get("n_classes", 2)
         if type(n_classes) is not int or (between is not None and (type(between) is not list or len(between) != 2)):
-            raise DataError("n_classes of a certificate is a number, class_pair a list of two labels.")
+            raise DataError("Invalid certificate: n_classes must be a number, class_pair a list of two labels.")
         upper: Any = _number(claim.get("upper", np.inf), "upper")
         pair = None if between is None else tuple(between)
         return cls(space=space, upper=upper, class_pair=pair, n_classes=n_classes, **rest, **arrays)
@@ -219,10 +225,10 @@ ARRAYS = {
 
 def _array(values: Any, name: str) -> np.ndarray:
     if type(values) is not list:
-        raise DataError(f"{name} of a certificate is a list.")
+        raise DataError(f"Invalid certificate: field {name!r} must be a list.")
     whole = name == "alpha_index"
     if whole and not all(type(v) is int and 0 <= v < 2**63 for v in values):
-        raise DataError(f"{name} of a certificate holds numbers of patterns.")
+        raise DataError(f"Invalid certificate: field {name!r} must hold row numbers.")
     return np.array(values if whole else [_number(v, name, "") for v in values], dtype=ARRAYS[name])
 
 
@@ -235,14 +241,14 @@ def _number(value: Any, name: str, switches: str = "free weighted fixed_length s
     else:
         fine = type(value) in (int, float) and (value == np.inf or (abs(value) <= MAX and float(value) == value))
     if not fine:
-        raise DataError(f"{name} of a certificate is what it cannot be, or a number that float64 cannot hold.")
+        raise DataError(f"Invalid certificate: field {name!r} must be a finite number of the right sign.")
     return value if type(value) is bool else float(value)
 
 
 def _fields_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Of a field that stands twice, one reader takes the first and another the last."""
     if len({name for name, _ in pairs}) < len(pairs):
-        raise DataError("This is not the JSON form of a certificate: a field stands twice in it.")
+        raise DataError("Invalid certificate JSON: a field occurs twice.")
     return dict(pairs)
 
 

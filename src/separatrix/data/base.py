@@ -65,7 +65,7 @@ class RowSource(ABC):
         for _, whole in self.merged(work):  # noqa: B007
             pass
         if whole is None:
-            raise ValueError("These rows have no blocks.")
+            raise ValueError("The data have no blocks to note in a checkpoint.")
         return whole
 
     def merged(
