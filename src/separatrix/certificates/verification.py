@@ -298,7 +298,7 @@ def _verify_elsewhere(claim: Certificate, home: RowSource) -> Verification:
             f"The certificate is about {claim.n_classes} classes, the rows have {len(home.classes)} classes."
         )
     if claim.sample_weight is not None:
-        raise DataError("Rows that live elsewhere hold their weights: a certificate with its own is about other rows.")
+        raise DataError("The row source contains the weights: verify(X) without sample_weight.")
     vectors = claim.n_classes if claim.n_classes > 2 else 1
     _check_signs(claim, home.width)
     for vector in (claim.direction, claim.slack_vector):
