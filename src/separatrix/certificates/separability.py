@@ -48,7 +48,7 @@ def separability(
     n_jobs : int or None, default=None
         Threads over blocks of rows; the answer does not depend on them.
     check_quasi : bool, default=True
-        False: if no hyperplane separates, the question whether one separates weakly (quasi-completely) is left out.
+        False: if no hyperplane separates, quasi-complete separation is not decided.
         ``kind`` is "undecided" then, unless the proof answers this question too.
 
     Returns
