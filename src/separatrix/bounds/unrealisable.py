@@ -82,7 +82,17 @@ def best_freund_schapire(margins: ArrayLike, radius: float) -> tuple[float, floa
 
 
 class LeastBound(NamedTuple):
-    """The least of `freund_schapire`, and the unit vector and gamma that have it."""
+    """The smallest bound of `freund_schapire`.
+
+    Attributes
+    ----------
+    bound : float
+        The smallest bound.
+    gamma : float
+        The gamma that minimizes the bound.
+    direction : ndarray
+        The unit vector that minimizes the bound.
+    """
 
     bound: float
     gamma: float

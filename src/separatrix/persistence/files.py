@@ -27,7 +27,15 @@ MAGIC = "separatrix"
 
 @dataclass(frozen=True)
 class ModelFile:
-    """What a model file holds: the model, and where it comes from."""
+    """The content of a model file.
+
+    Attributes
+    ----------
+    model : estimator
+        The fitted model.
+    provenance : dict
+        Date, versions, data file and target of the fit.
+    """
 
     model: Any
     provenance: dict[str, Any] = field(default_factory=dict)
