@@ -158,6 +158,7 @@ class PiecewiseLinearMachine(LinearSeparator):
 
         watch.run_each(task, int(self.n_init), n_jobs=1)
         self.n_errors_, self.n_iter_ = best.errors, self.n_epochs_
+        self.converged_ = best.errors == 0 or self.converged_  # from that machine an epoch makes no correction
         self.stop_reason_ = watch.stop.reason or ("converged" if self.converged_ else "max_iter")
         self._set(self._planes([best.machine.ravel()]))
 
