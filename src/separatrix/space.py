@@ -70,6 +70,7 @@ class Space(NamedTuple):
     C = 1/(2 delta^2), and not what its best multiple does; with a hinge this is always so.
     ``signs``: the cone in which w lies, a character per column: "+" for w_j >= 0, "-" for w_j <= 0, "0" for any number;
     empty if no coefficient is constrained. The bias never is.
+    ``l1``: sum |a_i|, without a free bias, takes the place of |a|^2/2 in P.
     """
 
     rho: float = 1.0
@@ -79,6 +80,7 @@ class Space(NamedTuple):
     hinge: float = 0.0
     fixed_length: bool = False
     signs: str = ""
+    l1: bool = False
 
     @property
     def counts_length(self) -> bool:
@@ -122,6 +124,7 @@ class Space(NamedTuple):
 
     def describe(self) -> str:
         bias = "unpenalized intercept" if self.free else (f"rho = {self.rho:g}" if self.rho else "no intercept")
+        bias += ", l1 penalty" if self.l1 else ""
         bias += ", sign constraints" if self.signs else ""
         if self.hinge:
             return f"{bias}, hinge loss, C = {self.hinge:g}"

@@ -176,7 +176,7 @@ def malformed(claim: Certificate) -> str:
     numbers |= {"upper": None if claim.upper == np.inf else claim.upper}
     if claim.kernel is not None:
         numbers |= {name: getattr(claim.kernel, name, "none") for name in ("gamma", "degree", "coef0")}
-    switches = {name: numbers.pop(name) for name in ("free", "weighted", "fixed_length")}
+    switches = {name: numbers.pop(name) for name in ("free", "weighted", "fixed_length", "l1")}
     signs = numbers.pop("signs")
     if not (isinstance(signs, str) and {*signs} <= {*"+-0"}):
         return "signs are not made of + - 0"
@@ -254,6 +254,8 @@ def _exact_weights(patterns: Any, places: np.ndarray, alpha: Vector, clock: Cloc
     V, columns = patterns.narrow_rows(places)
     if patterns.space.signs:
         V = _tight_columns(V, patterns.space.column_signs()[columns], alpha)
+        if V.shape[1] == 0:
+            return None  # the listed weights prove it as they are
     listed = alpha.shape == places.shape and bool(np.all((alpha > 0) & (alpha < np.inf)))
     with np.errstate(all="ignore"):
         weight = vanishing_weights(V, alpha if listed else np.ones(len(places)), clock)
