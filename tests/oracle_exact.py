@@ -151,7 +151,7 @@ class Meaning:
             return None if not self.hinge or self.keeps_caps(alpha) else False
         if self.l1:
             v = self.combination(alpha)
-            t = 1 / max(1, *map(abs, v[:-1] if self.free else v))
+            t = 1 / max(Fraction(1), *map(abs, v[:-1] if self.free else v))
             own = sum(v * v * self.delta**2 / self.price[p] for p, v in alpha.items())
             value = 2 * t * sum(alpha.values()) - t * t * own
             return self.keeps_caps_of_loss(alpha) and bound >= 0 and bound**2 * value >= 1

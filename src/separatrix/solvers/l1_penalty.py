@@ -138,7 +138,7 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
 
 
 def _enter(problem: L1Problem, a: Vector, m: Vector, alpha: Vector) -> Vector:
-    """Enter a vector and multipliers, and return their combination; with the same sum in both classes if the intercept is unpenalized."""
+    """Enter a vector and multipliers, balanced for an unpenalized intercept; return their combination."""
     problem.primal(a, m)
     index = alpha.nonzero()[0]
     if problem.free:
