@@ -58,19 +58,33 @@ def symmetric(lower: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 class Space(NamedTuple):
-    """Which space margins are measured in.
+    """Describe the space in which margins are measured.
 
-    ``rho``: the constant coordinate that carries the bias; 0 means a hyperplane through the origin.
-    ``delta``: size of the extension; 0 is the hard margin.
-    ``free``: the bias is not part of the norm, so the margin is the geometric one.
-    ``weighted``: the extension of a row of weight c is delta/sqrt(c), that is its slack costs c times as much.
-    ``hinge``: the C of plain slack, 0 where slack is squared or there is none. Then a vector reaches (2 P)^(-1/2),
-    P(a) = |a|^2/2 + C sum c_k max(0, 1 - a.y_k), which is the margin where no row needs slack.
-    ``fixed_length``: with delta > 0 a vector reaches (2 P)^(-1/2) as it is, P(a) = |a|^2/2 + C sum c_k xi_k^2 with
-    C = 1/(2 delta^2), and not what its best multiple does; with a hinge this is always so.
-    ``signs``: the cone in which w lies, a character per column: "+" for w_j >= 0, "-" for w_j <= 0, "0" for any number;
-    empty if no coefficient is constrained. The bias never is.
-    ``l1``: sum |a_i|, without a free bias, takes the place of |a|^2/2 in P.
+    Attributes
+    ----------
+    rho : float
+        Constant coordinate of the intercept; 0 is a hyperplane through the origin.
+    delta : float
+        Size of the extension; 0 is the hard margin.
+    free : bool
+        The intercept is unpenalized, so the margin is the geometric one.
+    weighted : bool
+        A row of weight c has the extension delta/sqrt(c): its slack costs c times as much.
+    hinge : float
+        C of the hinge loss; 0 with squared hinge loss or without slack.
+    fixed_length : bool
+        With delta > 0: the objective is that of the vector itself, with C = 1/(2 delta^2), not of its best multiple.
+        With hinge loss this is always so.
+    signs : str
+        Constraints on coefficients, a character per column: "+" for w_j >= 0, "-" for w_j <= 0, "0" for none; empty
+        without constraints. The intercept is never constrained.
+    l1 : bool
+        The penalty is sum |a_i|, without an unpenalized intercept, and not |a|^2/2.
+
+    Notes
+    -----
+    With a finite C, a vector a has the margin (2 P)^(-1/2) with P(a) = |a|^2/2 + C sum c_k loss(max(0, 1 - a.y_k)). It
+    is the hard margin if no row needs slack.
     """
 
     rho: float = 1.0
