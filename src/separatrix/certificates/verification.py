@@ -27,8 +27,8 @@ from separatrix.certificates.verification_in_floats import (
     weights_that_vanish,
 )
 from separatrix.data.base import RowSource
-from separatrix.data.elsewhere import home_of
 from separatrix.data.memory import as_rows
+from separatrix.data.out_of_core import row_source_of
 from separatrix.data.validate import check_labels, check_numbers, check_structure
 from separatrix.errors import DataError
 from separatrix.passes.device_patterns import passed
@@ -51,7 +51,7 @@ def verify(claim: Certificate, X: Any, y: ArrayLike | None, sample_weight: Array
     wrong = malformed(claim)
     if wrong:
         return Verification((), (f"refused: {wrong}",), ())
-    home = home_of(X, y, sample_weight)
+    home = row_source_of(X, y, sample_weight)
     if home is not None:
         return _verify_elsewhere(claim, home)
     if y is None:

@@ -255,7 +255,7 @@ class PiecewiseLinearMachine(LinearSeparator):
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), or a home of rows
+        X : array-like or CSR matrix of shape (n, d), or a row source
             The rows.
 
         Returns

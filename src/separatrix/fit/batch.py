@@ -259,8 +259,8 @@ class IterativeClassifier(BatchClassifier):
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a home of rows
-            A home (``separatrix.data``) holds the labels too, and rows that need not fit into memory.
+        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a row source
+            A row source (``separatrix.data``) holds the labels too, and rows that need not fit into memory.
         y : array-like of shape (n,)
             Labels of any type, of two or more classes.
         sample_weight : array-like of shape (n,), default=None
@@ -288,8 +288,8 @@ class DirectClassifier(BatchClassifier):
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a home of rows
-            A home (``separatrix.data``) holds the labels too, and rows that need not fit into memory.
+        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a row source
+            A row source (``separatrix.data``) holds the labels too, and rows that need not fit into memory.
         y : array-like of shape (n,)
             Labels of any type, of two or more classes.
         sample_weight : array-like of shape (n,), default=None
