@@ -5,12 +5,10 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from separatrix.fit.averages import Average
-from separatrix.fit.class_weight import ClassWeightMixin
-from separatrix.fit.declare import estimator
+from separatrix.fit.declare import NOT_NEGATIVE, POSITIVE_OR_INF, between, estimator, one_of
 from separatrix.fit.online import AdditiveClassifier
-from separatrix.fit.recipe import Recipe, Record
-from separatrix.fit.sklearn_api import NOT_NEGATIVE, POSITIVE_OR_INF, between, one_of
+from separatrix.fit.recipe import Average, Before, Recipe, Record
+from separatrix.fit.training_data import ClassWeightMixin, Data
 from separatrix.rules.aggressive import PassiveAggressiveRule, RelaxationRule, RommaRule
 
 
@@ -63,8 +61,8 @@ class Relaxation(AdditiveClassifier):
     def _recipe(self, record: Record) -> Recipe:
         return Recipe(RelaxationRule(float(self.margin), float(self.eta), float(self.margin_tol)))
 
-    def _starts(self, data: Any, coef_init: Any, intercept_init: Any, going_on: bool) -> Any:
-        starts = super()._starts(data, coef_init, intercept_init, going_on)
+    def _starts(self, data: Data, coef_init: Any, intercept_init: Any, left: Before | None) -> Any:
+        starts = super()._starts(data, coef_init, intercept_init, left)
         if self.margin == 0 and starts[0] is None and not (self.warm_start and hasattr(self, "_records_")):
             raise ValueError("margin=0 corrects nothing at a = 0: give coef_init and eta > 1, or a margin > 0.")
         return starts

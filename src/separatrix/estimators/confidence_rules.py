@@ -8,12 +8,10 @@ import numpy as np
 from scipy.special import ndtri
 
 from separatrix.errors import DataError
-from separatrix.fit.averages import averaged
-from separatrix.fit.class_weight import ClassWeightMixin
-from separatrix.fit.declare import estimator
+from separatrix.fit.declare import POSITIVE, POSITIVE_OR_INF, between, estimator, one_of
 from separatrix.fit.online import OnlineClassifier
-from separatrix.fit.recipe import Recipe, Record
-from separatrix.fit.sklearn_api import POSITIVE, POSITIVE_OR_INF, between, one_of
+from separatrix.fit.recipe import Recipe, Record, averaged
+from separatrix.fit.training_data import ClassWeightMixin
 from separatrix.online.loops.averaging import room_for_a_mean
 from separatrix.online.loops.confidence_loop import Covariance, Variances
 from separatrix.online.training import Training

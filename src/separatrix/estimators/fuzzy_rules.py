@@ -7,11 +7,10 @@ import numpy as np
 
 from separatrix.errors import DataError
 from separatrix.estimators.perceptrons import best_of_pocket, with_pocket
-from separatrix.fit.averages import Average
-from separatrix.fit.declare import estimator
+from separatrix.fit.declare import NOT_NEGATIVE, POSITIVE, between, estimator, one_of
 from separatrix.fit.online import AdditiveClassifier
-from separatrix.fit.recipe import Recipe, Record
-from separatrix.fit.sklearn_api import NOT_NEGATIVE, POSITIVE, between, one_of
+from separatrix.fit.recipe import Average, Recipe, Record
+from separatrix.fit.result import each
 from separatrix.online.loops.state import FACTOR
 from separatrix.online.training import Training
 from separatrix.rules.perceptrons import FuzzyRule, MarginFuzzyRule, PerceptronRule, fuzzy_weights, membership
@@ -74,25 +73,17 @@ class FuzzyPerceptron(AdditiveClassifier):
     _: KW_ONLY
     average: Average = False
 
+    _joins = {**AdditiveClassifier._joins, "memberships_": each, "fuzzy_rows_": each}
     _refuses = {"joint": "compares the means of two classes"}
 
     def _recipe(self, record: Record) -> Recipe:
         return Recipe(FuzzyRule(float(self.eta)), weight=self._fuzzy_weight)
 
-    def _fit_data(self, *args: Any, **options: Any) -> None:
-        super()._fit_data(*args, **options)
-        self._set_memberships([record.own["membership"] for record in self._records_])
-
-    def _gather(self, members: list[Any]) -> None:
-        super()._gather(members)
-        if all(hasattr(m, "memberships_") for m in members):  # not after partial_fit, which sees a block
-            self._set_memberships([m.memberships_ for m in members])
-
-    def _set_memberships(self, memberships: list[Vector]) -> None:
-        fuzzy = [np.abs(p - 0.5) <= float(self.fuzz) for p in memberships]
-        one = len(memberships) == 1
-        self.memberships_: Any = memberships[0] if one else memberships
-        self.fuzzy_rows_: Any = fuzzy[0] if one else fuzzy
+    def _own(self, training: Training, record: Record) -> dict[str, Any]:
+        if not len(training.state.alpha):  # a block of more rows
+            return {}
+        p = record.own["membership"]
+        return {"memberships_": p, "fuzzy_rows_": np.abs(p - 0.5) <= float(self.fuzz)}
 
     def _fuzzy_weight(self, training: Training, own: dict[str, Any]) -> Vector:
         """Sample weights times |p1 - p2|^m; the ``own`` sums of the classes go on over the blocks of partial_fit.

@@ -6,14 +6,14 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from separatrix.certificates.certificate import Certificate
 from separatrix.errors import DataError
 from separatrix.fit.batch import IterativeClassifier, Outcome, row_values
 from separatrix.fit.checkpointed import Checkpoint
-from separatrix.fit.class_weight import ClassWeightMixin
-from separatrix.fit.declare import estimator
-from separatrix.fit.rates import POWERS, rate_function
-from separatrix.fit.separator import Data
-from separatrix.fit.sklearn_api import NOT_NEGATIVE, POSITIVE, between, one_of
+from separatrix.fit.declare import NOT_NEGATIVE, POSITIVE, between, estimator, one_of
+from separatrix.fit.recipe import POWERS, rate_function
+from separatrix.fit.result import total
+from separatrix.fit.training_data import ClassWeightMixin, Data
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.solvers.batch_descent import METHODS, NEWTON, Descent, PassedDescent, safe_rate
 from separatrix.solvers.criteria import (
@@ -235,6 +235,8 @@ class GradientDescent(ClassWeightMixin, IterativeClassifier):
 
     _takes_homes = True
 
+    _joins = {**IterativeClassifier._joins, "n_singular_": total}
+
     def _criterion(self) -> Criterion:
         if isinstance(self.criterion, Criterion):
             return self.criterion
@@ -291,13 +293,8 @@ class GradientDescent(ClassWeightMixin, IterativeClassifier):
             for p, start in zip(patterns, starts, strict=True)
         ]
 
-    def _finish(self, outcomes: list[Outcome], data: Data) -> None:
-        super()._finish(outcomes, data)
-        self.n_singular_ = int(sum(o.solver.singular for o in outcomes))
-
-    def _gather(self, members: list[Any]) -> None:
-        super()._gather(members)
-        self.n_singular_ = int(sum(m.n_singular_ for m in members))
+    def _own(self, outcome: Outcome, certificate: Certificate, data: Data) -> dict[str, Any]:
+        return {"n_singular_": int(outcome.solver.singular)}
 
 
 def _descent(patterns: Any, *given: Any, **options: Any) -> Descent:

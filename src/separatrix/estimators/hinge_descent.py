@@ -3,11 +3,10 @@
 from dataclasses import KW_ONLY
 from typing import Annotated
 
-from separatrix.fit.class_weight import ClassWeightMixin
-from separatrix.fit.declare import estimator
+from separatrix.fit.declare import POSITIVE, estimator
 from separatrix.fit.online import AdditiveClassifier
 from separatrix.fit.recipe import Recipe, Record
-from separatrix.fit.sklearn_api import POSITIVE
+from separatrix.fit.training_data import ClassWeightMixin
 from separatrix.rules.descent import ShrinkingHingeRule
 
 

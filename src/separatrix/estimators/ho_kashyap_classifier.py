@@ -15,11 +15,10 @@ from separatrix.certificates.prove import prove
 from separatrix.errors import DataError
 from separatrix.fit.batch import IterativeClassifier, Outcome, row_values
 from separatrix.fit.checkpointed import Checkpoint
-from separatrix.fit.class_weight import ClassWeightMixin
-from separatrix.fit.declare import estimator
-from separatrix.fit.rates import POWERS, rate_function
-from separatrix.fit.separator import Data
-from separatrix.fit.sklearn_api import NOT_NEGATIVE, POSITIVE, one_of
+from separatrix.fit.declare import NOT_NEGATIVE, POSITIVE, estimator, one_of
+from separatrix.fit.recipe import POWERS, rate_function
+from separatrix.fit.result import Result, each
+from separatrix.fit.training_data import ClassWeightMixin, Data
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.solvers import ho_kashyap
 from separatrix.solvers.factor import PseudoInverse
@@ -100,6 +99,7 @@ class HoKashyap(ClassWeightMixin, IterativeClassifier):
     checkpoint: Checkpoint = None
 
     _takes_homes = True
+    _joins = {**IterativeClassifier._joins, "margin_vector_": each}
 
     def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
         R, rate = self._matrix(patterns[0]), self._rate()
@@ -160,18 +160,13 @@ class HoKashyap(ClassWeightMixin, IterativeClassifier):
     def _ended(self, reason: str, certificate: Certificate) -> str:
         return "converged" if reason == "max_iter" and _outcome(certificate) != "undecided" else reason
 
-    def _finish(self, outcomes: list[Outcome], data: Data) -> None:
-        super()._finish(outcomes, data)
-        self._set_outcomes([o.solver.b if data.here else None for o in outcomes])
+    def _own(self, outcome: Outcome, certificate: Certificate, data: Data) -> dict[str, Any]:
+        return {"margin_vector_": outcome.solver.b if data.here else None}
 
-    def _gather(self, members: list[Any]) -> None:
-        super()._gather(members)
-        self._set_outcomes([m.margin_vector_ for m in members])
-
-    def _set_outcomes(self, vectors: list[Any]) -> None:
-        self.outcomes_ = [_outcome(c) for c in self.certificates_]
-        self.outcome_ = _outcome_of_all(self.outcomes_)
-        self.margin_vector_: Any = vectors[0] if len(vectors) == 1 else vectors
+    def _attributes(self, results: list[Result], data: Data) -> dict[str, Any]:
+        found = super()._attributes(results, data)
+        outcomes = [_outcome(c) for c in found["certificates_"]]
+        return {**found, "outcomes_": outcomes, "outcome_": _outcome_of_all(outcomes)}
 
 
 def _at_most_one(rate: Callable[[int], float]) -> Callable[[int], float]:

@@ -5,11 +5,9 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from separatrix.fit.averages import Average
-from separatrix.fit.declare import estimator
+from separatrix.fit.declare import NOT_NEGATIVE, POSITIVE, between, estimator, one_of
 from separatrix.fit.online import AdditiveClassifier
-from separatrix.fit.recipe import Recipe, Record
-from separatrix.fit.sklearn_api import NOT_NEGATIVE, POSITIVE, between, one_of
+from separatrix.fit.recipe import Average, Recipe, Record
 from separatrix.online.loops.state import UPDATES
 from separatrix.online.training import UNLIMITED
 from separatrix.rules.margins import (

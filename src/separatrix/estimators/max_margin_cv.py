@@ -26,11 +26,12 @@ from separatrix.fit.calibration import (
     calibrate_isotonic,
     calibrate_slope,
 )
-from separatrix.fit.class_weight import weighted_by_class
-from separatrix.fit.declare import estimator
+from separatrix.fit.declare import COUNT, NOT_NEGATIVE, POSITIVE, estimator, one_of
 from separatrix.fit.prediction import blockwise, scores_of
-from separatrix.fit.separator import Data, LinearSeparator
-from separatrix.fit.sklearn_api import COUNT, NOT_NEGATIVE, POSITIVE, fit_method, one_of
+from separatrix.fit.result import joined
+from separatrix.fit.separator import LinearSeparator
+from separatrix.fit.sklearn_api import fit_method
+from separatrix.fit.training_data import Data, weighted_by_class
 from separatrix.fit.watch import Watch
 from separatrix.passes.binary_problems import pairs, votes
 from separatrix.solvers.choice import LARGE_BLAS
@@ -388,9 +389,9 @@ class _Search:
             k = left[number]
             for i, planes in self._path(k):
                 self.planes[k, i] = planes
-                now = {"coef_": planes.coef, "intercept_": planes.intercept}
+                now = [{"coef_": planes.coef, "intercept_": planes.intercept}]
                 complete = len(planes.present) == len(self.data.classes)
-                if watch.look(k, measures, partial(dict, now)) if complete else watch.stop.reason:
+                if watch.look(k, measures, partial(list, now)) if complete else watch.stop.reason:
                     return
 
         watch.run_each(task, len(left), self.owner.n_jobs)
@@ -516,5 +517,5 @@ def _best(scores: np.ndarray) -> float:
 
 
 def _planes_of(model: MaxMargin, solutions: list[Any], data: Data, present: np.ndarray) -> _Planes:
-    found = model._fitted([s.problem.patterns for s in solutions], [s.a for s in solutions], data)
-    return _Planes(found["coef_"], found["intercept_"], present)
+    found = [model._of(s.problem.patterns, s.a, data) for s in solutions]
+    return _Planes(joined([p["coef_"] for p in found]), joined([p["intercept_"] for p in found]), present)

@@ -6,9 +6,8 @@ from typing import Annotated, Any
 from separatrix.certificates.certificate import Certificate
 from separatrix.errors import DataError
 from separatrix.fit.batch import IterativeClassifier, settled
-from separatrix.fit.declare import estimator
-from separatrix.fit.separator import Data
-from separatrix.fit.sklearn_api import between, one_of
+from separatrix.fit.declare import between, estimator, one_of
+from separatrix.fit.training_data import Data
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.solvers.hull_descent import METHODS, HullDescent, RescaledPerceptron, SmoothPerceptron
 from separatrix.space import Vector

@@ -2,19 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
 
 from separatrix.errors import DataError, UnavailableError
 from separatrix.fit.batch import row_values
-from separatrix.fit.class_weight import ClassWeightMixin
-from separatrix.fit.declare import estimator
+from separatrix.fit.declare import NOT_NEGATIVE, POSITIVE, between, estimator, one_of
 from separatrix.fit.online import OnlineClassifier
-from separatrix.fit.rates import RateTable
-from separatrix.fit.recipe import Recipe, Record
-from separatrix.fit.separator import Data
-from separatrix.fit.sklearn_api import NOT_NEGATIVE, POSITIVE, between, one_of
+from separatrix.fit.recipe import RateTable, Recipe, Record
+from separatrix.fit.training_data import ClassWeightMixin, Data
 from separatrix.online.loops.recursive_least_squares import Triangle
 from separatrix.online.loops.state import UPDATES
 from separatrix.online.training import Training
@@ -89,19 +87,13 @@ class LMS(ClassWeightMixin, OnlineClassifier):
         rule = TabulatedLmsRule(1.0, nothing, tol) if callable(self.eta) else LmsRule(*rate, tol)
         return Recipe(rule, rates=rates, predicting=self._finite_vector)
 
-    def _fit_data(self, *args: Any, **options: Any) -> None:
-        try:
-            super()._fit_data(*args, **options)
-        finally:
-            self.__dict__.pop("_targets_", None)
+    def _on_rows(self, recipe: Recipe, data: Data) -> Recipe:
+        if isinstance(self.target, str):
+            return recipe
+        targets = row_values(self.target, "target", data, positive=False)
+        return recipe._replace(weight=partial(self._with_targets, targets=targets))
 
-    def _split(self, data: Data) -> Any:
-        parts = super()._split(data)
-        if not isinstance(self.target, str):
-            self._targets_ = row_values(self.target, "target", parts[0], positive=False)
-        return parts
-
-    def _with_targets(self, training: Training, own: dict[str, Any]) -> Vector:
+    def _with_targets(self, training: Training, own: dict[str, Any], targets: Vector | None = None) -> Vector:
         """Give the rule its tables; the weight of a row is its place there."""
         if isinstance(self.target, str):
             sizes, positive = own.setdefault("sizes", np.zeros(2)), training.patterns.labels > 0
@@ -109,9 +101,7 @@ class LMS(ClassWeightMixin, OnlineClassifier):
                 sizes[k] += training.weight[rows].sum()
             shares = sizes / sizes.sum()
             targets = 1.0 / np.where(shares > 0, shares, 1.0)[positive.astype(int)]
-        elif hasattr(self, "_targets_"):
-            targets = self._targets_
-        else:
+        elif targets is None:
             raise UnavailableError('LMS(target=array) needs all rows at once, in memory: use fit, or target="fisher".')
         training.rule = training.rule._replace(targets=targets, repeats=training.weight)
         return np.arange(float(len(targets)))

@@ -20,7 +20,7 @@ from textwrap import fill
 from types import NoneType, UnionType
 from typing import Annotated, Any, NamedTuple, TypeVar, dataclass_transform, get_args, get_origin
 
-from separatrix.fit.sklearn_api import Interval, OneOf
+from separatrix.fit.sklearn_api import Interval, StrOptions
 
 T = TypeVar("T")
 
@@ -29,6 +29,29 @@ OF_TYPES_ALONE: dict[Any, Any] = {int: Integral, float: Real, str: str}  # if a 
 SECTION = r"^{}\n-+\n(?P<entries>.*?)(?=\n\n\S|\Z)"
 MARK = "{attributes}"
 ENTRY = re.compile(r"^(\S.*?) : (.*)\n?((?:    .*\n?|\n)*)", re.MULTILINE)
+
+
+def between(low: float | None, high: float | None, closed: str) -> Interval:
+    """A real number; ``closed``: which of the ends belong to it, "left", "right", "both" or "neither"."""
+    return Interval(Real, low, high, closed=closed)
+
+
+class OneOf(StrOptions):
+    """One of some words, in the order in which the documentation lists them."""
+
+    def __init__(self, *names: str):
+        super().__init__(set(names))
+        self.names = names
+
+
+one_of = OneOf
+
+
+POSITIVE = between(0, None, "neither")
+POSITIVE_OR_INF = between(0, None, "right")
+NOT_NEGATIVE = between(0, None, "left")
+FINITE = between(None, None, "neither")
+COUNT = Interval(Integral, 1, None, closed="left")
 
 
 class Entry(NamedTuple):
