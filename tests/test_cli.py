@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 import separatrix
 from separatrix.app.cli import app, progress
 from separatrix.app.cli.progress import Progress
-from separatrix.app.workflows.watched import Watch
+from separatrix.app.workflows.progress import FitProgress
 from separatrix.persistence.encoding import encode
 from separatrix.persistence.files import _digest
 
@@ -200,7 +200,7 @@ def test_show_and_verify(tmp_path, line):
     model, other = tmp_path / "line.sx", tmp_path / "other.csv"
     assert run("fit", line, "-t", "label", "--C", "inf", "--save", model).exit_code == 0
     shown = run("show", model)
-    for words in ("MaxMargin", "C_=inf", "no margin above", "line.csv", "sha256", "numpy"):
+    for words in ("MaxMargin", "C_=inf", "proven upper bound", "line.csv", "sha256", "numpy"):
         assert words in shown.output
     told = json.loads(run("show", model, "--json").stdout)
     assert told["provenance"]["data"]["rows"] == 10
@@ -461,7 +461,7 @@ def test_progress_tells_the_gap_and_the_updates():
         measures = {"gap": 1e-3}
 
     told = []
-    watch = Watch(lambda *what: told.append(what), "Fitting", tol=1e-6)
+    watch = FitProgress(lambda *what: told.append(what), "Fitting", tol=1e-6)
     watch.on_fit_task_end(separatrix.MaxMargin(), Context())
     Context.measures = {"updates": 1234, "epochs": 10, "gap": None}
     watch.on_fit_task_end(separatrix.Perceptron(max_iter=100), Context())

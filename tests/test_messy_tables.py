@@ -9,9 +9,16 @@ import numpy as np
 import polars as pl
 import pytest
 import xlsxwriter
+from messy_tables import messy_table
 from newcomer import separatrix, told
+from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from separatrix.app.tables import read_table
+from separatrix.app.tables.spellings import as_number
 from separatrix.errors import DataError
 
 ROWS = 300
@@ -107,7 +114,7 @@ def test_amounts_and_units_are_numbers(tmp_path, spell, words):
         factor = np.full(ROWS, 0.01 if "percent" in words else 1000.0 if "000" in words or "th" in words[:2] else 1.0)
         factor = np.full(ROWS, 1000.0) if words in ("amounts in USD",) else factor
     assert np.allclose(values, factor * X[:, 0], atol=1.0 if factor.max() > 1 else 1e-9)
-    assert any(f"'a' holds {words}" in note for note in table.notes), table.notes
+    assert any(f"The columns 'a', 'b' hold {words}" in note for note in table.notes), table.notes
 
 
 def test_every_seventh_value_has_the_sign(tmp_path):
@@ -380,3 +387,98 @@ def test_a_target_that_no_sheet_has(tmp_path):
     workbook(tmp_path / "t.xlsx")
     with pytest.raises(DataError, match=r"the sheet '2023' of .*t.xlsx has no column 'Outcom'. Did you mean 'Outcome'"):
         read_table(tmp_path / "t.xlsx", "Outcom")
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_messy_tables_predict_as_well_as_clean_ones(tmp_path, seed):
+    """New rows of a table in disorder are predicted as by a pipeline that saw the table without it."""
+    table = messy_table(seed, tmp_path)
+    model, answers = tmp_path / "m.sx", tmp_path / "answers.csv"
+    missing = ("--missing", "withheld")
+    fitted = separatrix(
+        *("fit", table.fitted, "-t", table.target, "--encode", "--impute", "--scale", *missing),
+        *("--max-time", 5, "--save", model),
+    )
+    assert fitted.exit_code == 0, told(fitted)
+    result = separatrix("predict", model, table.new, *missing, "-o", answers)
+    assert result.exit_code == 0, told(result)
+    predicted = pl.read_csv(answers, infer_schema=False)[:, -1].to_numpy()
+    numbers = [column.name for column in table.clean if column.dtype.is_float()]
+    clean = make_pipeline(
+        make_column_transformer(
+            (make_pipeline(SimpleImputer(strategy="median"), StandardScaler()), numbers),
+            (OneHotEncoder(), [name for name in table.clean.columns if name not in numbers]),
+        ),
+        LogisticRegression(max_iter=1000),
+    ).fit(table.clean[: table.rows], table.y[: table.rows])
+    right = np.mean(predicted == table.y[table.rows :])
+    assert right > clean.score(table.clean[table.rows :], table.y[table.rows :]) - 0.02
+
+
+@pytest.mark.parametrize(
+    ("texts", "values"),
+    [
+        (["\u22125.5", "(7)", "3-", "+2"], [-5.5, -7.0, -3.0, 2.0]),
+        (["US$ 5", "-$3.50", "($4)", "$1,000"], [5.0, -3.5, -4.0, 1000.0]),
+        (["5 zł", "3,5 zł", "12 zł"], [5.0, 3.5, 12.0]),
+        (["₺5", "₺7.25"], [5.0, 7.25]),
+        (["0,512", "0,250"], [0.512, 0.25]),
+        (["12:30", "1:15:36"], [12.5, 1.26]),
+    ],
+)
+def test_signs_and_currencies(texts, values):
+    found = as_number(pl.Series("a", texts), "t: the column 'a'").numbers
+    assert found.to_list() == pytest.approx(values)
+
+
+@pytest.mark.parametrize("text", ["03-Apr-2021", "April 3, 2021", "3 Apr 2021", "03.04.21"])
+def test_dates_with_names_of_months(text):
+    assert as_number(pl.Series("a", [text])).numbers.to_list() == [7763.0]
+
+
+def test_one_column_settles_the_decimal_mark_of_all(tmp_path):
+    rows = "".join(f"1,{k + 100}|{k},5|{'uv'[k % 2]}\n" for k in range(20))
+    (tmp_path / "t.csv").write_text("a|b|y\n" + rows)
+    assert read_table(tmp_path / "t.csv", "y").X["a"][0] == 1.1
+
+
+def test_a_word_after_some_numbers_is_a_unit_if_numbers_are_many(tmp_path):
+    for count, kind in ((30, pl.Float64), (10, pl.String)):
+        rows = "".join(f"{k}{'pcs' if k % 3 else ''},{'uv'[k % 2]}\n" for k in range(count))
+        (tmp_path / "t.csv").write_text("amount,y\n" + rows)
+        assert read_table(tmp_path / "t.csv", "y").X["amount"].dtype == kind
+
+
+def test_text_above_the_table_is_left_out_with_a_note(tmp_path):
+    body = "a;b;y\n" + "".join(f"{k};{k % 3};{'uv'[k % 2]}\n" for k in range(20)) + "x;1;u\n"
+    (tmp_path / "t.csv").write_text("Report 2024\n\nby the office;;\n" + body)
+    table = read_table(tmp_path / "t.csv", "y")
+    assert (table.n, table.names) == (21, ["a", "b"])
+    assert "What stands above the table is left out: 'Report 2024'." in table.notes
+    words = told(separatrix("check", tmp_path / "t.csv", "-t", "y"))
+    assert "line 25: expected a number in the column 'a', found 'x'" in words
+
+
+def test_classes_that_differ_in_case_are_named(tmp_path):
+    rows = "".join(f"{k},{'yes' if k % 2 else 'no' if k else 'NO'}\n" for k in range(20))
+    (tmp_path / "t.csv").write_text("a,y\n" + rows)
+    with pytest.raises(DataError, match=r"differ in case only: 'NO' \(1 rows\), 'no' \(9 rows\). Write them in one"):
+        read_table(tmp_path / "t.csv", "y")
+    assert set(read_table(tmp_path / "t.csv", "y", classes=True).y) == {"yes", "no", "NO"}
+
+
+def test_numbers_with_signs_that_nobody_knows_are_not_encoded(tmp_path):
+    rows = "".join(f"#{k}.{k % 10}#,{'uv'[k % 2]}\n" for k in range(150))
+    (tmp_path / "t.csv").write_text("a,y\n" + rows)
+    words = told(separatrix("fit", tmp_path / "t.csv", "-t", "y", "--encode"))
+    assert "expected a number in the column 'a', found '#0.0#'" in words
+
+
+def test_columns_that_are_read_alike_share_a_note(tmp_path):
+    rows = "".join(f"{k} kg,{k + 1} kg,{k + 2} kg,{k + 3} kg,{k} m,{'uv'[k % 2]}\n" for k in range(20))
+    (tmp_path / "t.csv").write_text("a,b,c,d,e,y\n" + rows)
+    notes = read_table(tmp_path / "t.csv", "y").notes
+    assert notes == (
+        "The columns 'a', 'b', 'c' and 1 more hold numbers with the unit kg.",
+        "The column 'e' holds numbers with the unit m.",
+    )

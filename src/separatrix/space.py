@@ -96,9 +96,9 @@ class Space(NamedTuple):
         return norm(a[:-1] if self.free else a)
 
     def describe(self) -> str:
-        bias = "unpenalised bias" if self.free else (f"rho = {self.rho:g}" if self.rho else "no bias")
+        bias = "unpenalized intercept" if self.free else (f"rho = {self.rho:g}" if self.rho else "no intercept")
         if self.hinge:
-            return f"{bias}, hinge loss at C = {self.hinge:g}"
+            return f"{bias}, hinge loss, C = {self.hinge:g}"
         return f"{bias}, Delta = {self.delta:g}" if self.delta else bias
 
 

@@ -89,19 +89,20 @@ class Certificate:
         return None if ratio is None else 1.0 - max(ratio, 0.0) ** 2
 
     def __str__(self) -> str:
-        verdict = {True: "separable", False: "not separable", None: "separability undecided"}[self.separable]
-        if self.space.hinge and self.value is not None:
-            above = f"at most {100 * (self.gap or 0.0):.2g}% above the best"
-            return (
-                f"{verdict}: objective {self.value:.6g}, {above}; none below {self.bound:.6g} ({self.space.describe()})"
-            )
-        lower = "not measured" if self.lower is None else f"{self.lower:.6g}"
-        bound = "nothing bounds the best one" if np.isinf(self.upper) else f"no margin above {self.upper:.6g} exists"
-        reached = ""
-        if self.ratio is not None and self.ratio > 0:
-            reached = f", at least {100 * self.ratio:.2f}% of the best"
-        where = f", {self.n_classes} classes by one machine" if self.n_classes > 2 else ""
-        return f"{verdict}: margin {lower}{reached}; {bound} ({self.space.describe()}{where})"
+        soft = bool(self.space.delta or self.space.hinge)
+        undecided = "soft margin" if soft else "separability undecided"
+        verdict = {True: "linearly separable", False: "not linearly separable", None: undecided}[self.separable]
+        gap = "" if self.gap is None or np.isinf(self.upper) else f"{self.gap:.2g}"
+        if soft and self.value is not None:
+            claims = [f"objective {self.value:.6g}", f"relative duality gap {gap}"]
+        else:
+            margin = "not measured" if self.lower is None else f"{self.lower:.6g}"
+            bound = "no upper bound" if np.isinf(self.upper) else f"proven upper bound {self.upper:.6g}"
+            claims = [f"margin {margin}", bound]
+            if gap and self.lower is not None and self.lower > 0:
+                claims.append(f"relative gap {gap}")
+        where = f", {self.n_classes} classes jointly" if self.n_classes > 2 else ""
+        return f"{verdict}: {', '.join(claims)} ({self.space.describe()}{where})"
 
     def _repr_html_(self) -> str:
         """For notebooks: in words, and as a figure."""

@@ -14,11 +14,11 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
 from separatrix.cancellation import Clock, OutOfTimeError, limited
-from separatrix.certificates.alternative import Alternative, spans_everything
 from separatrix.certificates.certificate import Certificate
 from separatrix.certificates.certify import certify, separates_exactly, upper_bound
 from separatrix.certificates.exact import BROKEN
 from separatrix.certificates.gordan import Gordan, gordan, refuting_pair
+from separatrix.certificates.gordan_exact import Alternative, spans_everything
 from separatrix.certificates.notebook import figures_of
 from separatrix.certificates.quasi_complete import one_sided_columns
 from separatrix.certificates.separated_data import AskedData, names_of
@@ -96,6 +96,8 @@ class Separability:
         >>> answer.separated_rows, answer.infinite
         (array([2, 3]), array([1., 0.]))
         """
+        if self.asked is not None and self.kind in ("complete", "none"):  # all rows, or none of them
+            return np.arange(len(self.asked.codes) if self.kind == "complete" else 0)
         search = self._search
         return None if search is None else search.separated_rows
 
@@ -107,6 +109,8 @@ class Separability:
         separating hyperplanes of both signs exist, as is usual under complete separation. Of more than two classes a
         row per class, against the first class. None if undecided.
         """
+        if self.asked is not None and self.kind == "none":  # no direction of recession
+            return self.asked.zeros()
         separation = self.separation
         return None if separation is None else separation.infinite
 

@@ -20,9 +20,9 @@ from separatrix.cancellation import Clock, OutOfTimeError
 from separatrix.certificates import checker
 from separatrix.certificates.certificate import Certificate, Verification
 from separatrix.certificates.certify import lower_bound, plain_margin, separates_exactly, slack_bound, upper_bound
-from separatrix.certificates.exact import LARGEST_SYSTEM, vanishing_weights, weights_near
+from separatrix.certificates.exact import LARGEST_SYSTEM, vanishing_weights
 from separatrix.certificates.gordan import gordan
-from separatrix.certificates.kernel_alternative import refute
+from separatrix.certificates.kernel_gordan import refute
 from separatrix.data.base import RowSource
 from separatrix.data.elsewhere import home_of
 from separatrix.data.memory import as_rows
@@ -239,14 +239,12 @@ def _exact(claim: Certificate, X: Any, y: np.ndarray, kept: np.ndarray) -> dict[
 
 def _exact_weights(patterns: Any, places: np.ndarray, alpha: Vector, clock: Clock) -> list[int] | None:
     """Integers >= 0 with which these patterns combine to 0; ``alpha``: what a claim lists. None if none were found."""
-    V = patterns.narrow_rows(places)[0]
-    weight = vanishing_weights(V, clock)
-    if weight is not None or alpha.shape != places.shape or not np.all(alpha > 0):
+    listed = alpha.shape == places.shape and bool(np.all((alpha > 0) & (alpha < np.inf)))
+    with np.errstate(all="ignore"):
+        weight = vanishing_weights(patterns.narrow_rows(places)[0], alpha if listed else np.ones(len(places)), clock)
+        few = gordan(patterns, places, alpha, clock) if weight is None and listed else None
+    if few is None:
         return weight
-    with np.errstate(all="ignore"):  # rows that depend on each other
-        few = gordan(patterns, places, alpha, clock)
-        if few is None:
-            return weights_near(V, alpha, clock)
     known = dict(zip(few.rows.tolist(), few.exact, strict=True))
     return [known.get(k, 0) for k in places.tolist()]
 

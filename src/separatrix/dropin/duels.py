@@ -1,10 +1,12 @@
 """Two classes with plain slack and a free intercept, as LIBSVM's: a linear kernel by `MaxMargin`, others by pairs of
 multipliers, each with a certificate."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separatrix.certificates.certificate import Certificate
 from separatrix.certificates.certify import certify
@@ -13,6 +15,9 @@ from separatrix.dropin.handover import BeyondError, gap
 from separatrix.dropin.linear_svc import QuietMargin
 from separatrix.errors import SeparatrixError
 from separatrix.fit.margin_classifier import REACHED, Solution
+from separatrix.passes.binary_problems import pairs
+from separatrix.passes.class_blocks import ClassBlocks
+from separatrix.passes.gram_rows import computed_at_once
 from separatrix.passes.kernel_functions import Kernel
 from separatrix.passes.kernel_patterns import KernelPatterns
 from separatrix.passes.plain_patterns import Patterns
@@ -53,33 +58,77 @@ class DuelSettings(NamedTuple):
     megabytes: float
 
 
-def linear_duel(X: Any, labels: Vector, rows: np.ndarray, weight: Vector, given: DuelSettings) -> Duel:
-    """These rows of X with labels -1 and +1; ``weight`` is that of all rows. Few rows, no more than
-    two a column, are done by pairs of multipliers unless these take too many steps, as with a large C they do."""
-    small = len(rows) <= min(ROWS_BY_PAIRS, PER_COLUMN * X.shape[1]) and np.isfinite(given.C)
-    found = _small_linear_duel(X[rows], labels, rows, weight, given) if small else None
-    return _newton_duel(X, labels, rows, weight, given) if found is None else found
+class Duels:
+    """The pairs of classes of a fit. If their Gram matrices are small, these share the blocks of the classes."""
 
+    def __init__(self, X: Any, codes: np.ndarray, names: Sequence[Any], weight: Vector, given: DuelSettings):
+        self.X, self.names, self.weight, self.given = X, names, weight, given
+        self.members = [np.flatnonzero(codes == k) for k in range(len(names))]
+        self.kernel = Kernel("precomputed") if callable(given.kernel.name) else given.kernel
+        self.blocks = ClassBlocks(X, self.members, self.kernel) if len(names) > 2 else None
+        self.by_multipliers = bool(np.isfinite(given.C))
+        if self.kernel.name != "linear" and not self.by_multipliers:
+            raise BeyondError("a hard margin with a kernel")
 
-def _small_linear_duel(X: Any, labels: Vector, rows: np.ndarray, weight: Vector, given: DuelSettings) -> Duel | None:
-    space = Space(1.0, 0.0, True, weighted=True, hinge=given.C)
-    try:
-        patterns = KernelPatterns(as_rows(X), labels, space, given.kernel, weight[rows])
-        _check(patterns)
-        problem = KernelHingeProblem(patterns, given.C, weight[rows], tol=0.0, megabytes=given.megabytes)
+    def solved(self) -> list[Duel]:
+        """Return the duels of all pairs, in their order."""
+        try:
+            return [self._duel(i, j) for i, j in pairs(len(self.names))]
+        except SeparatrixError as why:
+            raise BeyondError(str(why)) from why
+
+    def _duel(self, i: int, j: int) -> Duel:
+        rows = np.concatenate([self.members[i], self.members[j]])
+        labels = np.repeat([-1.0, 1.0], [len(self.members[i]), len(self.members[j])])
+        if self.blocks is None or not computed_at_once(len(rows), self.given.megabytes):
+            order = np.argsort(rows)
+            rows, labels, K = rows[order], labels[order], None
+        else:
+            K = self.blocks.of_pair(i, j) if self.by_multipliers else None
+        found = self._linear(rows, labels, K) if self.kernel.name == "linear" else self._kernel(rows, labels, K)
+        between = None if len(self.names) == 2 else (self.names[i], self.names[j])
+        return found._replace(i=i, j=j, certificate=replace(found.certificate, class_pair=between))
+
+    def _kernel(self, rows: np.ndarray, labels: Vector, K: NDArray[np.float64] | None) -> Duel:
+        problem = self._problem(rows, labels)
+        gram_pairs.solve(problem, self.given.tol, K=K)
+        found = certify(problem.patterns, problem.a, problem.alpha, kept=rows, sample_weight=self.weight)
+        if not np.isfinite(gap(found)):
+            raise BeyondError("numbers beyond what a certificate can bound")
+        direction = np.append(problem.a[np.argsort(rows)], problem.a[-1])  # the order of the user's rows
+        return _of_multipliers(problem, rows, replace(found, direction=direction, kernel=self.given.kernel))
+
+    def _linear(self, rows: np.ndarray, labels: Vector, K: NDArray[np.float64] | None) -> Duel:
+        """By pairs of multipliers if there are few rows, unless these take too many steps, as with a large C; then by
+        Newton's steps, and so are the pairs that follow."""
+        few = K is not None or len(rows) <= min(ROWS_BY_PAIRS, PER_COLUMN * self.X.shape[1])
+        found = self._small_linear(rows, labels, K) if few and self.by_multipliers else None
+        self.by_multipliers = self.by_multipliers and (found is not None or not few)
+        return _newton_duel(self.X, labels, rows, self.weight, self.given) if found is None else found
+
+    def _small_linear(self, rows: np.ndarray, labels: Vector, K: NDArray[np.float64] | None) -> Duel | None:
+        problem = self._problem(rows, labels)
         steps = max(FIRST_STEPS + STEPS_OF_ROW * len(rows), WORK // len(rows))
-        if not gram_pairs.solve(problem, given.tol, steps):
+        if not gram_pairs.solve(problem, self.given.tol, steps, K):
             return None
-        explicit = Patterns(patterns.home, labels, space, weight[rows])
-        beta, intercept = problem.a[:-1], float(problem.a[-1])
-        a = np.append(np.asarray(X.T @ beta).ravel(), intercept)
-        found = certify(explicit, a, problem.alpha, kept=rows, sample_weight=weight)
-    except SeparatrixError as why:
-        raise BeyondError(str(why)) from why
-    if not found.gap or not found.gap <= max(given.tol, ZERO_GAP):
-        return None
+        explicit = Patterns(problem.patterns.home, labels, problem.patterns.space, self.weight[rows])
+        a = np.append(np.asarray(problem.patterns.matrix.T @ problem.a[:-1]).ravel(), problem.a[-1])
+        found = certify(explicit, a, problem.alpha, kept=rows, sample_weight=self.weight)
+        if not found.gap or not found.gap <= max(self.given.tol, ZERO_GAP):
+            return None
+        return _of_multipliers(problem, rows, found)
+
+    def _problem(self, rows: np.ndarray, labels: Vector) -> KernelHingeProblem:
+        space = Space(1.0, 0.0, True, weighted=True, hinge=self.given.C)
+        patterns = KernelPatterns(as_rows(self.X[rows]), labels, space, self.kernel, self.weight[rows], rows)
+        _check(patterns)
+        return KernelHingeProblem(patterns, self.given.C, self.weight[rows], tol=0.0, megabytes=self.given.megabytes)
+
+
+def _of_multipliers(problem: KernelHingeProblem, rows: np.ndarray, certificate: Certificate) -> Duel:
+    beta, intercept = problem.a[:-1], float(problem.a[-1])
     support = np.flatnonzero(beta)
-    return Duel(rows[support], beta[support], intercept, found, problem.steps, PAIRS)
+    return Duel(rows[support], beta[support], intercept, certificate, problem.steps, PAIRS)
 
 
 class DualMargin(QuietMargin):
@@ -102,37 +151,12 @@ class DualMargin(QuietMargin):
 
 def _newton_duel(X: Any, labels: Vector, rows: np.ndarray, weight: Vector, given: DuelSettings) -> Duel:
     margin = DualMargin(given.C, loss="hinge", fit_intercept="unpenalized", tol=given.tol)
-    try:
-        solved = margin.solved(margin.patterns(X[rows], labels, weight[rows], None), rows, weight)
-    except SeparatrixError as why:
-        raise BeyondError(str(why)) from why
+    solved = margin.solved(margin.patterns(X[rows], labels, weight[rows], None), rows, weight)
     if solved.gap > max(given.tol, REACHED):
         raise BeyondError(f"a gap of {solved.gap}")
     order = np.argsort(solved.support)
     support, dual = solved.support[order], solved.alpha[order] * labels[solved.support[order]]
     return Duel(rows[support], dual, float(solved.plane[1]), solved.certificate, solved.passes, solved.how)
-
-
-def kernel_duel(X: Any, labels: Vector, rows: np.ndarray, weight: Vector, given: DuelSettings) -> Duel:
-    """The same with another kernel; X is a matrix of inner products where that is a function or precomputed."""
-    if np.isinf(given.C):
-        raise BeyondError("a hard margin with a kernel")
-    known = Kernel("precomputed") if callable(given.kernel.name) else given.kernel
-    space = Space(1.0, 0.0, True, weighted=True, hinge=given.C)
-    try:
-        patterns = KernelPatterns(as_rows(X[rows]), labels, space, known, weight[rows], rows)
-        _check(patterns)
-        problem = KernelHingeProblem(patterns, given.C, weight[rows], tol=0.0, megabytes=given.megabytes)
-        gram_pairs.solve(problem, given.tol)
-        found = certify(patterns, problem.a, problem.alpha, kept=rows, sample_weight=weight)
-    except SeparatrixError as why:
-        raise BeyondError(str(why)) from why
-    if not np.isfinite(gap(found)):
-        raise BeyondError("numbers beyond what a certificate can bound")
-    beta, intercept = problem.a[:-1], float(problem.a[-1])
-    support = np.flatnonzero(beta)
-    found = replace(found, kernel=given.kernel)
-    return Duel(rows[support], beta[support], intercept, found, problem.steps, PAIRS)
 
 
 def _check(patterns: KernelPatterns) -> None:

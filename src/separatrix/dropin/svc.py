@@ -1,6 +1,5 @@
 """scikit-learn's SVC: plain slack and a free intercept for each pair of classes, with a certificate."""
 
-from dataclasses import replace
 from inspect import signature
 from typing import Any
 
@@ -8,12 +7,10 @@ import numpy as np
 import sklearn.svm
 from sklearn.utils import check_random_state
 
-from separatrix.dropin.duels import Duel, DuelSettings, kernel_duel, linear_duel
+from separatrix.dropin.duels import Duel, Duels, DuelSettings
 from separatrix.dropin.handover import LARGEST_SEED, BeyondError, HandoverMixin, gap, plain_classes, plain_rows
 from separatrix.fit.sklearn_api import fit_method
-from separatrix.passes.binary_problems import pairs
 from separatrix.passes.kernel_functions import Kernel
-from separatrix.space import Vector
 
 PROBABILITY = signature(sklearn.svm.SVC).parameters["probability"].default  # "deprecated" from scikit-learn 1.9 on
 
@@ -162,22 +159,14 @@ class SVC(HandoverMixin, sklearn.svm.SVC):
             raise BeyondError("a weight that is not positive")
         if X.shape[0] != len(codes) or (self._explicit_products and X.shape[1] != len(codes)):
             raise BeyondError("a matrix of inner products that is not square")  # its error is scikit-learn's
-        return [self._duel(X, codes, weight, i, j) for i, j in pairs(len(self.classes_))]
+        kernel = Kernel(self.kernel, float(self._gamma), float(self.degree), float(self.coef0))
+        settings = DuelSettings(kernel, float(self.C), float(self.tol), float(self.cache_size))
+        return Duels(X, codes, self.classes_.tolist(), weight, settings).solved()
 
     @property
     def _explicit_products(self) -> bool:
         """Is X a matrix of inner products?"""
         return self.kernel == "precomputed" or callable(self.kernel)
-
-    def _duel(self, X: Any, codes: np.ndarray, weight: Vector, i: int, j: int) -> Duel:
-        rows = np.flatnonzero((codes == i) | (codes == j))
-        of_pair = linear_duel if self.kernel == "linear" else kernel_duel
-        kernel = Kernel(self.kernel, float(self._gamma), float(self.degree), float(self.coef0))
-        settings = DuelSettings(kernel, float(self.C), float(self.tol), float(self.cache_size))
-        found = of_pair(X, np.where(codes[rows] == j, 1.0, -1.0), rows, weight, settings)
-        names = self.classes_.tolist()
-        between = None if len(names) == 2 else (names[i], names[j])
-        return found._replace(i=i, j=j, certificate=replace(found.certificate, class_pair=between))
 
     def _take(self, X: Any, codes: np.ndarray, duels: list[Duel]) -> None:
         """LIBSVM's attributes: support vectors by class, and for each the multiples in its duels with the others, which

@@ -131,8 +131,8 @@ class MaxMargin(MarginClassifier):
     >>> from separatrix import MaxMargin
     >>> X, y = load_iris(return_X_y=True)
     >>> model = MaxMargin(C=float("inf")).fit(X, y == 0)
-    >>> print(model.certificate_)
-    separable: margin 0.749117, at least 100.00% of the best; no margin above 0.749117 exists (rho = 1)
+    >>> print(model.certificate_)  # doctest: +ELLIPSIS
+    linearly separable: margin 0.749117, proven upper bound 0.749117, relative gap ... (rho = 1)
     >>> model = MaxMargin(C=1.0, loss="hinge", fit_intercept="unpenalized").fit(X, y == 1)  # that of SVC
     >>> print(f"{model.certificate_.value:.4f}", model.n_support_)
     88.5380 [48 46]

@@ -10,16 +10,32 @@ from separatrix.space import Vector
 TOGETHER = 200_000  # values that are computed at a time where many are wanted
 
 
+def computed_at_once(n: int, megabytes: float) -> bool:
+    """Is the whole Gram matrix of n rows computed when one row of it is asked for?"""
+    return n * n <= 2 * TOGETHER and 8e-6 * n * n <= megabytes
+
+
 class GramRows:
     """Rows of l_i l_k (K + rho^2), times a factor, in a cache of bounded size; those that were used longest ago make
-    room. ``signed=False``: rows of K alone. `narrow` leaves out rows, and their columns."""
+    room. ``signed=False``: rows of K alone. `narrow` leaves out rows, and their columns. ``K``: the whole Gram matrix,
+    if it is known; the cache takes its memory."""
 
-    def __init__(self, patterns: KernelPatterns, megabytes: float, factor: float = 1.0, signed: bool = True):
+    def __init__(
+        self,
+        patterns: KernelPatterns,
+        megabytes: float,
+        factor: float = 1.0,
+        signed: bool = True,
+        K: NDArray[np.float64] | None = None,
+    ):
         self.patterns, self.factor, self.signed = patterns, factor, signed
         n = patterns.n
-        self.store = np.empty(n * int(np.clip(megabytes * 1e6 / (8.0 * n), min(n, 2), n)))
+        places = int(np.clip(megabytes * 1e6 / (8.0 * n), min(n, 2), n))
+        self.store = np.empty(n * places) if K is None else K.ravel()
         self.clock = self.computed = 0
         self._take_part(np.arange(n))
+        if K is not None:
+            self.slot, self.owner, self.used, self.filled = np.arange(n), np.arange(n), np.zeros(n, np.int64), n
 
     def _take_part(self, members: np.ndarray) -> None:
         self.members, q = members, len(members)

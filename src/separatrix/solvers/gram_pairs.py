@@ -10,6 +10,7 @@ Then the equations of the rows between their bounds are solved once; where that 
 
 import numpy as np
 import scipy.linalg as la
+from numpy.typing import NDArray
 
 from separatrix.passes.gram_rows import TOGETHER, GramRows
 from separatrix.solvers.kernel_problem import KernelHingeProblem
@@ -29,10 +30,12 @@ ROWS_TOGETHER = 1500  # up to which all stay in it
 ROWS_FOR_SAMPLE, SAMPLE_ONE_IN = 4000, 4  # rows from which a part of them is solved first, and one in how many
 
 
-def solve(problem: KernelHingeProblem, enough: float, most: int | None = None) -> bool:
+def solve(
+    problem: KernelHingeProblem, enough: float, most: int | None = None, K: NDArray[np.float64] | None = None
+) -> bool:
     """Until no two slopes are further apart than ``enough``, and of few rows closer where the gap is larger than that;
-    or after ``most`` steps: False. What was found is in the problem."""
-    pairs = Pairs(problem, most)
+    or after ``most`` steps: False. What was found is in the problem. ``K``: the Gram matrix, if it is known."""
+    pairs = Pairs(problem, most, K)
     rounds = PARTS_OF_ENOUGH if problem.patterns.n <= PARTS_ROWS else PARTS_OF_ENOUGH[:1]
     for part in rounds:
         done = pairs.settle(part * enough)
@@ -49,12 +52,12 @@ class Pairs:
     """Signed multipliers beta = l alpha between their bounds, and the slopes v = l - K beta, which are up to date for
     the rows that take part."""
 
-    def __init__(self, problem: KernelHingeProblem, most: int | None):
+    def __init__(self, problem: KernelHingeProblem, most: int | None, K: NDArray[np.float64] | None = None):
         p, cap, self.problem = problem.patterns, problem.cap, problem
         self.low, self.high = np.where(p.labels > 0, 0.0, -cap), np.where(p.labels > 0, cap, 0.0)
         self.beta, self.slope = np.zeros(p.n), p.labels.copy()
         self.most = max(MOST_STEPS, MOST_STEPS_OF_ROW * p.n) if most is None else most
-        self.gram = GramRows(p, problem.megabytes, signed=False)
+        self.gram = GramRows(p, problem.megabytes, signed=False, K=K)
         if p.n >= ROWS_FOR_SAMPLE:
             self.gram.widen(_sample(p.labels))
 
@@ -115,7 +118,7 @@ class Pairs:
         gram = self.gram
         places, q = gram.rows.shape
         together = min(places // 2, TOGETHER // q)
-        if places == q and 2 * together >= q:
+        if places == q and q * q <= 2 * TOGETHER:
             gram.bring(np.arange(q))
         elif together < 3:
             gram.bring(np.array([lacking]))
@@ -182,11 +185,10 @@ class Pairs:
         shift = float(np.trace(M)) / len(face)
         others = float(self.beta.sum() - self.beta[face].sum())
         right = self.slope[face] + M @ self.beta[face] - shift * others
-        try:
-            factor = la.cho_factor(M + shift, lower=True, check_finite=False)
-        except la.LinAlgError:
+        _, solved, failed = la.lapack.dposv(M + shift, np.column_stack([right, np.ones(len(face))]), lower=True)
+        if failed:
             return None
-        x, unit = (la.cho_solve(factor, side, check_finite=False) for side in (right, np.ones(len(face))))
+        x, unit = solved.T
         x -= (x.sum() + others) / unit.sum() * unit
         if not np.all((self.low[face] < x) & (x < self.high[face])):
             return None

@@ -20,6 +20,7 @@ SEPARATORS = (",", "\t", ";", "|")
 MISSING = ["", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "None", "?"]
 NUMBER = re.compile(r"^\s*[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?\s*$|^\s*[-+]?inf(inity)?\s*$", re.I)
 DECIMAL_COMMA = re.compile(r"^\s*[-+]?\d+,\d+\s*$")
+FRACTION = re.compile(r"^\s*[-+]?(0,\d+|\d+,(\d{1,2}|\d{4,}))\s*$")  # 1,234 may be a thousand
 UNNAMED = "unnamed column "
 SEP = re.compile(rb"^sep=(.)$", re.I)
 RECORD = [("line", np.int64), ("missing", np.bool_)]
@@ -42,6 +43,7 @@ class Layout:
 def read_delimited(source: Source, asked: Asked) -> Table:
     separator = asked.separator or ("\t" if asked.format == "tsv" else None)
     source, told, origin = _without_preamble(_with_line_feeds(source))
+    source, above, origin = _without_title(source, separator or told, origin)
     missing = tuple(word for word in MISSING if word.lower() not in {kept.lower() for kept in asked.not_missing})
     layout, twice = _layout(source, separator or told, asked.header)
     comma = layout.decimal_comma or (asked.decimal_comma and layout.separator != ",")
@@ -50,7 +52,7 @@ def read_delimited(source: Source, asked: Asked) -> Table:
     nameless = [name for name in frame.columns if name.startswith(UNNAMED)]
     idle = [name for name in nameless if _says_nothing(frame[name])]
     counting = [name for name in idle if frame[name].null_count() < len(frame)]
-    notes = (*twice, *(f"The {name} counts the rows and is left out." for name in counting))
+    notes = (*above, *twice, *(f"The {name} counts the rows and is left out." for name in counting))
     if layout.separator == ";" and not layout.decimal_comma and (name := _read_two_ways(frame)):
         notes += (
             f"The column {name!r} holds numbers that can be read in two ways: {frame[name].drop_nulls()[0]:.3f} is "
@@ -143,7 +145,8 @@ def _layout(source: Source, separator: str | None, header: bool | None) -> tuple
             )
         if not rest:
             raise DataError(f"{source.name} has a header and no rows. Use --no-header if line 1 holds data.")
-    comma = separator == ";" and any(DECIMAL_COMMA.match(field) for row in rest[:50] for field in row)
+    fraction = DECIMAL_COMMA if separator == ";" else FRACTION
+    comma = separator != "," and any(fraction.match(field) for row in rest[:50] for field in row)
     return Layout(separator, header, names, comma), notes
 
 
@@ -230,6 +233,29 @@ def _without_preamble(source: Source) -> tuple[Source, str | None, np.ndarray | 
         raise DataError(f"{source.name} has no rows: every line is blank or a comment.")
     origin = np.array([k + 1 for k in kept])
     return Source(source.name, None, b"".join(content), source.digest), separator, origin
+
+
+def _without_title(
+    source: Source, separator: str | None, origin: np.ndarray | None
+) -> tuple[Source, tuple[str, ...], np.ndarray | None]:
+    """The source without lines of one field above its table, as reports have them; as `_without_preamble`, a note."""
+    lines = source.lines[:200]
+    separator = separator or _delimiter(lines)
+    try:
+        rows = list(csv.reader(lines, delimiter=separator)) if separator != " " else []
+    except csv.Error:
+        rows = []
+    filled = [sum(bool(field.strip()) for field in row) for row in rows]
+    usual = Counter(map(len, rows)).most_common(1)[0][0] if rows else 1
+    first = next((k for k, row in enumerate(rows) if len(row) == usual and filled[k] > 1), 0)
+    if usual < 2 or not 0 < first < len(rows) - 1 or len(rows) != len(lines) or any(k > 1 for k in filled[:first]):
+        return source, (), origin
+    with source.open() as file:
+        content = file.read().removeprefix(MARK).splitlines(keepends=True)
+    place = [k for k, line in enumerate(content) if line.strip()][first]
+    numbers = np.arange(len(content)) + 1 if origin is None else origin
+    note = f"What stands above the table is left out: {lines[0].strip(separator)[:60]!r}."
+    return Source(source.name, None, b"".join(content[place:]), source.digest), (note,), numbers[place:]
 
 
 def _names_above(lines: list[bytes], place: int) -> bytes | None:

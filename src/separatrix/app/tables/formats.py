@@ -138,7 +138,7 @@ def read_table(
         raise DataError(f"{source.name} is no workbook but {kind.name}: --sheet says nothing of it.")
     table = replace(table, encoding=written, missing=tuple(missing), not_missing=tuple(not_missing))
     table = replace(table, decimal_comma=table.decimal_comma or decimal_comma)
-    table = _without_words(table)
+    table = _tidied(table)
     if table.n == 0:
         raise DataError(f"{source.name} has no rows.")
     if not kind.apart and (table.named or table.d != width):
@@ -161,14 +161,14 @@ def read_table(
     return table
 
 
-def _without_words(table: Table) -> Table:
-    """The table with the words that mean missing taken out of its texts."""
-    if not table.missing or not table.framed:
+def _tidied(table: Table) -> Table:
+    """The table with texts without blanks around them; empty ones and words that mean missing are missing."""
+    if not table.framed:
         return table
     import polars as pl
 
-    texts = pl.col(pl.String)
-    kept = pl.when(texts.str.strip_chars().is_in(list(table.missing))).then(None).otherwise(texts).name.keep()
+    texts = pl.col(pl.String).str.strip_chars()
+    kept = pl.when(texts.is_in(["", *table.missing])).then(None).otherwise(texts).name.keep()
     return replace(table, X=table.X.with_columns(kept))
 
 

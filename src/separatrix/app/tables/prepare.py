@@ -17,6 +17,8 @@ QUANTITY = 100  # different numbers from which a column of texts is no list of c
 MOST_VALUES = 200  # columns that a text column is encoded by; the rarest texts share one
 OFTEN = 2  # rows that a text needs to get a column of its own
 MOST_TOLD = 3  # columns that are told by their names
+MOST_WAYS = 6  # spellings of numbers that are told
+LIKE_A_NUMBER = r"^[^\p{L}0-9]{0,4}[0-9][0-9.,'\x{2019} \x{a0}\x{202f}]*([eE][-+]?[0-9]+)?[^\p{L}0-9]{0,4}$"
 
 
 def normalised(table: Table, text: Collection[str] = (), numbers: Collection[str] = ()) -> Table:
@@ -71,16 +73,19 @@ def normalised(table: Table, text: Collection[str] = (), numbers: Collection[str
         if found.unit:
             units[column.name] = found.unit
         columns.append(column)
-    told = [f"The column {name!r} holds {how}." for name, how in list(spelled.items())[:MOST_TOLD]]
-    told += [f"So do {len(spelled) - MOST_TOLD} more."] if len(spelled) > MOST_TOLD else []
+    told = _spellings_told(spelled)
     told += [
         f"Words between the numbers of the column {name!r} count as missing values: {_counted(times)}."
         for name, times in list(words.items())[:MOST_TOLD]
     ]
-    told += [f"So do words in {len(words) - MOST_TOLD} more columns."] if len(words) > MOST_TOLD else []
+    if len(words) > MOST_TOLD:
+        others = _named(list(words)[MOST_TOLD:])
+        told.append(f"Words between the numbers of {others} count as missing values, too.")
     for name, times in words.items():
         spelled[name] = "; ".join(part for part in (spelled.get(name), f"missing values as {_counted(times)}") if part)
     comma = table.decimal_comma or any("decimal commas" in how for how in spelled.values())
+    if comma and not table.decimal_comma:  # one column settles how the others are read: 1,234 is no thousand
+        return normalised(replace(table, decimal_comma=True), text, numbers)
     known: dict[str, Any] = {
         "decimal_comma": comma,
         "dates": tuple(dates),
@@ -89,6 +94,24 @@ def normalised(table: Table, text: Collection[str] = (), numbers: Collection[str
         "units": units,
     }
     return replace(table, X=pl.DataFrame(columns), **known, notes=(*table.notes, *told))
+
+
+def _spellings_told(spelled: dict[str, str]) -> list[str]:
+    """Sentences about how columns are read, one for all that are read in the same way."""
+    ways: dict[str, list[str]] = {}
+    for name, how in spelled.items():
+        ways.setdefault(how, []).append(name)
+    told = [
+        f"The column{'s' if len(names) > 1 else ''} {_named(names)} hold{'' if len(names) > 1 else 's'} {how}."
+        for how, names in list(ways.items())[:MOST_WAYS]
+    ]
+    others = [name for names in list(ways.values())[MOST_WAYS:] for name in names]
+    return told + ([f"The numbers of {_named(others)} are written in other ways; --json lists them."] if others else [])
+
+
+def _named(names: list[str]) -> str:
+    more = f" and {len(names) - MOST_TOLD} more" if len(names) > MOST_TOLD else ""
+    return ", ".join(repr(name) for name in names[:MOST_TOLD]) + more
 
 
 def _counted(words: dict[str, int]) -> str:
@@ -235,19 +258,19 @@ def _check_text(table: Table, text: list[str], encode: bool, advice: str) -> Non
     for name in text:
         column = table.X[name]
         values = column.drop_nulls()
-        parsed = values.str.strip_chars().cast(pl.Float64, strict=False)
-        share = 1.0 - parsed.null_count() / max(len(parsed), 1)
+        like = column.str.contains(LIKE_A_NUMBER).fill_null(False).to_numpy()
+        share = np.count_nonzero(like) / max(len(values), 1)
         quantity = share >= 0.5 and values.n_unique() >= QUANTITY
-        whole = column.str.strip_chars().cast(pl.Float64, strict=False)
-        bad = np.flatnonzero((whole.is_null() & column.is_not_null()).to_numpy())
+        bad = np.flatnonzero(~like & column.is_not_null().to_numpy())
+        if quantity and not len(bad):
+            bad = np.flatnonzero(column.str.strip_chars().cast(pl.Float64, strict=False).is_null().to_numpy())
         if len(bad) and (quantity or (share >= MOSTLY and not encode)):
+            wrong, numbers = column[int(bad[0])], column.filter(pl.Series(like)).n_unique()
             raise DataError(
-                f"{table.source}, {table.place(int(bad[0]))}: expected a number in the column {name!r}, found "
-                f"{column[int(bad[0])]!r}"
+                f"{table.source}, {table.place(int(bad[0]))}: expected a number in the column {name!r}, found {wrong!r}"
                 + (f" ({len(bad)} such values in all)." if len(bad) > 1 else ".")
-                + f" The column looks like numbers: {share:.0%} of its values are, {parsed.n_unique():,} different "
-                f"ones. If {column[int(bad[0])]!r} means missing, use --missing "
-                f"{shlex.quote(column[int(bad[0])].strip())}. "
+                + f" The column looks like numbers: {share:.0%} of its values are, {numbers:,} different ones. If "
+                f"{wrong!r} means missing, use --missing {shlex.quote(wrong.strip())}. "
                 + ("Else correct it, or leave the column out with --drop." if quantity else advice)
             )
         different = values.n_unique()

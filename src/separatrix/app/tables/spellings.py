@@ -5,18 +5,31 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+from unicodedata import category
 
 from separatrix.errors import DataError
 
-ENGLISH = r"^[-+]?([0-9]{1,3}(,[0-9]{3})+|[0-9]*)(\.[0-9]*)?([eE][-+]?[0-9]+)?$"  # 1,234.5
-CONTINENTAL = r"^[-+]?([0-9]{1,3}(\.[0-9]{3})+|[0-9]*)(,[0-9]*)?$"  # 1.234,5
+ENGLISH = r"^[-+]?([1-9][0-9]{0,2}(,[0-9]{3})+|[0-9]*)(\.[0-9]*)?([eE][-+]?[0-9]+)?$"  # 1,234.5
+CONTINENTAL = r"^[-+]?([1-9][0-9]{0,2}(\.[0-9]{3})+|[0-9]*)(,[0-9]*)?([eE][-+]?[0-9]+)?$"  # 1.234,5
 APOSTROPHES = r"^[-+]?([0-9]{1,3}(['\x{2019}][0-9]{3})+|[0-9]*)([.,][0-9]*)?$"  # 1'234.5
 SPACES = r"^[-+]?([0-9]{1,3}([ \x{a0}\x{202f}][0-9]{3})+|[0-9]*)([.,][0-9]*)?$"  # 1 234,5
 TWO_WAYS = r"^[-+]?[1-9][0-9]{0,2}[.,][0-9]{3}$"  # 1.234 and 1,234: thousands or a fraction
-DATE = re.compile(r"^\s*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}")
-DAYS = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y")
+CLOCK = r"^[0-9]{1,3}:[0-5][0-9](:[0-5][0-9])?$"
+DATE = re.compile(
+    r"^\s*\d{1,4}([-/.]\d{1,2}[-/.]\d{1,4}|[-/. ]+[A-Za-z]{3,9}[-/., ]+\d{2,4})|^[A-Z][a-z]{2,8}\.? \d{1,2},? \d{4}"
+)
+DAYS = (  # years of two digits first: 21 would be the year 21
+    *("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y"),
+    *("%d %b %y", "%d-%b-%y", "%d %b %Y", "%d-%b-%Y", "%b %d, %Y", "%d %B %Y", "%B %d, %Y"),
+)
 TIMES = ("", " %H:%M", " %H:%M:%S", "T%H:%M:%S", "T%H:%M", " %H:%M:%S%.f", "T%H:%M:%S%.f")
 ORIGIN = datetime(2000, 1, 1)  # from which days are counted
+
+MINUS = (  # a minus sign or a dash before the number, accountants' parentheses, a sign behind the number
+    (r"^[\x{2212}\x{2013}]", "-"),
+    (r"^\((.*[0-9].*)\)$", "-$1"),
+    (r"^([^-]*[0-9])-$", "-$1"),
+)
 
 MISSING = frozenset(  # in lower case
     re.split(
@@ -29,9 +42,18 @@ MISSING = frozenset(  # in lower case
 MOSTLY = 0.9  # a text column with this share of numbers is a column of numbers with mistakes
 FEW_WORDS = 3  # different words that are no known ones, and still mean missing
 REPEATED = 2  # rows in which each of them occurs at least
+MEASURED = 20  # different numbers from which one word after some of them is a unit
 
-CURRENCIES = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR"}
-CURRENCIES |= {code: code for code in ("USD", "EUR", "GBP", "JPY", "INR", "CHF", "CNY", "SEK", "NOK", "DKK", "PLN")}
+CURRENCIES = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "US$": "USD", "R$": "BRL", "zł": "PLN"}
+CURRENCIES |= {"A$": "AUD", "C$": "CAD", "kr": "kr", "Kč": "CZK", "Ft": "HUF", "Rs": "Rs", "Fr": "Fr", "Fr.": "Fr"}
+CURRENCIES |= {
+    code: code
+    for code in re.split(
+        " ",
+        "USD EUR GBP JPY INR CHF CNY SEK NOK DKK PLN CZK HUF RON BGN TRY RUB UAH ILS AED SAR EGP NGN KES ZAR AUD NZD "
+        "CAD MXN BRL ARS CLP COP PEN KRW TWD HKD SGD MYR THB IDR PHP VND PKR",
+    )
+}
 MULTIPLES = {"k": 1e3, "K": 1e3, "M": 1e6, "Mio": 1e6, "Mio.": 1e6, "bn": 1e9, "B": 1e9}
 UNITS = frozenset(
     re.split(
@@ -42,9 +64,9 @@ UNITS = frozenset(
     )
 )
 PARTS = (  # sign, currency, number, unit or currency
-    r"^(?P<sign>[-+]?)(?P<before>\p{Sc}|[A-Z]{3})?\s*"
+    r"^(?P<sign>[-+]?)(?P<before>[A-Z]{0,3}\p{Sc}|\p{L}{2,3}\.?)?\s*"
     r"(?P<number>[-+]?[0-9.,][0-9.,'\x{2019} \x{a0}\x{202f}]*?(?:[eE][-+]?[0-9]+)?)"
-    r"\s*(?P<after>(?:\p{Sc}|\p{L}|[°%µ])[\p{L}/.²³]{0,11}[23]?)?$"
+    r"\s*(?P<after>(?:[A-Z]{0,3}\p{Sc}|\p{L}|[°%µ])[\p{L}/.²³]{0,11}[23]?)?$"
 )
 
 
@@ -80,7 +102,7 @@ def as_number(
     kept = {word.lower() for word in text}
     known = different.str.to_lowercase().is_in([word for word in MISSING if word not in kept])
     found = (
-        _read(different.filter(~known), where, decimal_comma)
+        _read(different.filter(~known), where, decimal_comma, expected)
         if not known.all()
         else (pl.Series([], dtype=pl.Float64), "", "")
     )
@@ -93,7 +115,7 @@ def as_number(
         if strange or any(word in text for word in others):
             return Reading()
         known = ~number
-        found = _read(different.filter(number), where, decimal_comma)
+        found = _read(different.filter(number), where, decimal_comma, expected)
     if found is None or (known.all() and not expected):
         return Reading()
     numbers, how, unit = found
@@ -103,23 +125,28 @@ def as_number(
     return Reading(read.alias(column.name), how, words, unit)
 
 
-def _read(values: Any, where: str, decimal_comma: bool) -> tuple[Any, str, str] | None:
+def _read(values: Any, where: str, decimal_comma: bool, expected: bool) -> tuple[Any, str, str] | None:
     """Different texts as numbers, with what was done in words, and their unit; None if one of them is no number."""
     import polars as pl
 
+    for pattern, sign in MINUS:
+        values = values.str.replace(pattern, sign)
     if DATE.match(values[0]):
         for format in (day + time for day in DAYS for time in TIMES):
             parsed = values.str.strptime(pl.Datetime, format, strict=False)
             if not parsed.null_count():
                 return days(parsed), f"dates, as {_shown(format)}", ""
         return None
+    if values.str.contains(CLOCK).all():
+        hours = values.str.split(":").list.eval(pl.element().cast(pl.Float64) / 60 ** pl.int_range(pl.len())).list.sum()
+        return hours, "times, as hours:minutes, became hours", ""
     plain = values.cast(pl.Float64, strict=False)
     if not plain.null_count() and not values.str.contains(TWO_WAYS).any():
         return plain, "", ""
     parts = values.str.extract_groups(PARTS).struct.unnest()
     if parts["number"].null_count():
         return None
-    measured = _unit(parts, where)
+    measured = _unit(parts, where, expected)
     if measured is None:
         return None
     factor, unit, told = measured
@@ -131,14 +158,15 @@ def _read(values: Any, where: str, decimal_comma: bool) -> tuple[Any, str, str] 
     return numbers, "; ".join(words for words in (told, style) if words), unit
 
 
-def _unit(parts: Any, where: str) -> tuple[Any, str, str] | None:
+def _unit(parts: Any, where: str, expected: bool) -> tuple[Any, str, str] | None:
     """What numbers are multiplied by, their currency or unit, and both in words; None if texts carry something else."""
     import polars as pl
 
-    before, after = parts["before"], parts["after"].str.strip_chars(".")
-    signs = [mark for mark in pl.concat([before, after]).drop_nulls().unique().to_list() if mark in CURRENCIES]
-    currencies = sorted({CURRENCIES[mark] for mark in signs})
-    if any(mark not in CURRENCIES for mark in before.drop_nulls().unique()):
+    before, after = (parts[place].str.strip_chars(".") for place in ("before", "after"))
+    marks = pl.concat([before, after]).drop_nulls().unique().to_list()
+    named = {mark: CURRENCIES.get(mark, mark) for mark in marks if mark in CURRENCIES or category(mark[-1]) == "Sc"}
+    signs, currencies = list(named), sorted(set(named.values()))
+    if any(mark not in named for mark in before.drop_nulls().unique()):
         return None
     plain = after.filter(~after.is_in(signs)).drop_nulls()
     suffixes = sorted(set(plain.to_list()))
@@ -153,7 +181,7 @@ def _unit(parts: Any, where: str) -> tuple[Any, str, str] | None:
         )
     if len(units) > 1 or (units and currencies):
         return None
-    sure = units and suffixes[0] in UNITS and len(suffixes[0]) > 1
+    sure = units and len(suffixes[0]) > 1 and (suffixes[0] in UNITS or expected or len(after) >= MEASURED)
     if units == ["%"] and len(plain) < len(after):
         raise DataError(
             f"{where} has the sign % after some numbers and none after others. Write it after all of them, or none."
@@ -219,7 +247,18 @@ def days(column: Any) -> Any:
 
 
 def _shown(format: str) -> str:
-    words = {"%Y": "year", "%m": "month", "%d": "day", "%H": "hour", "%M": "minute", "%S": "second", "%.f": ""}
+    words = {
+        "%Y": "year",
+        "%y": "year",
+        "%m": "month",
+        "%b": "month",
+        "%B": "month",
+        "%d": "day",
+        "%H": "hour",
+        "%M": "minute",
+        "%S": "second",
+        "%.f": "",
+    }
     for code, word in words.items():
         format = format.replace(code, word)
     return format

@@ -1,5 +1,6 @@
 """Rows of a file as features and labels, or an error that says what is wrong with them and where."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -300,6 +301,14 @@ def check_classes(table: Table, are_classes: bool = False) -> None:
         raise DataError(
             f"{where} looks like a quantity: {len(classes)} values in {len(y):,} rows. Use --classes if they are "
             "labels."
+        )
+    cases = Counter(str(name).casefold() for name in classes)
+    alike = [name for name in classes if cases[str(name).casefold()] > 1]
+    if alike:
+        counted = ", ".join(f"{str(name)!r} ({np.sum(y == name):,} rows)" for name in alike[:4])
+        raise DataError(
+            f"{where} has classes that differ in case only: {counted}. Write them in one way, or use --classes if they "
+            "are different classes."
         )
     if len(classes) > max(NEVER_TOO_MANY, len(y) // 2):
         raise DataError(
