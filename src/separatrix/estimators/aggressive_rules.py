@@ -83,12 +83,7 @@ class PassiveAggressive(ClassWeightMixin, AdditiveClassifier):
 
     Parameters
     ----------
-    C : float, default=0.1
-        Aggressiveness; inf is the plain algorithm.
-    variant : {"I", "II"}, default="I"
-        A cap on the step, or a softer step.
-    margin_tol : float, default=1e-3
-        How far below 1 a margin may stay.
+    {parameters}
 
     Attributes
     ----------
@@ -113,9 +108,9 @@ class PassiveAggressive(ClassWeightMixin, AdditiveClassifier):
     True
     """
 
-    C: Annotated[float, POSITIVE_OR_INF] = 0.1
-    variant: Annotated[str, one_of("I", "II")] = "I"
-    margin_tol: Annotated[float, between(0, 1, "left")] = 1e-3
+    C: Annotated[float, POSITIVE_OR_INF, "Aggressiveness; inf is the plain algorithm."] = 0.1
+    variant: Annotated[str, one_of("I", "II"), "A cap on the step, or a softer step."] = "I"
+    margin_tol: Annotated[float, between(0, 1, "left"), "How far below 1 a margin may stay."] = 1e-3
     _: KW_ONLY
     average: Average = False
     joint_update: Annotated[str, one_of("strongest", "all", "together")] = "strongest"
@@ -136,8 +131,6 @@ class ROMMA(AdditiveClassifier):
 
     Parameters
     ----------
-    aggressive : bool, default=False
-        Correct small margins as well as mistakes.
     margin_tol : float, default=1e-2
         How far below 1 a margin may stay in the aggressive form.
 
@@ -162,7 +155,7 @@ class ROMMA(AdditiveClassifier):
     True
     """
 
-    aggressive: bool = False
+    aggressive: Annotated[bool, "Correct small margins as well as mistakes."] = False
     margin_tol: Annotated[float, between(0, 1, "both")] = 1e-2
 
     def _recipe(self, record: Record) -> Recipe:

@@ -31,14 +31,7 @@ class FuzzyPerceptron(AdditiveClassifier):
 
     Parameters
     ----------
-    eta : float, default=1.0
-        The increment.
-    m : float, default=2.0
-        Exponent of the membership: the larger, the less doubtful patterns count.
-    fuzz : float, default=0.1
-        Patterns with a membership this close to 0.5 are ignored.
-    c : float, default=1.0
-        How sharply membership falls with distance.
+    {parameters}
 
     Attributes
     ----------
@@ -66,10 +59,10 @@ class FuzzyPerceptron(AdditiveClassifier):
     (True, None)
     """
 
-    eta: Annotated[float, POSITIVE] = 1.0
-    m: Annotated[float, NOT_NEGATIVE] = 2.0
-    fuzz: Annotated[float, between(0, 0.5, "left")] = 0.1
-    c: Annotated[float, between(0, 300, "right")] = 1.0
+    eta: Annotated[float, POSITIVE, "The increment."] = 1.0
+    m: Annotated[float, NOT_NEGATIVE, "Exponent of the membership: the larger, the less doubtful patterns count."] = 2.0
+    fuzz: Annotated[float, between(0, 0.5, "left"), "Patterns with a membership this close to 0.5 are ignored."] = 0.1
+    c: Annotated[float, between(0, 300, "right"), "How sharply membership falls with distance."] = 1.0
     _: KW_ONLY
     average: Average = False
 
@@ -131,10 +124,6 @@ class MarginFuzzyPerceptron(AdditiveClassifier):
 
     Parameters
     ----------
-    width : float, default=0.1
-        Half the width of the band, a distance in the units of the data.
-    eta : float, default=1.0
-        The increment.
     corrects : {"beyond", "errors"}, default="beyond"
         Which patterns are corrected: those beyond the band, or, as algorithm 4 is printed, all errors. With "errors"
         all patterns are tested after each epoch, and the fit ends if none is beyond the band. The two are not the same:
@@ -162,8 +151,8 @@ class MarginFuzzyPerceptron(AdditiveClassifier):
     (True, True)
     """
 
-    width: Annotated[float, NOT_NEGATIVE] = 0.1
-    eta: Annotated[float, POSITIVE] = 1.0
+    width: Annotated[float, NOT_NEGATIVE, "Half the width of the band, a distance in the units of the data."] = 0.1
+    eta: Annotated[float, POSITIVE, "The increment."] = 1.0
     corrects: Annotated[str, one_of("beyond", "errors")] = "beyond"
 
     def _recipe(self, record: Record) -> Recipe:

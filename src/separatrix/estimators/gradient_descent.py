@@ -47,8 +47,6 @@ class BatchPerceptron(ClassWeightMixin, IterativeClassifier):
 
     Parameters
     ----------
-    margin : float, default=0.0
-        The b of ``a.y <= b``.
     eta : float, "1/k", "k" or callable, default=1.0
         The rate; k counts corrections. A constant one only sets the scale if ``margin`` is 0. A function whose sum
         over k is finite, as 1/k^2, may stop short of every solution (DHS eq. 29).
@@ -78,7 +76,7 @@ class BatchPerceptron(ClassWeightMixin, IterativeClassifier):
     (True, 4)
     """
 
-    margin: Annotated[float, NOT_NEGATIVE] = 0.0
+    margin: Annotated[float, NOT_NEGATIVE, "The b of ``a.y <= b``."] = 0.0
     eta: Annotated[float | str | Callable, POSITIVE, one_of(*POWERS)] = 1.0
     theta: Annotated[float, NOT_NEGATIVE] = 0.0
     _: KW_ONLY
@@ -111,8 +109,6 @@ class BatchRelaxation(ClassWeightMixin, IterativeClassifier):
 
     Parameters
     ----------
-    margin : float, default=1.0
-        The b that is to be exceeded. From a = 0 it only sets the scale of a.
     eta : float, "1/k", "k", callable or "auto", default="auto"
         The rate; k counts corrections. "auto": 1/lambda_max, half of the limit.
     margin_tol : float, default=1.0
@@ -139,7 +135,7 @@ class BatchRelaxation(ClassWeightMixin, IterativeClassifier):
     True
     """
 
-    margin: Annotated[float, POSITIVE] = 1.0
+    margin: Annotated[float, POSITIVE, "The b that is to be exceeded. From a = 0 it only sets the scale of a."] = 1.0
     eta: Annotated[float | str | Callable, POSITIVE, one_of("auto", *POWERS)] = "auto"
     margin_tol: Annotated[float, between(0, 1, "both")] = 1.0
     _: KW_ONLY
@@ -192,10 +188,6 @@ class GradientDescent(ClassWeightMixin, IterativeClassifier):
     method : {"auto", "gradient", "newton", "optimal-step", "undamped-newton"}, default="auto"
         The procedure. "auto": Newton's method up to 3,000 columns, and the optimal step beyond; the gradient if a rate
         ``eta`` is given, or the criterion has no Hessian.
-    margin : float, default=1.0
-        The b of the criterion.
-    step_tol : float, default=1e-4
-        Relative length of a step at which to stop.
     theta : float, default=0.0
         The threshold of algorithms 1 and 2: a step shorter than this, whatever the length of a, ends the fit.
 
@@ -227,8 +219,8 @@ class GradientDescent(ClassWeightMixin, IterativeClassifier):
     criterion: Annotated[Any, one_of(*CRITERIA), Criterion] = "relaxation"
     eta: Annotated[float | str | Callable, POSITIVE, one_of("auto", *POWERS)] = "auto"
     method: Annotated[str, one_of("auto", *METHODS)] = "auto"
-    margin: Annotated[float, NOT_NEGATIVE] = 1.0
-    step_tol: Annotated[float, NOT_NEGATIVE] = 1e-4
+    margin: Annotated[float, NOT_NEGATIVE, "The b of the criterion."] = 1.0
+    step_tol: Annotated[float, NOT_NEGATIVE, "Relative length of a step at which to stop."] = 1e-4
     _: KW_ONLY
     theta: Annotated[float, NOT_NEGATIVE] = 0.0
     checkpoint: Checkpoint = None

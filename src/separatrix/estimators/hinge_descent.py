@@ -23,8 +23,7 @@ class Pegasos(ClassWeightMixin, AdditiveClassifier):
 
     Parameters
     ----------
-    penalty : float, default=1e-3
-        The weight of |a|^2/2, the paper's lambda.
+    {parameters}
 
     Attributes
     ----------
@@ -49,7 +48,7 @@ class Pegasos(ClassWeightMixin, AdditiveClassifier):
     True
     """
 
-    penalty: Annotated[float, POSITIVE] = 1e-3
+    penalty: Annotated[float, POSITIVE, "The weight of |a|^2/2, the paper's lambda."] = 1e-3
     _: KW_ONLY
     max_iter: int = 20
 

@@ -45,16 +45,14 @@ class HoKashyap(ClassWeightMixin, IterativeClassifier):
 
     Parameters
     ----------
-    variant : {"standard", "modified", "descent"}, default="standard"
-        The form of the iteration.
+    margin : float or array-like of shape (n,), default=1.0
+        The first b, positive.
     eta : float, "1/k", callable, "optimal" or "auto", default="auto"
         The rate: 0 < eta < 1 for the first two variants, and 0.9 if "auto". For ``"descent"`` "optimal" (and "auto") is
         the step that lowers |e| most; a constant one has to stay below 2/lambda_max(R Y^t Y).
     R : array-like of shape (d + 1, d + 1) or None, default=None
         For ``"descent"``: a symmetric positive definite matrix, in the coordinates (w, bias/rho), without the last row
         and column if there is no bias; None is the identity.
-    margin : float or array-like of shape (n,), default=1.0
-        The first b, positive.
     bound_tol : float, default=1e-9
         A bound on the margin below ``bound_tol`` R is taken as evidence against separability, and a proof is tried.
     b_min : float or None, default=None
@@ -89,7 +87,7 @@ class HoKashyap(ClassWeightMixin, IterativeClassifier):
     ('not separable', True)
     """
 
-    variant: Annotated[str, one_of("standard", "modified", "descent")] = "standard"
+    variant: Annotated[str, one_of("standard", "modified", "descent"), "The form of the iteration."] = "standard"
     eta: Annotated[float | str | Callable, POSITIVE, one_of("auto", "optimal", *POWERS)] = "auto"
     R: Annotated[Any, "array-like", None] = None
     margin: Annotated[Any, POSITIVE, "array-like"] = 1.0

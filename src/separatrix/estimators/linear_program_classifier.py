@@ -53,12 +53,8 @@ class LinearProgram(ClassWeightMixin, DirectClassifier):
 
     Parameters
     ----------
-    criterion : {"perceptron", "minimax", "l1"}, default="perceptron"
-        What is minimised.
     margin : float or array-like of shape (n,), default=1.0
         The b that ``a.y`` is to reach, positive.
-    C : float, default=1.0
-        Of "l1": the price of tau.
     max_time : float or None, default=None
         Seconds for the whole fit, at most. When they are over, programs without a solution leave the vector between the
         means of their classes; ``tau_`` is nan then.
@@ -98,10 +94,10 @@ class LinearProgram(ClassWeightMixin, DirectClassifier):
     ([[1.0, 0.0]], [-2.0], True)
     """
 
-    criterion: Annotated[str, one_of(*linear_program.CRITERIA)] = "perceptron"
+    criterion: Annotated[str, one_of(*linear_program.CRITERIA), "What is minimised."] = "perceptron"
     margin: Annotated[Any, POSITIVE, "array-like"] = 1.0
     _: KW_ONLY
-    C: Annotated[float, POSITIVE] = 1.0
+    C: Annotated[float, POSITIVE, 'Of "l1": the price of tau.'] = 1.0
     max_time: Annotated[float | None, POSITIVE] = None
 
     _joins = {**DirectClassifier._joins, "n_iter_": total, "tau_": each, "dual_gap_": _gaps}
@@ -145,10 +141,11 @@ class LinearProgram(ClassWeightMixin, DirectClassifier):
 
     _unbegun = {
         **dict.fromkeys(("n_updates_", "n_visits_", "n_epochs_", "n_iter_"), 0),
-        "criterion_values_": np.zeros(0), "_settled_": False, "dual_gap_": np.inf,
+        "criterion_values_": np.zeros(0), "_settled_": False,
     }  # fmt: skip
 
     def _between_means(self, means: ClassMeans, i: int, j: int, data: Data, reason: str) -> Result:
         found, rows = super()._between_means(means, i, j, data, reason), int(means.count[i] + means.count[j])
         tau = np.nan if self.criterion == "minimax" else np.full(rows, np.nan)
-        return found._replace(own={**found.own, "tau_": tau})
+        gap = {"dual_gap_": np.inf} if self.criterion == "l1" else {}
+        return found._replace(own={**found.own, **gap, "tau_": tau})

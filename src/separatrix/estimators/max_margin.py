@@ -62,8 +62,6 @@ class MaxMargin(MarginClassifier):
     solver : {"auto", "newton", "dual"}, default="auto"
         "newton": matrices of columns, or working sets of rows. "dual": coordinate descent over the rows, then faces of
         the dual; it needs rows in memory and a penalized intercept. "auto" takes "dual" if rows are fewer than columns.
-    max_passes : int or None, default=None
-        Passes over the data, at most.
     max_time : float or None, default=None
         Seconds for the whole fit, at most. When they are over, classes or pairs that no solver has begun get the vector
         between the means of their classes, and vectors that take long to measure get no bounds.
@@ -140,7 +138,7 @@ class MaxMargin(MarginClassifier):
 
     _: KW_ONLY
     solver: Annotated[str, one_of(*solvers.SIDES)] = "auto"
-    max_passes: Annotated[int | None, COUNT] = None
+    max_passes: Annotated[int | None, COUNT, "Passes over the data, at most."] = None
     multi_class: Annotated[str, one_of("ovr", "ovo", "joint")] = "ovr"
     checkpoint: Checkpoint = None
 

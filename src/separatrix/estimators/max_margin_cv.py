@@ -71,8 +71,6 @@ class MaxMarginCV(LinearSeparator):
         As in `MaxMargin`, like ``fit_intercept`` and ``intercept_scaling``.
     fit_intercept : True, False or "unpenalized", default=True
         Whether there is an intercept, and whether it is part of the penalty.
-    intercept_scaling : float, default=1.0
-        The constant that every row is augmented with.
     tol : float, default=1e-4
         The certified relative gap of the model. The models of the folds are solved to 1e-3.
     max_time : float or None, default=None
@@ -84,8 +82,6 @@ class MaxMarginCV(LinearSeparator):
         More than two classes: one-vs-rest, one-vs-one, or joint. "auto" begins with one-vs-rest, and goes on with
         one-vs-one near the best of a third of the values if that is better on the first fold. ``multi_class_`` is the
         better one.
-    n_jobs : int or None, default=None
-        Threads over the folds, and over the classes of the model.
     random_state : int, RandomState or None, default=None
         Accepted for tools that set it, and ignored: nothing here is random.
 
@@ -135,12 +131,12 @@ class MaxMarginCV(LinearSeparator):
     one_standard_error: bool = False
     loss: Annotated[str, one_of("squared_hinge", "hinge")] = "squared_hinge"
     fit_intercept: Annotated[bool | str, one_of("unpenalized")] = True
-    intercept_scaling: Annotated[float, POSITIVE] = 1.0
+    intercept_scaling: Annotated[float, POSITIVE, "The constant that every row is augmented with."] = 1.0
     tol: Annotated[float, NOT_NEGATIVE] = 1e-4
     max_time: Annotated[float | None, POSITIVE] = None
     class_weight: Annotated[dict | str | None, one_of("balanced")] = None
     multi_class: Annotated[str, one_of("auto", "ovr", "ovo", "joint")] = "auto"
-    n_jobs: int | None = None
+    n_jobs: Annotated[int | None, "Threads over the folds, and over the classes of the model."] = None
     random_state: Annotated[Any, "random_state"] = None
 
     _not_saved = ("support_vectors_", "out_of_fold_decision_", "fold_")

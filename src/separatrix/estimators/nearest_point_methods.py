@@ -38,8 +38,6 @@ class NearestPoint(IterativeClassifier):
 
     Parameters
     ----------
-    method : {"gilbert", "kozinec", "away", "mdm", "smooth", "rescaled"}, default="gilbert"
-        How v is moved.
     tol : float, default=0.05
         It ends when the margin that is reached is at least ``1 - tol`` of the bound. 1: at the first vector that
         separates.
@@ -71,7 +69,7 @@ class NearestPoint(IterativeClassifier):
     False
     """
 
-    method: Annotated[str, one_of(*METHODS)] = "gilbert"
+    method: Annotated[str, one_of(*METHODS), "How v is moved."] = "gilbert"
     tol: Annotated[float, between(0, 1, "both")] = 0.05
 
     def _has_multipliers(self) -> bool:

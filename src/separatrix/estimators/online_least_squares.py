@@ -35,8 +35,6 @@ class LMS(ClassWeightMixin, OnlineClassifier):
     eta : float, "1/k" or callable, default=1.0
         A number, 0 < eta < 2: eta(k) = eta / (R^2 (1 + (k - 1)/n)), k counting presentations, which stays bounded.
         "1/k", the book's choice, diverges on nearly everything that is not scaled to R < 1. Or a function of k.
-    step_tol : float, default=1e-3
-        Where steps end to matter.
     target : {"ones", "fisher"} or array-like of shape (n,), default="ones"
         The b of each row, as of `LeastSquares`; an array is for `fit` alone. "fisher": n/n_i of the n_i rows of a
         class, which leads to Fisher's discriminant.
@@ -65,7 +63,7 @@ class LMS(ClassWeightMixin, OnlineClassifier):
     """
 
     eta: Annotated[float | str | Callable, between(0, 2, "neither"), one_of("1/k")] = 1.0
-    step_tol: Annotated[float, NOT_NEGATIVE] = 1e-3
+    step_tol: Annotated[float, NOT_NEGATIVE, "Where steps end to matter."] = 1e-3
     _: KW_ONLY
     target: Annotated[Any, one_of("ones", "fisher"), "array-like"] = "ones"
 
@@ -127,8 +125,7 @@ class RecursiveLeastSquares(ClassWeightMixin, OnlineClassifier):
 
     Parameters
     ----------
-    ridge : float, default=1e-3
-        The penalty on |a|^2.
+    {parameters}
 
     Attributes
     ----------
@@ -156,7 +153,7 @@ class RecursiveLeastSquares(ClassWeightMixin, OnlineClassifier):
     True
     """
 
-    ridge: Annotated[float, POSITIVE] = 1e-3
+    ridge: Annotated[float, POSITIVE, "The penalty on |a|^2."] = 1e-3
     _: KW_ONLY
     max_iter: int = 1
 

@@ -117,8 +117,7 @@ class VotedPerceptron(AdditiveClassifier):
 
     Parameters
     ----------
-    max_voters : int, default=1000
-        How many vectors are kept: those that survived longest.
+    {parameters}
 
     Attributes
     ----------
@@ -145,7 +144,7 @@ class VotedPerceptron(AdditiveClassifier):
     True
     """
 
-    max_voters: Annotated[int, COUNT] = 1000
+    max_voters: Annotated[int, COUNT, "How many vectors are kept: those that survived longest."] = 1000
 
     _predicting = ("voters_", "voter_intercepts_", "votes_")
 
@@ -218,8 +217,7 @@ class Pocket(OnlineClassifier):
 
     Parameters
     ----------
-    variant : {"ratchet", "run"}, default="ratchet"
-        With or without the comparison of errors.
+    {parameters}
 
     Attributes
     ----------
@@ -247,7 +245,7 @@ class Pocket(OnlineClassifier):
     True
     """
 
-    variant: Annotated[str, one_of("ratchet", "run")] = "ratchet"
+    variant: Annotated[str, one_of("ratchet", "run"), "With or without the comparison of errors."] = "ratchet"
 
     _joins = {**OnlineClassifier._joins, "n_replacements_": total}
     _refuses = {"partial_fit": "compares vectors on all patterns"}

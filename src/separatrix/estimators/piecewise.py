@@ -55,16 +55,6 @@ class PiecewiseLinearMachine(LinearSeparator):
         By how much the right class has to win, in units of the increment times |y|^2.
     fit_intercept : bool, default=True
         Learn biases by augmenting every row with the constant ``intercept_scaling``.
-    intercept_scaling : float, default=1.0
-        The augmenting constant.
-    max_iter : int, default=200
-        Passes over the data for each start.
-    n_init : int, default=10
-        Starts, at most; the first without an error ends the fit.
-    shuffle : bool, default=True
-        Draw a new order for every epoch.
-    random_state : int, RandomState or None, default=0
-        Seed of the starts and orders.
 
     Attributes
     ----------
@@ -105,11 +95,11 @@ class PiecewiseLinearMachine(LinearSeparator):
     margin: Annotated[float, NOT_NEGATIVE] = 0.0
     _: KW_ONLY
     fit_intercept: bool = True
-    intercept_scaling: Annotated[float, POSITIVE] = 1.0
-    max_iter: Annotated[int, COUNT] = 200
-    n_init: Annotated[int, COUNT] = 10
-    shuffle: bool = True
-    random_state: Annotated[Any, "random_state"] = 0
+    intercept_scaling: Annotated[float, POSITIVE, "The augmenting constant."] = 1.0
+    max_iter: Annotated[int, COUNT, "Passes over the data for each start."] = 200
+    n_init: Annotated[int, COUNT, "Starts, at most; the first without an error ends the fit."] = 10
+    shuffle: Annotated[bool, "Draw a new order for every epoch."] = True
+    random_state: Annotated[Any, "random_state", "Seed of the starts and orders."] = 0
 
     @fit_method
     @at_once()

@@ -4,7 +4,8 @@ A field gives a parameter's type, what it accepts beside the type, and a line of
 
     margin: Annotated[float, NOT_NEGATIVE, "Corrects while a.y <= margin."] = 0.0
 
-Documentation of more than a line stands in the Parameters section of the class. Subclasses inherit both, and at the
+Documentation of more than a line stands in the Parameters section of the class, which says
+``{parameters}`` if there is none. Subclasses inherit both, and at the
 mark ``{attributes}`` the Attributes section of their bases. Own parameters come first and may be given by position;
 those of a family are keyword-only.
 """
@@ -131,7 +132,9 @@ def _phrase(constraint: Any) -> str:
         return names if len(constraint.names) == 1 else f"{{{names}}}"
     if isinstance(constraint, Interval):
         return "int" if constraint.type is Integral else "float"
-    named = {"boolean": "bool", Integral: "int", Real: "float"}.get(constraint)
+    named = {"boolean": "bool", "random_state": "int, RandomState or None", Integral: "int", Real: "float"}.get(
+        constraint
+    )
     return named or str(getattr(constraint, "__name__", constraint))
 
 

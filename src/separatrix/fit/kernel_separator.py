@@ -1,6 +1,6 @@
 """What estimators with a kernel share: the kernel's parameters, and predictions from the rows that support a vector."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY
 from typing import Annotated, Any
 
@@ -139,7 +139,7 @@ class KernelMixin(KernelParameters, LinearSeparator):
         with np.errstate(divide="ignore", invalid="ignore"):
             return float(m.min() / np.float64(np.hypot(patterns.length(a), a[-1]))), patterns.distance(a, m)
 
-    def _joined(self, parts: list[dict[str, Any]], data: Data) -> dict[str, Any]:
+    def _joined(self, parts: Sequence[dict[str, Any]], data: Data) -> dict[str, Any]:
         """The duals of all problems, over all rows that support any of them."""
         rows, dual = joined_duals([part["support_"] for part in parts], [part["dual_coef_"] for part in parts])
         return {

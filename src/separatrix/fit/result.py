@@ -1,5 +1,7 @@
 """What the fit of a problem comes to, and how the results of all problems become the attributes of an estimator."""
 
+from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -7,6 +9,9 @@ import numpy as np
 from separatrix.certificates.certificate import Certificate
 
 UNKNOWN = (np.nan, np.nan)  # margins that are not measured
+
+
+ORDER = {"interrupted": 0, "callback": 1, "max_time": 2, "stalled": 4, "converged": 5}  # the worst first
 
 
 class Result(NamedTuple):
@@ -19,21 +24,15 @@ class Result(NamedTuple):
     own: dict[str, Any] = {}  # other attributes, which the estimator's `_joins` join
 
 
-def why_stopped(reasons: list[str]) -> str:
+def why_stopped(reasons: Sequence[str]) -> str:
     """How a fit of several problems ended: as the one that ended worst."""
-    order = {"interrupted": 0, "callback": 1, "max_time": 2, "stalled": 4, "converged": 5}
-    return min(reasons, key=lambda reason: order.get(reason, 3))
+    return min(reasons, key=lambda reason: ORDER.get(reason, 3)) if len(reasons) > 1 else reasons[0]
 
 
 # Ways to join the values of all problems.
 
 
-def total(values: list[Any]) -> Any:
-    return sum(values)
-
-
-def first(values: list[Any]) -> Any:
-    return values[0]
+total, first = sum, itemgetter(0)
 
 
 def each(values: list[Any]) -> Any:

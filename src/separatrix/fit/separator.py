@@ -1,9 +1,11 @@
 """The course of every fit: data, problems of the classes, a result for each, and attributes."""
 
 import warnings
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from math import isfinite
+from operator import itemgetter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -205,23 +207,21 @@ class LinearSeparator(CheckedData):
 
     def _attributes(self, results: list[Result], data: Data) -> dict[str, Any]:
         """The attributes of a fit, from the results of its problems."""
-        found = self._joined([r.predicting for r in results], data)
-        certificates = [r.certificate for r in results if r.certificate is not None]
-        if certificates:
-            found |= {"certificates_": certificates, "certificate_": joint_certificate(certificates)}
-        margins = [r.margins for r in results if r.margins is not None]
-        if margins:  # the smallest of all problems; nan if that of a problem is unknown
+        predicting, reasons, certificates, margins, own = zip(*results, strict=True)
+        found = self._joined(predicting, data)
+        if certificates[0] is not None:
+            found |= {"certificates_": [*certificates], "certificate_": joint_certificate(certificates)}
+        if margins[0] is not None:  # the smallest of all problems; nan if that of a problem is unknown
             found["directional_margin_"], found["geometric_margin_"] = map(float, np.min(margins, axis=0))
-        reasons = [r.reason for r in results]
-        found |= {"converged_": all(r == "converged" for r in reasons), "stop_reason_": why_stopped(reasons)}
-        own = {
-            name: self._joins[name]([r.own[name] for r in results]) for name in results[0].own if name in self._joins
-        }
-        return found | own
+        found |= {"converged_": {*reasons} == {"converged"}, "stop_reason_": why_stopped(reasons)}
+        for name in own[0]:
+            if name in self._joins:
+                found[name] = self._joins[name]([*map(itemgetter(name), own)])
+        return found
 
-    def _joined(self, parts: list[dict[str, Any]], data: Data) -> dict[str, Any]:
+    def _joined(self, parts: Sequence[dict[str, Any]], data: Data) -> dict[str, Any]:
         """The attributes that predict, from those of the problems."""
-        return {name: joined([part[name] for part in parts]) for name in parts[0]}
+        return {name: joined([*map(itemgetter(name), parts)]) for name in parts[0]}
 
     def _of(self, patterns: Any, vector: Vector, data: Data, training: Any = None) -> dict[str, Any]:
         """The attributes that predict, of one problem: ``coef_`` and ``intercept_``; the vector of a linear machine
