@@ -2,7 +2,7 @@
 const factors = [
   [/^(start|how-to)\//, 3],
   [/^(learn\/|gpu|beyond-memory|reference\/(errors|capabilities|comparison|glossary|file_formats|exports))/, 2],
-  [/^(gallery|benchmarks|study|reproductions|attacked|defaults|reference\/(changelog|items|symbols|errata|sources|command_line))/, 0.5],
+  [/^(gallery|study|reproductions|attacked|defaults|reference\/(changelog|items|symbols|errata|sources|command_line))/, 0.5],
 ];
 
 var Scorer = {

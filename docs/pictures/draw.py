@@ -45,7 +45,7 @@ def gpu():
 
 def speed():
     """Draw the first table of the benchmarks page: times of scikit-learn over times of separatrix."""
-    table, _ = (HERE.parent / "benchmarks.md").read_text().split("\n\n**Where", 1)
+    table, _ = (HERE.parent / "benchmarks.md").read_text().split("\n\n`C = 1`", 1)
     row = r"^\| ([^|]+?)(?:, C = 1)?(?: \([^|]*\))? \|[^|]*\|[^|]*\| \**([\d.]+)x(?: to ([\d.]+)x)?\** \|"
     found = re.findall(row, table, flags=re.M)
     tasks = [(re.sub(r"[`]|, C = 1$", "", task), math.sqrt(float(a) * float(b or a))) for task, a, b in found]

@@ -46,6 +46,8 @@ class Separation:
         Weights > 0 that combine all patterns that are not separated to 0.
     multipliers : dict
         For each coefficient with a sign or 0: multipliers whose combination of patterns is a multiple of e_j.
+    fit_intercept : bool
+        Whether the hyperplanes have an intercept.
     """
 
     rows: np.ndarray

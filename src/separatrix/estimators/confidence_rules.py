@@ -13,7 +13,7 @@ from separatrix.fit.online import OnlineClassifier
 from separatrix.fit.recipe import Recipe, Record, averaged
 from separatrix.fit.training_data import ClassWeightMixin
 from separatrix.online.loops.averaging import room_for_a_mean
-from separatrix.online.loops.confidence_loop import Covariance, Variances
+from separatrix.online.loops.second_order import Covariance, Variances
 from separatrix.online.training import Training
 from separatrix.rules.confidence import ArowRule, ScwRule
 

@@ -11,8 +11,7 @@ from separatrix.fit.recipe import Recipe, Record, averaged
 from separatrix.fit.result import joined
 from separatrix.fit.training_data import ClassWeightMixin
 from separatrix.online.loops.averaging import room_for_a_mean
-from separatrix.online.loops.p_norm_loop import Powers
-from separatrix.online.loops.winnow_loop import Sinh
+from separatrix.online.loops.multiplicative import Powers, Sinh
 from separatrix.online.training import Training
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.rules.multiplicative import AlmaPRule, OneSidedWinnowRule, PNormRule, WinnowRule, p_norm_radius

@@ -13,7 +13,7 @@ from separatrix.fit.declare import NOT_NEGATIVE, POSITIVE, between, estimator, o
 from separatrix.fit.online import OnlineClassifier
 from separatrix.fit.recipe import RateTable, Recipe, Record
 from separatrix.fit.training_data import ClassWeightMixin, Data
-from separatrix.online.loops.recursive_least_squares import Triangle
+from separatrix.online.loops.second_order import Triangle
 from separatrix.online.loops.state import UPDATES
 from separatrix.online.training import Training
 from separatrix.rules.descent import LmsRule, RlsRule, TabulatedLmsRule, TargetLmsRule

@@ -159,7 +159,7 @@ class LinearSeparator(CheckedData):
         # one problem: its passes are shared by threads; several: each has its thread
         threads = data.threads if machine or data.planes == 1 else 1
         rows = MemoryRows(data.rows, n_jobs=threads)
-        rows = rows.without_empty_columns() if self._leaves_columns_out else rows
+        rows = rows.without_empty_columns() if self._leaves_columns_out and not space.signs else rows
         if machine:
             kesler = KeslerPatterns(rows, data.codes, len(data.classes), space, weight)
             kesler.one.squares = data.squares
@@ -276,7 +276,7 @@ def starting_planes(planes: int, d: int, coef_init: Any, intercept_init: Any) ->
             f"{(planes,)}."
         )
     if not (np.all(np.isfinite(coef)) and np.all(np.isfinite(intercept))):
-        raise ValueError("coef_init and intercept_init must be finite.")
+        raise ValueError("coef_init and intercept_init must be finite numbers.")
     return list(zip(coef.reshape(planes, d), intercept.ravel().tolist(), strict=True))
 
 

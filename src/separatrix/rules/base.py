@@ -34,16 +34,34 @@ from numba.extending import lower_builtin, overload
 
 
 class Scalars(NamedTuple):
-    """What a formula may use besides its parameters and ``m = a.y``."""
+    """State that a formula may use in addition to its parameters and ``m = a.y``.
 
-    t: float  # 1 + number of updates so far
-    visit: float  # number of presentations so far, this one included
-    norm2: float  # |a|^2, in the extended space where there is one
-    flat2: float  # the same without the bias coordinate
-    total: float  # sum of alpha: the multiples of patterns that make up a
-    yy: float  # |y|^2 of this pattern
-    radius2: float  # R^2 = max |y|^2
-    weight: float  # sample weight of this pattern
+    Attributes
+    ----------
+    t : float
+        1 + number of updates so far.
+    visit : float
+        Number of samples processed so far, including this one.
+    norm2, flat2 : float
+        |a|^2 with and without the intercept coordinate; in the extended space if there is one.
+    total : float
+        Sum of alpha, the multiples of samples that make up a.
+    yy : float
+        |y|^2 of this sample.
+    radius2 : float
+        R^2 = max |y|^2.
+    weight : float
+        Sample weight.
+    """
+
+    t: float
+    visit: float
+    norm2: float
+    flat2: float
+    total: float
+    yy: float
+    radius2: float
+    weight: float
 
 
 ATTRIBUTES: dict[str, Any] = {
@@ -117,6 +135,26 @@ def verb(name: str, default: Any = None, **options: Any) -> Callable:
     return ask
 
 
+def verb_of_rules_with(formulas: tuple[str, ...], function: Callable) -> Callable:
+    """Return ``function`` for rules that define one of these formulas; for other rules it does nothing, and nothing is
+    compiled."""
+
+    def defined(cls: type) -> bool:
+        return any(hasattr(cls, name) for name in formulas)
+
+    def nothing(rule, *arguments):
+        return None
+
+    def ask(rule, *arguments):
+        return function(rule, *arguments) if defined(type(rule)) else None
+
+    @overload(ask, strict=False, jit_options={"forceinline": True, **UNWRAPPED})
+    def _ask(rule, *arguments):
+        return function if defined(rule.instance_class) else nothing
+
+    return ask
+
+
 ALLOCATES: Any = {"_nrt": True}  # as a formula of one's own may, though the loop around it does not
 
 violates, gain = verb("violates", **ALLOCATES), verb("gain", **ALLOCATES)
@@ -124,7 +162,7 @@ weighted_gain = verb("weighted_gain", _gain_times_weight, **ALLOCATES)
 keep, shrink = verb("keep", 1.0, **ALLOCATES), verb("shrink", 1.0, **ALLOCATES)
 negligible = verb("negligible", False, **ALLOCATES)
 
-precision = verb("precision", **ALLOCATES)  # of the rules of online/loops/confidence_loop.py
+precision = verb("precision", **ALLOCATES)  # of rules with a covariance
 
 FORMULAS = ("violates", "gain", "weighted_gain", "keep", "shrink", "negligible", "precision")
 

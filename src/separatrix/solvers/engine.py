@@ -157,7 +157,7 @@ class Engine:
             ended = False
             if self.sigma > 0.0:
                 moved = float(np.linalg.norm(self.alpha - self.centre)) * self.sigma**0.5
-                ended = float(np.linalg.norm(self.penalty * self.a - self.v)) <= STAGE_TOL * moved
+                ended = float(np.linalg.norm(self._gradient())) <= STAGE_TOL * moved
             if not ended:
                 count += 1
                 inner += 1
@@ -178,9 +178,12 @@ class Engine:
                 self._clip()
                 inner = 0
 
+    def _gradient(self) -> Vector:
+        return self.penalty * self.a - self.v
+
     def _newton(self, from_scratch: bool) -> int:
         """One step; whether it moved, found the minimum of the stage, or no longer moves anything."""
-        problem, gradient = self.problem, self.penalty * self.a - self.v
+        problem, gradient = self.problem, self._gradient()
         if self.steps is None:
             self.steps = NewtonSteps(problem)
         step = self.steps.step(self.face, self.s, self.alpha, gradient)

@@ -10,7 +10,7 @@ that is right for a sample errs on few rows, and they are among those that come.
 import numpy as np
 
 from separatrix.data.base import evenly
-from separatrix.solvers import active_set
+from separatrix.solvers import active_set, sign_constraints
 from separatrix.solvers.problem import Problem
 from separatrix.space import Vector
 
@@ -31,7 +31,7 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
     while not problem.done():
         part = patterns.sample(rows)
         small = problem.part(part, np.inf, FINER * problem.tol)
-        active_set.solve(small)
+        (sign_constraints if part.space.signs else active_set).solve(small)
         problem.dual(patterns.renumbered(small.alpha_index, rows), small.alpha, part.combine(*small.multipliers()))
         if active_set.vanishes(problem):
             return  # these rows alone have no separator

@@ -146,7 +146,7 @@ def reading(
     if separator is not None:
         separator = {"\\t": "\t", "tab": "\t"}.get(separator, separator)
         if len(separator) != 1:
-            raise typer.BadParameter("--separator takes one character, or tab.")
+            raise typer.BadParameter("--separator must be one character, or tab.")
     told = {"target": target, "format": format, "header": header, "separator": separator, "encoding": encoding}
     words = {"missing": _listed(missing), "not_missing": _listed(not_missing)}
     return {**told, **words, **more, "drop": drop or ()}

@@ -23,7 +23,7 @@ def report_writer(path: str | Path, interactive: bool = False) -> Callable[[Fit,
     writers = {".html": write_html, ".htm": write_html, ".md": write_markdown, ".json": write_json}
     ending = Path(path).suffix.lower()
     if ending not in writers:
-        raise DataError(f"{path}: a report ends with .html, .md or .json.")
+        raise DataError(f"Unsupported report format {ending!r} ({path}). Use .html, .md or .json.")
     return partial(write_html, interactive=True) if interactive and writers[ending] is write_html else writers[ending]
 
 

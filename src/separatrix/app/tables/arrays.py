@@ -10,11 +10,10 @@ import scipy.sparse as sp
 
 from separatrix.app.tables.source import Source
 from separatrix.app.tables.table import Asked, Format, Table
+from separatrix.data.array_files import FEATURES, LABELS
 from separatrix.errors import DataError
 from separatrix.persistence.limits import check_extent, check_unpacked
 
-FEATURES = ("X", "data", "x", "features")
-LABELS = ("y", "target", "labels", "label")
 SPARSE = ({"data", "indices", "indptr", "shape"}, {"data", "shape", "format"})  # what tells a sparse matrix
 
 
@@ -55,7 +54,7 @@ def _is_npz(source: Source) -> bool:
     except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError) as error:
         raise DataError(f"{source.name}: the archive is damaged or cut off ({error}).") from error
     if "[Content_Types].xml" in names:
-        raise DataError(f"{source.name} is a document, not a table: export what it holds as CSV.")
+        raise DataError(f"{source.name} is a document, not a table. Export its table as CSV.")
     if not names or not all(name.endswith(".npy") for name in names):
         raise DataError(f"{source.name} is a zip archive, not a table: unpack it.")
     return True

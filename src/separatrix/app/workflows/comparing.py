@@ -135,7 +135,7 @@ def check_ranks(files: Sequence[str], options: Options, wanted: Sequence[str]) -
 def ranked_over_files(comparisons: Sequence[Comparison]) -> Ranking:
     """Average ranks by cross-validated accuracy, of the algorithms that were tried on all; no answer is last."""
     if len(comparisons) < 2:
-        raise DataError("They need at least two files that were compared with all algorithms.")
+        raise DataError("Ranking needs at least two data files on which all algorithms finished.")
     scores = [{r.name: np.nan if r.cv is None else r.cv for r in c.results} for c in comparisons]
     names = [name for name in scores[0] if all(name in row for row in scores)]
     for comparison, row in zip(comparisons, scores, strict=True):

@@ -24,7 +24,15 @@ BARS = 330  # room for bars
 
 @dataclass(frozen=True)
 class Drawing:
-    """A picture in SVG with its title and its caption; in a notebook it shows itself."""
+    """An SVG figure that notebooks display.
+
+    Attributes
+    ----------
+    svg : str
+        The figure.
+    title, caption : str
+        Its texts.
+    """
 
     svg: str
     title: str
