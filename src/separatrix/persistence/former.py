@@ -50,7 +50,7 @@ def updated(fields: dict[str, Any], names: list[str]) -> dict[str, Any]:
     if "until" in names and "until" not in fields:
         fields["until"] = "separated"
     members, mark = fields.pop("_pairs_", None), fields.pop("_mark_", None)
-    if isinstance(members, list) and members:  # one-vs-one was an estimator for each pair
+    if isinstance(members, list) and members and hasattr(members[0], "_seed_"):  # an estimator for each pair
         fields["_records_"] = [record for member in members for record in member._records_]
         fields["_seed_"] = members[0]._seed_
     if mark is not None and "_records_" in fields:
