@@ -11,7 +11,8 @@ from sklearn.utils._array_api import move_estimator_to
 
 from separatrix import BatchPerceptron, GradientDescent, LeastSquares, MaxMargin, load, save
 from separatrix.certificates.certify import certify
-from separatrix.certificates.separability import decide, separability
+from separatrix.certificates.decision import decide
+from separatrix.certificates.separability import separability
 from separatrix.data import device
 from separatrix.data.changed_rows import ScaledRows
 from separatrix.data.device import DeviceRows, to_numpy

@@ -220,7 +220,7 @@ class Certificate:
     ) -> "Verification":
         """Decide every claim from the data alone, in exact arithmetic, by ``separatrix.certificates.checker``.
 
-        X may be a home of rows (`separatrix.data`), which holds its labels. It is read again, and its claims are
+        X may be a row source (`separatrix.data`), which holds its labels. It is read again, and its claims are
         checked in floating point with bounds on rounding errors; that no hyperplane separates is always proved exactly.
 
         ``y`` has two values, of which the larger is the positive class, or as many as the machine has categories.

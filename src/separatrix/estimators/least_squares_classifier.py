@@ -213,7 +213,7 @@ class LeastSquares(ClassWeightMixin, DirectClassifier):
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), or a home of rows
+        X : array-like or CSR matrix of shape (n, d), or a row source
             The rows.
 
         Returns
@@ -238,7 +238,7 @@ class LeastSquares(ClassWeightMixin, DirectClassifier):
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), or a home of rows
+        X : array-like or CSR matrix of shape (n, d), or a row source
             The rows.
 
         Returns

@@ -11,6 +11,7 @@ from separatrix.compile_cache import at_once
 from separatrix.errors import DataError
 from separatrix.fit.declare import COUNT, NOT_NEGATIVE, POSITIVE, estimator
 from separatrix.fit.prediction import scores_of
+from separatrix.fit.recipe import enough_epochs
 from separatrix.fit.result import Result, each
 from separatrix.fit.separator import LinearSeparator
 from separatrix.fit.sklearn_api import fit_method
@@ -23,6 +24,7 @@ from separatrix.passes.plain_patterns import Patterns
 from separatrix.space import default_errstate
 
 MANY_STARTS = 5
+MOST_EPOCHS = 200  # of a start, by default
 
 
 @dataclass
@@ -55,6 +57,8 @@ class PiecewiseLinearMachine(LinearSeparator):
         By how much the right class has to win, in units of the increment times |y|^2.
     fit_intercept : bool, default=True
         Learn biases by augmenting every row with the constant ``intercept_scaling``.
+    max_iter : int or None, default=None
+        Passes over the data for each start, at most. None: as many as visit 5,000 rows, at least 5 and at most 200.
 
     Attributes
     ----------
@@ -96,8 +100,8 @@ class PiecewiseLinearMachine(LinearSeparator):
     _: KW_ONLY
     fit_intercept: bool = True
     intercept_scaling: Annotated[float, POSITIVE, "The augmenting constant."] = 1.0
-    max_iter: Annotated[int, COUNT, "Passes over the data for each start."] = 200
-    n_init: Annotated[int, COUNT, "Starts, at most; the first without an error ends the fit."] = 10
+    max_iter: Annotated[int | None, COUNT] = None
+    n_init: Annotated[int, COUNT, "Starts, at most; the first without an error ends the fit."] = 5
     shuffle: Annotated[bool, "Draw a new order for every epoch."] = True
     random_state: Annotated[Any, "random_state", "Seed of the starts and orders."] = 0
 
@@ -201,7 +205,7 @@ class PiecewiseLinearMachine(LinearSeparator):
         order = order_of(patterns.n, int(rng.randint(np.iinfo(np.int32).max)) if self.shuffle else None)
         epoch, margin = pieces.epoch(), float(self.margin) * patterns.radius2
         self._keep(data, V, rho, best)
-        for e in range(int(self.max_iter)):
+        for e in range(int(self.max_iter or min(MOST_EPOCHS, enough_epochs(patterns.n)))):
             with np.errstate(over="ignore"):
                 permutation()(order, e)
                 updates = epoch(data.rows, data.codes, self.owners_, order.sequence, data.weight, rho, margin, V)
@@ -245,7 +249,7 @@ class PiecewiseLinearMachine(LinearSeparator):
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), or a home of rows
+        X : array-like or CSR matrix of shape (n, d), or a row source
             The rows.
 
         Returns

@@ -110,6 +110,10 @@ class BatchClassifier(LinearSeparator):
     def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
         raise NotImplementedError
 
+    def _answer(self, solver: Any) -> Vector:
+        """Return the vector that predicts, as it is now."""
+        return solver.a
+
     def _epoch_limit(self) -> float:
         return np.inf
 
@@ -147,7 +151,7 @@ class BatchClassifier(LinearSeparator):
             for p in patterns:
                 self._check_scale(p, None)
         outcomes = [
-            Outcome(s, s.a, r or watch.stop.reason, bool(watch.stop.reason))
+            Outcome(s, self._answer(s), r or watch.stop.reason, bool(watch.stop.reason))
             for s, r in zip(solvers, reasons, strict=True)
         ]
         late = [k for k, o in enumerate(outcomes) if o.reason == "max_time" and not np.any(o.a)]
@@ -166,7 +170,7 @@ class BatchClassifier(LinearSeparator):
 
     def _look(self, k: int, solvers: list[Solver], data: Data, watch: Watch) -> str:
         def parts() -> list[dict[str, Any]]:
-            return [self._of(s.patterns, s.a, data) for s in solvers]
+            return [self._of(s.patterns, self._answer(s), data) for s in solvers]
 
         return watch.look(k, lambda: _measures(solvers[k]), parts)
 
@@ -262,8 +266,8 @@ class IterativeClassifier(BatchClassifier):
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a home of rows
-            A home (``separatrix.data``) holds the labels too, and rows that need not fit into memory.
+        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a row source
+            A row source (``separatrix.data``) holds the labels too, and rows that need not fit into memory.
         y : array-like of shape (n,)
             Labels of any type, of two or more classes.
         sample_weight : array-like of shape (n,), default=None
@@ -291,8 +295,8 @@ class DirectClassifier(BatchClassifier):
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a home of rows
-            A home (``separatrix.data``) holds the labels too, and rows that need not fit into memory.
+        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a row source
+            A row source (``separatrix.data``) holds the labels too, and rows that need not fit into memory.
         y : array-like of shape (n,)
             Labels of any type, of two or more classes.
         sample_weight : array-like of shape (n,), default=None

@@ -19,6 +19,7 @@ from separatrix.fit.declare import COUNT, NOT_NEGATIVE, POSITIVE, between, estim
 from separatrix.fit.over_blocks_fit import fit_over_blocks
 from separatrix.fit.partial_fit import PartialFitMixin
 from separatrix.fit.recipe import (
+    FEWEST_EPOCHS,
     Before,
     EarlyStopping,
     Recipe,
@@ -152,7 +153,7 @@ class OnlineClassifier(PartialFitMixin):
         "_records_": joined, "n_updates_": total, "n_visits_": total, "n_epochs_": max, "n_iter_": max,
         "validation_rows_": union,
     }  # fmt: skip
-    _epochs: ClassVar[int] = 5  # of until="accurate" on many rows; rules with small steps need 20
+    _epochs: ClassVar[int] = FEWEST_EPOCHS  # of until="accurate" on many rows; rules with small steps need 20
 
     def _recipe(self, record: Record) -> Recipe:
         """What a subclass says of its algorithm; ``record`` has the data that it saw first."""
@@ -168,8 +169,8 @@ class OnlineClassifier(PartialFitMixin):
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a home of rows
-            A home (``separatrix.data``) holds the labels too, and rows that need not fit into memory.
+        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a row source
+            A row source (``separatrix.data``) holds the labels too, and rows that need not fit into memory.
         y : array-like of shape (n,)
             Labels of any type, of two or more classes.
         sample_weight : array-like of shape (n,), default=None
@@ -232,10 +233,11 @@ class OnlineClassifier(PartialFitMixin):
             pause = pausing(k, recipe, watch, stopping, parts) if by_epoch or watch.needed else None
             length, most = length_of(self, training.rows), self._update_limit(recipe)
             begin_call(self, training)
-            reason = training.train(length.before * training.rows, most, pause, by_epoch)
-            if reason == "max_iter" and length.before < length.epochs:
+            end, first = training.visits + length.epochs * training.rows, min(most, recipe.limit // 2)
+            reason = training.train(length.before * training.rows, first, pause, by_epoch)
+            if length.before < length.epochs and (reason == "max_iter" or (reason == "max_updates" and first < most)):
                 begin_half(self, recipe, training)
-                reason = training.train((length.epochs - length.before) * training.rows, most, pause, by_epoch)
+                reason = training.train(end - training.visits, most, pause, by_epoch)
             if reason == "converged":
                 end_half(self, training)
             reasons[k] = length.reason if reason == "max_iter" else reason

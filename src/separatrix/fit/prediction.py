@@ -12,7 +12,7 @@ from sklearn.utils.validation import assert_all_finite, check_is_fitted, validat
 from separatrix.certificates.notebook import figures_of
 from separatrix.data.base import RowSource
 from separatrix.data.device import DeviceRows, beside, namespace, stays_there, to_numpy
-from separatrix.data.elsewhere import block_by_block, is_dask
+from separatrix.data.out_of_core import block_by_block, is_dask
 from separatrix.data.validate import check_structure
 from separatrix.errors import DataError, UnavailableError
 from separatrix.fit.sklearn_api import CallbackSupportMixin, KnownParametersMixin
@@ -81,7 +81,7 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), or a home of rows
+        X : array-like or CSR matrix of shape (n, d), or a row source
             The rows.
 
         Returns
@@ -156,7 +156,7 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), or a home of rows
+        X : array-like or CSR matrix of shape (n, d), or a row source
             The rows.
 
         Returns
@@ -181,7 +181,7 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), or a home of rows
+        X : array-like or CSR matrix of shape (n, d), or a row source
             The rows.
         norm : {2, 1, inf}, default=2
             How moves are measured: Euclidean, the sum of all changes, or the largest change of a feature.
@@ -223,7 +223,7 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), or a home of rows
+        X : array-like or CSR matrix of shape (n, d), or a row source
             The rows.
 
         Returns
@@ -248,7 +248,7 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), or a home of rows
+        X : array-like or CSR matrix of shape (n, d), or a row source
             The rows.
 
         Returns
@@ -274,7 +274,7 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), or a home of rows
+        X : array-like or CSR matrix of shape (n, d), or a row source
             The rows.
 
         Returns
