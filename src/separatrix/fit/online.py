@@ -38,7 +38,7 @@ from separatrix.fit.sklearn_api import fit_method
 from separatrix.fit.training_data import Data, fingerprint
 from separatrix.fit.watch import Parts, Watch
 from separatrix.online.budgets import ERROR
-from separatrix.online.kesler_training import MachineTraining
+from separatrix.online.joint_training import JointTraining
 from separatrix.online.loops.state import EPOCHS, POSITION, UPDATES, VISITS
 from separatrix.online.training import UNLIMITED, Training, adds_single_patterns
 from separatrix.passes.kesler_patterns import KeslerPatterns
@@ -404,7 +404,7 @@ class OnlineClassifier(PartialFitMixin):
         if isinstance(patterns[0], KeslerPatterns):
             if not adds_single_patterns(rule):
                 self._refuse_machine("does not correct by multiples of single patterns")
-            kind, options["rivals"] = MachineTraining, self.joint_update
+            kind, options["rivals"] = JointTraining, self.joint_update
         return [kind(p, rule, weight, **options) for p in patterns]
 
     def _update_limit(self, recipe: Recipe) -> int:

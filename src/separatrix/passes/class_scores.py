@@ -1,17 +1,15 @@
 """Single passes over the data for the vectors of all classes at once."""
 
-from typing import Any
-
 import numpy as np
 
-from separatrix.compile_cache import compiled, on_first_use
+from separatrix.compile_cache import Kernel, compiled, on_first_use
 from separatrix.data.access import add_row, scores
 
 BLOCK = 512  # rows summed before they enter the total
 
 
 @on_first_use
-def all_scores(key: str) -> Any:
+def all_scores(key: str) -> Kernel:
     """``out[i, j] = V[j].(x_i, rho)``."""
 
     def run(X, rho, V, out):
@@ -23,7 +21,7 @@ def all_scores(key: str) -> Any:
 
 
 @on_first_use
-def combination(key: str) -> Any:
+def combination(key: str) -> Kernel:
     """``out[j] = sum_k B[k, j] (x_{i_k}, rho)`` over ``i = index``; B is mostly zeros."""
 
     def run(X, rho, index, B, out):

@@ -1,17 +1,15 @@
 """Single passes over the data, dense or CSR, in float64 whatever the data's type, without copies of the data."""
 
-from typing import Any
-
 import numpy as np
 
-from separatrix.compile_cache import compiled, on_first_use
+from separatrix.compile_cache import Kernel, compiled, on_first_use
 from separatrix.data.access import axpy, dot, largest, outer, square
 
 BLOCK = 512  # rows summed before they enter the total: rounding errors grow with n/BLOCK + BLOCK instead of n
 
 
 @on_first_use
-def squares(key: str) -> Any:
+def squares(key: str) -> Kernel:
     """``out[i] = |x_i|^2``."""
 
     def run(X, out):
@@ -23,7 +21,7 @@ def squares(key: str) -> Any:
 
 
 @on_first_use
-def peaks(key: str) -> Any:
+def peaks(key: str) -> Kernel:
     """``out[i] = max_j |x_ij|``."""
 
     def run(X, out):
@@ -35,7 +33,7 @@ def peaks(key: str) -> Any:
 
 
 @on_first_use
-def products(key: str) -> Any:
+def products(key: str) -> Kernel:
     """``out[i] = labels[i] (x_i.v + rho v_d)``."""
 
     def run(X, labels, rho, v, out):
@@ -48,7 +46,7 @@ def products(key: str) -> Any:
 
 
 @on_first_use
-def products_of(key: str) -> Any:
+def products_of(key: str) -> Kernel:
     """``out[k] = labels[i] (x_i.v + rho v_d)`` over ``i = index[k]``."""
 
     def run(X, labels, rho, index, v, out):
@@ -61,7 +59,7 @@ def products_of(key: str) -> Any:
 
 
 @on_first_use
-def combination(key: str) -> Any:
+def combination(key: str) -> Kernel:
     """``out += sum_k alpha[k] labels[i_k] (x_{i_k}, rho)`` over ``i = index``, by sums over so many rows."""
 
     def run(X, labels, rho, index, alpha, rows, out):
@@ -82,7 +80,7 @@ def combination(key: str) -> Any:
 
 
 @on_first_use
-def written_out(key: str) -> Any:
+def written_out(key: str) -> Kernel:
     """``out[k] = c[k] (x_i, rho)`` over ``i = index[k]``."""
 
     def run(X, rho, index, c, out):
@@ -97,7 +95,7 @@ def written_out(key: str) -> Any:
 
 
 @on_first_use
-def outer_products(key: str) -> Any:
+def outer_products(key: str) -> Kernel:
     """``out += sum_k c[k] y y^t`` over the rows ``i = index``, y = (x_i, rho); CSR, for a small number of columns."""
 
     def run(X, rho, index, c, out):
@@ -108,7 +106,7 @@ def outer_products(key: str) -> Any:
 
 
 @on_first_use
-def slack_sums(key: str) -> Any:
+def slack_sums(key: str) -> Kernel:
     """Over the rows with s = 1 - m - t z > 0: the sums of c s^2, c s z and c z^2."""
 
     def run(m, z, c, t):
@@ -125,7 +123,7 @@ def slack_sums(key: str) -> Any:
 
 
 @on_first_use
-def signed_row(key: str) -> Any:
+def signed_row(key: str) -> Kernel:
     """``out[k] = c labels[k] (row[k] + shift)``."""
 
     def run(row, shift, c, labels, out):
@@ -137,7 +135,7 @@ def signed_row(key: str) -> Any:
 
 
 @on_first_use
-def clipped_sums(key: str) -> Any:
+def clipped_sums(key: str) -> Kernel:
     """With u = shift + s (1 - m - t z): the sums of clip(u, 0, cap) z, and of s z^2 over 0 < u < cap."""
 
     def run(shift, cap, s, m, z, t):
@@ -153,7 +151,7 @@ def clipped_sums(key: str) -> Any:
 
 
 @on_first_use
-def clip_multipliers(key: str) -> Any:
+def clip_multipliers(key: str) -> Kernel:
     """Move ``alpha`` to clip(u, 0, cap), u = shift + s (1 - m), and ``face`` to 0 < u < cap. Return how many
     multipliers changed, with their rows and changes first in ``rows`` and ``change``, and how many rows of the face.
     """
@@ -179,7 +177,7 @@ def clip_multipliers(key: str) -> Any:
 
 
 @on_first_use
-def curvature_product(key: str) -> Any:
+def curvature_product(key: str) -> Kernel:
     """``out += sum_k c[k] y (y.q)`` over the rows ``i = index``, y = (x_i, rho), each row read once."""
 
     def run(X, rho, index, c, q, out):
@@ -194,7 +192,7 @@ def curvature_product(key: str) -> Any:
 
 
 @on_first_use
-def keep_columns(key: str) -> Any:
+def keep_columns(key: str) -> Kernel:
     """Rows of ``wide`` numbers, one behind the other, from which some are kept, and of these some columns. Both
     are in ascending order, so nothing is overwritten that is still to be read."""
 

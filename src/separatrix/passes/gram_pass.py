@@ -1,14 +1,12 @@
 """Inner products of sparse patterns with each other, of which some may be known already."""
 
-from typing import Any
-
 import numpy as np
 
-from separatrix.compile_cache import compiled, on_first_use
+from separatrix.compile_cache import Kernel, compiled, on_first_use
 
 
 @on_first_use
-def gram_pass(key: str) -> Any:
+def gram_pass(key: str) -> Kernel:
     """``out[k, l] = out[l, k] = y_i.y_j`` over ``i = index[k]``, ``j = index[l]`` with l <= k and first <= k < end,
     y = label (x, rho); CSR. Only rows that share a column meet."""
 

@@ -5,7 +5,7 @@ device, in functions of the array API; `separatrix.passes.patterns.ON_DEVICE` is
 """
 
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from separatrix.passes.summaries import (
     NEAR,
     Columns,
     Combination,
+    Criterion,
     Extremes,
     Moments,
     Piece,
@@ -86,7 +87,7 @@ def _whole_piece(rows: "Patterns", a: Vector, hessian: bool) -> Piece:
     return Piece(float(cs @ s), float(cs.sum()), pull, matrix, len(index), smallest, near)
 
 
-def slope(rows: "Patterns", first: int, a: Vector, criterion: Any, hessian: bool) -> Slope:
+def slope(rows: "Patterns", first: int, a: Vector, criterion: Criterion, hessian: bool) -> Slope:
     m, c = rows.margins(a), rows.prices
     pull = -c * criterion.slopes(m, rows.norms2)
     index = np.flatnonzero(pull)

@@ -1,16 +1,14 @@
 """The slacks of a soft margin's vector, their sums and what they pull at, in one pass that keeps no number per row."""
 
-from typing import Any
-
 import numpy as np
 
-from separatrix.compile_cache import compiled, on_first_use
+from separatrix.compile_cache import Kernel, compiled, on_first_use
 from separatrix.data.access import axpy, dot
 from separatrix.passes.compiled import BLOCK
 
 
 @on_first_use
-def slack_pass(key: str) -> Any:
+def slack_pass(key: str) -> Kernel:
     """Over the rows with slack s = 1 - a.y > 0: ``pull += sum c s y`` by sums over ``rows`` rows; returns the sums of
     c s^2 and c s, how many they are, the smallest margin of all, and the sum of c over margins below ``almost``."""
 
