@@ -22,7 +22,7 @@ from separatrix.fit.sklearn_api import (
 from separatrix.fit.watch import Watch
 from separatrix.online.loops import piecewise_loop as pieces
 from separatrix.online.loops.order import order_of, permutation
-from separatrix.passes.class_scores import all_scores
+from separatrix.passes.compiled import all_scores
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.space import default_errstate
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from separatrix.compile_cache import Kernel, compiled, on_first_use
-from separatrix.data.access import axpy, dot, largest, outer, square
+from separatrix.data.access import add_row, axpy, dot, largest, outer, scores, square
 
 BLOCK = 512  # rows summed before they enter the total: rounding errors grow with n/BLOCK + BLOCK instead of n
 
@@ -202,5 +202,113 @@ def keep_columns(key: str) -> Kernel:
         for r in range(kept.shape[0]):
             for c in range(narrow):
                 store[r * narrow + c] = store[kept[r] * wide + columns[c]]
+
+    return compiled(run)
+
+
+@on_first_use
+def slacks(key: str) -> Kernel:
+    """Over the rows with slack s = 1 - a.y > 0: ``pull += sum c s y`` by sums over ``rows`` rows; returns the sums of
+    c s^2 and c s, how many they are, the smallest margin of all, and the sum of c over margins below ``almost``."""
+
+    def run(X, labels, rho, c, a, almost, rows, pull):
+        key  # noqa: B018  a closure cell, for numba's cache key
+        n, d = labels.shape[0], a.shape[0] - 1
+        bias, smallest, active = rho * a[d], np.inf, 0
+        squares = slack = near = 0.0
+        block = pull if n <= rows else np.zeros(d + 1)
+        for first in range(0, n, BLOCK):
+            block_squares = block_slack = block_near = 0.0
+            end = min(first + BLOCK, n)
+            for i in range(first, end):
+                m = labels[i] * (dot(X, i, a) + bias)
+                smallest = min(smallest, m)
+                if m < almost:
+                    block_near += c[i]
+                if m < 1.0:
+                    active += 1
+                    cs = c[i] * (1.0 - m)
+                    block_slack += cs
+                    block_squares += cs * (1.0 - m)
+                    axpy(cs * labels[i], X, i, block)
+                    block[d] += cs * labels[i] * rho
+            squares += block_squares
+            slack += block_slack
+            near += block_near
+            if n > rows and (end % rows == 0 or end == n):
+                for j in range(d + 1):
+                    pull[j] += block[j]
+                    block[j] = 0.0
+        return squares, slack, active, smallest, near
+
+    return compiled(run)
+
+
+@on_first_use
+def sparse_gram(key: str) -> Kernel:
+    """``out[k, l] = out[l, k] = y_i.y_j`` over ``i = index[k]``, ``j = index[l]`` with l <= k and first <= k < end,
+    y = label (x, rho); CSR. Only rows that share a column meet."""
+
+    def run(X, labels, rho, index, first, end, out):
+        key  # noqa: B018  a closure cell, for numba's cache key
+        stored = 0
+        start = np.zeros(X.width + 1, np.int64)  # of each column's values, then where its next one goes
+        for k in range(end):
+            for p in range(X.indptr[index[k]], X.indptr[index[k] + 1]):
+                start[X.indices[p] + 1] += 1
+                stored += 1
+        for c in range(X.width):
+            start[c + 1] += start[c]
+        row, value = np.empty(stored, np.uint32), np.empty(stored)
+        beginning = start[:-1].copy()
+        for k in range(end):
+            i, known = index[k], k < first
+            l = labels[i]
+            if not known:
+                for j in range(k + 1):
+                    out[k, j] = rho * rho * l * labels[index[j]]
+            for p in range(X.indptr[i], X.indptr[i + 1]):
+                c, x = X.indices[p], l * np.float64(X.data[p])
+                row[start[c]], value[start[c]] = k, x
+                start[c] += 1
+                if not known:
+                    for q in range(beginning[c], start[c]):
+                        out[k, row[q]] += x * value[q]
+        for k in range(first, end):
+            for j in range(k):
+                out[j, k] = out[k, j]
+
+    return compiled(run)
+
+
+# For the vectors of all classes at once.
+
+
+@on_first_use
+def all_scores(key: str) -> Kernel:
+    """``out[i, j] = V[j].(x_i, rho)``."""
+
+    def run(X, rho, V, out):
+        key  # noqa: B018
+        for i in range(out.shape[0]):
+            scores(X, i, V, rho, out[i])
+
+    return compiled(run)
+
+
+@on_first_use
+def class_combination(key: str) -> Kernel:
+    """``out[j] = sum_k B[k, j] (x_{i_k}, rho)`` over ``i = index``; B is mostly zeros."""
+
+    def run(X, rho, index, B, out):
+        key  # noqa: B018
+        block = np.zeros(out.shape)
+        for first in range(0, index.shape[0], BLOCK):
+            block[:] = 0.0
+            for k in range(first, min(first + BLOCK, index.shape[0])):
+                for j in range(B.shape[1]):
+                    if B[k, j] != 0.0:
+                        add_row(B[k, j], X, index[k], rho, block[j])
+            out += block
 
     return compiled(run)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separatrix.passes.slack_pass import slack_pass
+from separatrix.passes.compiled import slacks
 from separatrix.passes.summaries import (
     NEAR,
     Columns,
@@ -65,7 +65,7 @@ def extremes_among(m: Vector, k: int, first: int = 0, numbers: np.ndarray | None
 def piece(rows: "Patterns", first: int, a: Vector, hessian: bool) -> Piece:
     if not hessian and rows.per_row == 1:  # without its Hessian: each row is read once
         a, pull = np.ascontiguousarray(a, dtype=np.float64), np.zeros(rows.d + 1)
-        squares, slack, active, smallest, near = slack_pass()(
+        squares, slack, active, smallest, near = slacks()(
             rows.rows, rows.labels, rows.space.rho, rows.prices, a, 1.0 + NEAR, rows.block_rows, pull
         )
         return Piece(squares, slack, pull, np.zeros((0, 0)), active, smallest, near)
