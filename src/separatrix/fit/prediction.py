@@ -15,8 +15,7 @@ from separatrix.data.device import DeviceRows, beside, namespace, stays_there, t
 from separatrix.data.out_of_core import block_by_block, is_dask
 from separatrix.data.validate import check_structure
 from separatrix.errors import DataError, UnavailableError
-from separatrix.fit.known_parameters import KnownParametersMixin
-from separatrix.fit.sklearn_api import CallbackSupportMixin
+from separatrix.fit.sklearn_api import CallbackSupportMixin, KnownParametersMixin
 from separatrix.geometry import dual_lengths
 from separatrix.passes.binary_problems import claims_by_pairs, votes
 from separatrix.passes.kesler_patterns import distances_from_borders
