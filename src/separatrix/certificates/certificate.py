@@ -261,7 +261,7 @@ def _array(values: Any, name: str) -> np.ndarray:
     return np.array(values if whole else [_number(v, name, "") for v in values], dtype=ARRAYS[name])
 
 
-def _number(value: Any, name: str, switches: str = "free weighted fixed_length separable") -> Any:
+def _number(value: Any, name: str, switches: str = "free weighted fixed_length l1 separable") -> Any:
     """A float that equals it, None or a truth value where these belong; anything else is refused."""
     if value is None and name in ("lower", "separable", "radius"):
         return None

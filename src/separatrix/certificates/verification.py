@@ -179,7 +179,7 @@ def _wrong_numbers(claim: Certificate) -> str:
     numbers |= {"upper": None if claim.upper == np.inf else claim.upper}
     if claim.kernel is not None:
         numbers |= {name: getattr(claim.kernel, name, "none") for name in ("gamma", "degree", "coef0")}
-    switches = {name: numbers.pop(name) for name in ("free", "weighted", "fixed_length")}
+    switches = {name: numbers.pop(name) for name in ("free", "weighted", "fixed_length", "l1")}
     del numbers["signs"]
     switches["separable"] = claim.separable
     for name, value in numbers.items():
@@ -208,6 +208,8 @@ def _wrong_space(claim: Certificate) -> str:
         return "signs are not made of + - 0"
     if space.signs and (claim.n_classes > 2 or claim.kernel is not None):
         return "signs are of two classes, without a kernel"
+    if space.l1 and (claim.n_classes > 2 or claim.kernel is not None or space.signs):
+        return "an l1 penalty has two classes, no kernel and no signs"
     if min(space.rho, space.delta, space.hinge) < 0 or (space.hinge and space.delta):
         return "rho, delta or hinge is negative, or slack is both plain and squared"
     if type(claim.n_classes) is not int or claim.n_classes < 2:
