@@ -66,8 +66,8 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
         """The best vector that a problem has seen, and its multipliers; of a hard margin scaled to a margin of 1."""
         raise NotImplementedError
 
-    def _of(self, patterns: Any, vector: Vector, data: Data, training: Any = None) -> dict[str, Any]:
-        plane = super()._of(patterns, vector, data)
+    def _attributes_of(self, patterns: Any, vector: Vector, data: Data, training: Any = None) -> dict[str, Any]:
+        plane = super()._attributes_of(patterns, vector, data)
         if data.here:  # empty columns have been left out, where they were many
             plane["coef_"] = patterns.home.in_all_columns(plane["coef_"])
         return plane
@@ -126,7 +126,7 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
 
         def look(k: int, problem: Any) -> bool:
             def parts() -> list[dict[str, Any]]:
-                return [self._of(p.patterns, p.a, data) for p in problems]
+                return [self._attributes_of(p.patterns, p.a, data) for p in problems]
 
             return bool(watch.look(k, lambda: self._measures(problem), parts))
 
@@ -192,7 +192,7 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
         limit = "max_passes" if getattr(s.problem, "limited", False) else "stalled"
         why = stopped or ("max_time" if out_of_time() else limit)
         reason = why if stopped == "interrupted" or not self._is_reached(s.certificate) else "converged"
-        predicting = self._of(s.problem.patterns, s.a, data)
+        predicting = self._attributes_of(s.problem.patterns, s.a, data)
         return Result(predicting, reason, s.certificate, s.margins, self._own(s, data))
 
     def _own(self, solution: Solution, data: Data) -> dict[str, Any]:
