@@ -23,7 +23,7 @@ VALUES_AFTERWARDS = 10_000_000  # of patterns that are measured when no time is 
 REACHED = 1e-9  # rounding outwards may cost the last digits of a gap that was reached
 
 
-@dataclass
+@dataclass(frozen=True)
 class Solution:
     """One problem, solved: its vector, the patterns with multipliers and these, and by what it was solved. ``exact``: a
     vector that separates by less than floats can tell, where needed. ``certificate``: None until it is made."""
@@ -159,11 +159,12 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
             if data.here and not problem.lower > -np.inf:
                 means = means or class_means(self, data)
                 machine = patterns.n_classes > 2
-                s.a = means.of_machine() if machine else means.against_the_rest(k if data.planes > 1 else 1)
+                a = means.of_machine() if machine else means.against_the_rest(k if data.planes > 1 else 1)
+                s = replace(s, a=a)
                 if patterns.explicit and values <= VALUES_AFTERWARDS:
-                    problem.measure(s.a)
-                    solutions[k] = s = self._certified(self._solution(problem, s.how), data)
-            s.certificate = s.certificate or unmeasured(patterns, s.a, data.given_weight)
+                    problem.measure(a)
+                    s = self._certified(self._solution(problem, s.how), data)
+            solutions[k] = replace(s, certificate=s.certificate or unmeasured(patterns, s.a, data.given_weight))
         return solutions
 
     def _certified(self, solution: Solution, data: Data) -> Solution:
