@@ -171,6 +171,10 @@ class BatchRelaxation(ClassWeightMixin, IterativeClassifier):
 class GradientDescent(ClassWeightMixin, IterativeClassifier):
     """Descent on a criterion: by Newton's method, along its gradient, or with the optimal step.
 
+    Nothing penalizes the length of the vector: Newton's method, the default, is two points less accurate than
+    scikit-learn's LinearSVC in the mean over eight data sets, and 11 on 145 rows with 60 columns.
+    ``method="optimal-step", max_iter=30`` is half a point more accurate.
+
     ``"gradient"``: ``a -= eta(k) grad J``. ``"optimal-step"``: the same with ``eta = |grad J|^2 / (grad J.H grad J)``,
     which minimises the second-order expansion of J along the gradient. ``"newton"``: ``a -= H^-1 grad J``; where the
     Hessian H is singular (fewer violated patterns than dimensions, or dependent features) the shortest of the steps

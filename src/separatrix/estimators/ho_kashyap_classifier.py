@@ -29,6 +29,9 @@ from separatrix.space import Vector
 class HoKashyap(ClassWeightMixin, IterativeClassifier):
     """Ho-Kashyap: squared error whose targets b > 0 move too, so that it decides separability.
 
+    Where that stays undecided, it takes 10 to 20 times as long as scikit-learn's LinearSVC. It is two points less
+    accurate in the mean over eight data sets, and 13 points on 145 rows with 60 columns.
+
     ``e = Y a - b``, ``b += eta (e + |e|)``, ``a = Y^dagger b`` (``"standard"``). ``"modified"``, written as
     ``a += eta Y^dagger |e|``, is the same iteration and the same code. ``"descent"`` needs no pseudo-inverse:
     ``b += e + |e|``, ``a += eta R Y^t |e|``, for data with many columns; it is slower to decide. Y is factorised once,

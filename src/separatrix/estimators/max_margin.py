@@ -270,7 +270,9 @@ class MaxMargin(MarginClassifier):
 
     def _refuse_signs(self, problem: Problem, data: Data, seconds: float) -> Vector | None:
         """`_refuse` with sign constraints; rows elsewhere stay undecided."""
-        if not problem.patterns.here:
+        patterns = problem.patterns
+        late = problem.limited and patterns.n * (patterns.d + 1) > VALUES_TO_PRECISION
+        if not patterns.here or late:
             return None
         vector, proof = decide_with_signs(problem.patterns, seconds, problem.alpha_index, problem.alpha)
         if proof is not None:

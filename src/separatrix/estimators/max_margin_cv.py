@@ -50,6 +50,8 @@ AnyCalibration = Calibration | IsotonicCalibration
 class MaxMarginCV(LinearSeparator):
     """Maximum margin classifier with C chosen by cross-validation, and calibrated probabilities.
 
+    It fits a model for each C and fold: 30 to 60 times the time of one LinearSVC of scikit-learn on small tables.
+
     Each fold follows one path of growing C, on which every solution starts from the one before it. The model is
     `MaxMargin` at the chosen C, fitted to all rows, with its certificate.
 

@@ -118,6 +118,9 @@ class LMS(ClassWeightMixin, OnlineClassifier):
 class RecursiveLeastSquares(ClassWeightMixin, OnlineClassifier):
     """Recursive least squares: the ridge solution of Y a = 1, exactly, in one pass.
 
+    It is three points less accurate than scikit-learn's LinearSVC in the mean over nine data sets: targets pull in rows
+    that are far on the right side. `MaxMargin` leaves them alone.
+
     ``R <- (R^-1 + c y y^t)^-1``, ``a += c R (1 - a.y) y`` with R_1 = I/ridge, so that after one pass
     ``a = (ridge I + sum c y y^t)^-1 sum c y``. A visit costs (d + 1)^2 operations. The bias is part of the ridge.
 
