@@ -158,7 +158,7 @@ class VotedPerceptron(AdditiveClassifier):
 
         return Recipe(PerceptronRule(), memory=no_voters, predicts=False)
 
-    def _of(self, patterns: Any, vector: Vector, data: Data, training: Any = None) -> dict[str, Any]:
+    def _attributes_of(self, patterns: Any, vector: Vector, data: Data, training: Any = None) -> dict[str, Any]:
         memory, counts = training.state.memory, training.state.counts
         kept = np.flatnonzero(memory.votes)
         all_vectors = np.vstack([memory.vectors[kept], training.vector[None]])

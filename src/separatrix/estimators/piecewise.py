@@ -154,7 +154,7 @@ class PiecewiseLinearMachine(LinearSeparator):
             "converged_": self.converged_,
         }
         reason = watch.stop.reason or ("converged" if self.converged_ else "max_iter")
-        return [Result(self._of(patterns, best.machine.ravel(), data), reason, None, None, own)]
+        return [Result(self._attributes_of(patterns, best.machine.ravel(), data), reason, None, None, own)]
 
     def _pieces(self, classes: int) -> np.ndarray:
         given = np.asarray(self.n_pieces)
@@ -210,7 +210,7 @@ class PiecewiseLinearMachine(LinearSeparator):
             stopped = watch.look(
                 0,
                 lambda: {"epochs": self.n_epochs_, "updates": self.n_updates_, "errors": best.errors},
-                lambda: [self._of(patterns, best.machine.ravel(), data)],
+                lambda: [self._attributes_of(patterns, best.machine.ravel(), data)],
             )
             if stopped or updates == 0:
                 return

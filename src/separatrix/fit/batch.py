@@ -163,7 +163,7 @@ class BatchClassifier(LinearSeparator):
 
     def _look(self, k: int, solvers: list[Solver], data: Data, watch: Watch) -> str:
         def parts() -> list[dict[str, Any]]:
-            return [self._of(s.patterns, self._answer(s), data) for s in solvers]
+            return [self._attributes_of(s.patterns, self._answer(s), data) for s in solvers]
 
         return watch.look(k, lambda: _measures(solvers[k]), parts)
 
@@ -217,7 +217,7 @@ class BatchClassifier(LinearSeparator):
             **self._own(outcome, certificate, data),
         }
         margins = self._margins_of(solver.patterns, outcome.a) if outcome.measured else UNKNOWN
-        predicting = self._of(solver.patterns, outcome.a, data)
+        predicting = self._attributes_of(solver.patterns, outcome.a, data)
         return Result(predicting, self._ended(outcome.reason, certificate), certificate, margins, own)
 
     def _own(self, outcome: Outcome, certificate: Certificate, data: Data) -> dict[str, Any]:

@@ -192,7 +192,7 @@ class OnlineClassifier(PartialFitMixin):
         limit = self.stop_reason_ if self.stop_reason_ in ("max_updates", "max_time") else "max_iter"
         return self.stop_reason_, ADVICE.format(limit)
 
-    def _before(self, data: Data) -> Before:
+    def _resume_from(self, data: Data) -> Before:
         records = self._resumable(data)
         if records is not None:
             return Before(self._seed_, records)
@@ -217,7 +217,7 @@ class OnlineClassifier(PartialFitMixin):
         reasons = [""] * len(trainings)
 
         def parts() -> list[dict[str, Any]]:
-            return [self._of(t.patterns, recipe.predicting(t), train, t) for t in trainings]
+            return [self._attributes_of(t.patterns, recipe.predicting(t), train, t) for t in trainings]
 
         def task(k: int) -> None:
             training, record = trainings[k], records[k]
@@ -265,7 +265,7 @@ class OnlineClassifier(PartialFitMixin):
         how: dict[str, Any] = {"predicts": recipe.predicts, "kept": data.kept, "sample_weight": data.given_weight}
         for p, training, record in zip(patterns, trainings, records, strict=True):
             vector, alpha = self._vector(training, recipe), training.alpha
-            predicting = self._of(training.patterns, vector, train, training)
+            predicting = self._attributes_of(training.patterns, vector, train, training)
             if trained is not None:
                 vector = self._on_all_rows(vector, trained, len(data.codes))
                 alpha = None if alpha is None else _spread(alpha, trained, len(data.codes))
