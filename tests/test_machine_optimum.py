@@ -15,7 +15,7 @@ from sklearn.svm import LinearSVC
 
 from separatrix import MaxMargin, NotSeparableError, max_margin_path, separability
 from separatrix.data.memory import as_rows
-from separatrix.solvers import active_set, machine_start, newton_steps
+from separatrix.solvers import newton_steps
 from separatrix.solvers.loops.machine_dual_loop import machine_sweep
 
 
@@ -200,20 +200,7 @@ def test_a_row_far_from_all_boundaries_is_left_out():
     assert sorted(active) == list(range(200))
 
 
-def test_the_start_of_a_hard_margin_changes_no_result(monkeypatch):
-    X, y = load_digits(return_X_y=True)
-    X, y = X[:600], y[:600]
-    model = MaxMargin(np.inf, multi_class="joint").fit(X, y)
-    monkeypatch.setattr(machine_start, "ROWS", 200)  # a part of the rows does for a start
-    part = MaxMargin(np.inf, multi_class="joint").fit(X, y)
-    monkeypatch.setattr(active_set, "VALUES_FROM_MEAN", np.inf)
-    without = MaxMargin(np.inf, multi_class="joint").fit(X, y)
-    assert model.n_passes_ > without.n_passes_  # sweeps are passes
-    for other in (part, without):
-        np.testing.assert_allclose(model.coef_, other.coef_, atol=1e-6 * np.abs(other.coef_).max())
-
-
-def test_sweeps_keep_to_a_limit_of_passes():
+def test_a_hard_margin_keeps_to_a_limit_of_passes():
     X, y = load_digits(return_X_y=True)
     with pytest.warns(ConvergenceWarning):
         model = MaxMargin(np.inf, multi_class="joint", max_passes=4).fit(X, y)

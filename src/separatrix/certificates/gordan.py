@@ -16,8 +16,10 @@ from separatrix.certificates.enclosure import enclosed_weights, scaled_columns
 from separatrix.certificates.exact import BROKEN, LARGEST_SYSTEM, vanishing_weights
 from separatrix.certificates.interior import FEWEST_PER_COLUMN, interior_weights, overlapping_rows
 from separatrix.certificates.twins import twins
-from separatrix.solvers.least_distance import least_distance
-from separatrix.space import Vector
+from separatrix.passes.plain_patterns import Patterns
+from separatrix.solvers import working_set
+from separatrix.solvers.problem import Problem
+from separatrix.space import Space, Vector
 
 ROWS_OF_A_FIT, SECONDS_OF_A_FIT = 600, 20.0  # for a proof within a fit
 ENCLOSED = 300  # rows for a proof in floats: exact arithmetic, which `verify` asks, repeats it in time
@@ -53,10 +55,6 @@ def gordan(
     if not (len(index) and upper_bound(patterns, index, alpha) <= NEARLY_ZERO * patterns.radius):
         return None
 
-    def stop() -> bool:
-        clock.look()
-        return False
-
     tried = 0
     for smallest in (0.0, 1e-12, 1e-8, None):
         rows = index[alpha > (smallest or 0.0) * alpha.max()]
@@ -68,12 +66,19 @@ def gordan(
         V, _ = patterns.narrow_rows(rows)
         if smallest is None:
             scaled = scaled_columns(V)
-            Z, size = (V, patterns.radius) if scaled is None else (scaled, len(scaled[0]) ** 0.5)
+            problem = Problem(
+                Patterns(V if scaled is None else scaled, np.ones(len(V)), Space(0.0)),
+                np.inf,
+                tol=0.5,
+                max_time=clock.left,
+            )
             try:
-                u = least_distance(Z, size, stop)[1]
+                with np.errstate(all="ignore"):
+                    working_set.solve(problem)
             except BROKEN:
                 return None
-            rows, V = rows[u > 0], V[u > 0]
+            clock.look()
+            rows, V = rows[problem.alpha_index], V[problem.alpha_index]
         weight = vanishing_weights(V, clock) if len(rows) <= largest else None
         if weight is not None:
             return witness(patterns, rows, weight)

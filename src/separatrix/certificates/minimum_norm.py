@@ -27,7 +27,7 @@ from separatrix.certificates.integer_systems import (
 )
 from separatrix.passes.patterns import EPS
 from separatrix.passes.plain_patterns import Patterns
-from separatrix.solvers import active_set
+from separatrix.solvers import working_set
 from separatrix.solvers.problem import Problem
 from separatrix.space import Space, Vector
 
@@ -246,7 +246,7 @@ def _start(rows: IntegerRows, clock: Clock) -> tuple[list[int], Integers, Intege
         max_time=SPARE * clock.left,
     )
     with suppress(*BROKEN), np.errstate(all="ignore"):
-        active_set.solve(problem)  # where arithmetic breaks down, what was found before is a start
+        working_set.solve(problem)  # where arithmetic breaks down, what was found before is a start
     if np.all(np.isfinite(problem.a)) and np.any(problem.a[:-1]):
         a = rows.vector(problem.a[:-1])
         worst, zero = rows.sides(a, clock)

@@ -25,10 +25,13 @@ CHEAP_SWEEP = 40_000  # stored values that a sweep visits in a tenth of a millis
 LONG_PATIENCE = Patience(25, 10, 160.0)
 
 
-def solve(problem: Problem, start: Vector | None = None) -> None:
-    """``start``: a vector near which the solution is expected; its slacks are the first multipliers."""
+def solve(problem: Problem, start: Vector | None = None, alpha: Vector | None = None) -> None:
+    """``start``: a vector near which the solution is expected; its slacks are the first multipliers unless these are
+    given."""
     sweeps = Sweeps(problem)
-    if start is not None:
+    if alpha is not None and alpha.any():
+        sweeps.alpha[:] = alpha
+    elif start is not None:
         _begin(sweeps, start)
     elif problem.hard:
         sweeps.repeat(FIRST)
