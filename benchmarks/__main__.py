@@ -7,8 +7,8 @@ Run it on an idle machine with SEPARATRIX_DATA set; `pip install '.[bench]'` bri
 results.json and results.md. ``--smoke`` runs tiny cases of everything in less than a minute: it shows that the race
 works, and its times mean nothing. ``map`` is the race as a map of rows against columns (`benchmarks.regime_map`):
 map.json and map.txt. ``study`` asks which classifier predicts best (`benchmarks.study`): study.json. ``limits`` prints
-how late max_time and Ctrl-C are answered (`benchmarks.limits`). ``--docs`` writes the page of docs/ as well, with the
-remarks below: benchmarks.md with remarks.md, study.md with study_remarks.md.
+how late max_time and Ctrl-C are answered (`benchmarks.limits`). ``--docs`` writes the page of docs/ as well:
+benchmarks.md begins with summary.md, study.md ends with study_remarks.md. NOTES.md has what was tried.
 ``gate`` compares the working tree with a commit (`benchmarks.gate`): gate.json and gate.txt.
 ``defaults`` compares every estimator, with its defaults, with scikit-learn's (`benchmarks.defaults`): defaults.json,
 defaults.md and defaults.png.
@@ -35,26 +35,18 @@ GOALS = {
     "epochs": "Perceptron epochs, marginal cost",
     "hard_margin": "Hard margin, dense",
     "separability": "Separability, decided and proved",
+    "separation": "Kinds of separation and infinite coefficients",
     "soft_margin": "Soft margin",
-    "hinge": "Soft margin with plain slack (hinge loss), linear and with a kernel",
+    "hinge": "Soft margin with hinge loss, linear and with a kernel",
     "dropin": "The drop-in classes and scikit-learn's",
     "ho_kashyap": "Ho-Kashyap",
-    "multiclass": "Many categories",
+    "multiclass": "Many classes",
     "best_rule": "To 99% of the maximum margin",
     "first_call": "Cold and warm",
     "memory": "Memory",
-    "growth": "Growth of cost",
+    "growth": "Growth of time with rows, columns and accuracy",
 }
 
-
-HEAD = """# Benchmarks
-
-Ratios are measured side by side in one run, one thread each, on a machine that is idle unless a section says otherwise.
-What a vector is worth (margin, primal value, dual bound) is computed by the benchmark in float64, never by the solver
-that is measured. A peer runs at several tolerances and counts at the first that truly reaches the target; one that does
-not arrive within the time limit has no answer (in brackets: what it reached). Times are medians ± half the distance
-between the quartiles. A value with x is best peer / separatrix: larger is better. A value without x and a goal with ≤
-is a cost in the unit that the case names: smaller is better."""
 
 OTHERS = {  # besides the race: the module and its function
     "map": ("regime_map", "draw"),
@@ -104,9 +96,7 @@ def main() -> None:
         print(f"\n{table(rows)}\n\n({time.perf_counter() - start:.0f} s)", flush=True)
         write(options.out, setting, results)
     if options.docs:
-        text = (options.out / "results.md").read_text() + "\n" + (HERE / "remarks.md").read_text()
-        if (options.out / "map.txt").exists():
-            text += "\n## The map\n\n```text\n" + (options.out / "map.txt").read_text() + "```\n"
+        text = (HERE / "summary.md").read_text() + "\n" + (options.out / "results.md").read_text()
         page = HERE.parent / "docs" / "benchmarks.md"
         first = re.search(rf"{BEGIN}\n(.*?)\n{END}", page.read_text(), re.DOTALL)
         page.write_text(placed(text, first[1]) if first else text)
@@ -122,7 +112,7 @@ def write(folder: Path, setting: dict[str, str], results: dict[str, list[Row]]) 
     content = known | {name: as_json(rows) for name, rows in results.items()}
     ordered = {name: content[name] for name in GOALS if name in content}
     file.write_text(json.dumps({"setting": setting, "results": ordered}, indent=1))
-    parts = [HEAD, "; ".join(f"{name} {what}" if name != "machine" else what for name, what in setting.items())]
+    parts = ["; ".join(f"{name} {what}" if name != "machine" else what for name, what in setting.items())]
     for name, rows in ordered.items():
         module = importlib.import_module(f"benchmarks.{name}")
         parts.append(f"## {GOALS[name]}\n\n{(module.__doc__ or '').strip()}\n\n{table(map(from_json, rows))}")

@@ -36,6 +36,7 @@ from separatrix import (
     VotedPerceptron,
     dropin,
     fewest_errors,
+    fewest_features,
     max_margin_path,
     negative_margin,
     separability,
@@ -160,6 +161,8 @@ def cases() -> list[Case]:
         Case("separability, sparse", separability, (20_000, 3_000, 2), density=1e-2),
         Case("fewest_errors", fewest_errors, tall),
         Case("fewest_errors, few rows", fewest_errors, (300, 10, 2)),
+        Case("fewest_features", fewest_features, (300, 1_000, 2)),  # fewer rows than columns: separable
+        Case("fewest_features, large", fewest_features, (1_500, 2_000, 2)),
         Case("negative_margin", negative_margin, (3_000, 40, 2)),
         Case("negative_margin, large", negative_margin, (40_000, 100, 2)),
         *endless(),

@@ -52,7 +52,7 @@ def peak_memory(run: Callable[[], Any]) -> int:
     """Bytes by which the memory of this process grows at most while ``run()`` works, as Linux counts them."""
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)  # what was freed before counts as free
-    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+    Path("/proc/self/clear_refs").write_text("5")  # the peak begins again
     before = _resident("VmRSS")
     run()
     return max(_resident("VmHWM") - before, 0)

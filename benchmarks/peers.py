@@ -160,7 +160,7 @@ def kernel_svc(X, y, C, gamma, tol, module):
 
 
 def kernel_hinge(X, y, C, gamma):
-    """Peers of the 1-norm soft margin with a Gaussian kernel and a free bias."""
+    """Peers of the 1-norm soft margin with a Gaussian kernel and an unpenalized intercept."""
     modules = {"SVC": "sklearn.svm", "scikit-learn-intelex SVC": "sklearnex.svm"}
     return {
         name: [functools.partial(kernel_svc, X, y, C, gamma, tol, module) for tol in TOLERANCES]

@@ -37,7 +37,7 @@ Run = Callable[[], Any]
 
 
 class Cell(NamedTuple):
-    """``per_row``: stored values of a sparse row, or 0 where it is dense. ``kind``: squared slack, hinge, rbf (hinge
+    """``per_row``: stored values of a sparse row, or 0 if it is dense. ``kind``: squared hinge, hinge, rbf (hinge
     with a Gaussian kernel), least squares, machine (Kesler's)."""
 
     n: int

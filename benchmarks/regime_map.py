@@ -1,7 +1,7 @@
 """The map: python -m benchmarks map [--smoke] [--seconds S] [--only WORDS] [--out FOLDER]
 
 Rows against columns, up to a million of each, dense and sparse: hard margins, soft ones from C = 0.01 to 1e4 with
-squared and with plain slack, Gaussian kernels, many classes, and least squares. Generated data of stated margin, noise
+squared and with hinge loss, Gaussian kernels, many classes, and least squares. Generated data of stated margin, noise
 and condition, their seeds taken from the date. In every cell the best peer that reaches the same accuracy; ours and the
 peers near the best take turns, and seconds of the processor are counted, so that whatever else the machine does meets
 all of them. Printed as a picture, n against d, a colour for the ratio, and as a list of the ten worst cells: tuning

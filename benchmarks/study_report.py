@@ -174,11 +174,11 @@ def _words(found: Ranking) -> str:
         f"{found.ranks[first]:.2f}, is that of {found.names[first]}. "
     )
     if not worse:
-        return text + "None of the others is told apart from it."
+        return text + "None of the others is distinguished from it."
     if len(worse) <= len(alike):
         return text + f"Told apart from it, with a worse rank: {', '.join(worse)}. The other {len(alike)} are not."
     told = ", ".join(alike) or "none"
-    return text + f"Not told apart from it: {told}. The other {len(worse)} have a worse rank and are told apart."
+    return text + f"Not distinguished from it: {told}. The other {len(worse)} have a worse rank and are distinguished."
 
 
 def _table(head: list[str], rows: list[list[str]]) -> str:

@@ -60,6 +60,7 @@ html_show_sphinx = False
 html_copy_source = False
 html_show_sourcelink = False
 html_search_language = "en"
+html_search_scorer = str(HERE / "_static" / "search_scorer.js")
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,

@@ -41,6 +41,9 @@ class Meaning:
         if any(type(switch) is not bool for switch in switches) or (self.free and c > 2):
             raise ValueError(claim)
         self.rivals = c - 1
+        self.signs = claim.get("signs", "")
+        if type(self.signs) is not str or {*self.signs} - {*"+-0"} or (self.signs and (len(self.signs) != d or c > 2)):
+            raise ValueError(claim)
         if self.hinge < 0 or (self.hinge and self.delta):
             raise ValueError(claim)
         if between is not None and (not isinstance(between, list) or len(between) != 2):
@@ -62,6 +65,9 @@ class Meaning:
 
     def margins(self, name):
         a = vector(self.claim[name], self.width)
+        signed = zip(self.signs, a, strict=False)  # the bias has no sign
+        if name != "slack_vector" and any((s == "+" and v < 0) or (s == "-" and v > 0) for s, v in signed):
+            raise ValueError(a)
         return a, {p: sum(v * w for v, w in zip(y, a, strict=True)) for p, y in self.y.items()}
 
     def lower(self):
@@ -110,7 +116,10 @@ class Meaning:
         return dict(zip(index, alpha, strict=True))
 
     def combination(self, alpha):
-        return [sum(alpha[p] * self.y[p][i] for p in alpha) for i in range(self.width)]
+        """Entries that no vector with the signs can use are 0."""
+        v = [sum(alpha[p] * self.y[p][i] for p in alpha) for i in range(self.width)]
+        useless = {"+": lambda x: x < 0, "-": lambda x: x > 0, "0": lambda x: False}
+        return [Fraction(0) if useless[s](x) else x for s, x in zip(self.signs.ljust(self.width, "0"), v, strict=True)]
 
     def keeps_caps(self, alpha):
         """The multipliers of a row, against all its rivals together, are at most C times its price."""

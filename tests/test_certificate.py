@@ -94,13 +94,12 @@ def test_ratio_and_gap(lower, upper, ratio, gap):
 @pytest.mark.parametrize(
     ("certificate", "said"),
     [
-        (make(), "separable: margin 0.5, at least 62.50% of the best; no margin above 0.8 exists (rho = 1)"),
-        (make(-0.5, 0.8, None), "separability undecided: margin -0.5; no margin above 0.8 exists (rho = 1)"),
-        (make(None, 0.8, False), "not separable: margin not measured; no margin above 0.8 exists (rho = 1)"),
+        (make(), "linearly separable: margin 0.5, proven upper bound 0.8, relative gap 0.61 (rho = 1)"),
+        (make(-0.5, 0.8, None), "separability undecided: margin -0.5, proven upper bound 0.8 (rho = 1)"),
+        (make(None, 0.8, False), "not linearly separable: margin not measured, proven upper bound 0.8 (rho = 1)"),
         (
             replace(make(0.4, 0.8, None), space=Space(0.0, 0.5)),
-            "separability undecided: margin 0.4, at least 50.00% of the best; no margin above 0.8 exists "
-            "(no bias, Delta = 0.5)",
+            "soft margin: objective 3.125, relative duality gap 0.75 (no intercept, Delta = 0.5)",
         ),
     ],
 )
@@ -109,8 +108,8 @@ def test_str(certificate, said):
 
 
 def test_str_without_an_upper_bound():
-    assert "nothing bounds" in str(make(upper=np.inf))
-    assert "% of the best" not in str(make(upper=np.inf))
+    assert "no upper bound" in str(make(upper=np.inf))
+    assert "gap" not in str(make(upper=np.inf))
 
 
 def test_is_immutable():

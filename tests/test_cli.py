@@ -1,5 +1,6 @@
 """The command line, as someone at a terminal meets it."""
 
+import gc
 import gzip
 import io
 import json
@@ -20,9 +21,9 @@ from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
 import separatrix
-from separatrix.app.cli import app, progress
+from separatrix.app.cli import app, main, progress
 from separatrix.app.cli.progress import Progress
-from separatrix.app.workflows.watched import Watch
+from separatrix.app.workflows.progress import FitProgress
 from separatrix.persistence.encoding import encode
 from separatrix.persistence.files import _digest
 
@@ -41,6 +42,31 @@ def line(tmp_path):
     path = tmp_path / "line.csv"
     path.write_text(LINE)
     return path
+
+
+def test_the_table_is_shown_before_the_imports_of_a_fit(line):
+    """The first lines come at once; what fits takes longer to import than they take in all."""
+    words = ["fit", str(line), "--target", "label", "--cv", "2"]
+    program = (
+        "import sys; from separatrix.app.cli import main, terminal; shown = terminal.print_table\n"
+        "def look(*given): shown(*given); print('sklearn' in sys.modules, 'numba' in sys.modules)\n"
+        "terminal.print_table = look; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[0].startswith("line.csv (10 rows, 1 feature)")
+    assert "False False" in done.stdout.splitlines()
+
+
+def test_the_end_of_a_command_collects_nothing(monkeypatch):
+    """A collection walks all that was imported: half a second of Ctrl-C, and of every command."""
+    monkeypatch.setattr("separatrix.app.cli.app", lambda: None)
+    threshold = gc.get_threshold()
+    try:
+        main()
+        assert gc.get_freeze_count() > 0
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*threshold)
 
 
 def test_fit_reports_the_margin_and_its_proof():
@@ -120,9 +146,9 @@ def test_wrong_command_lines_get_a_sentence(arguments):
         (["fit", "--algorithm", "Perzeptron"], "Did you mean Perceptron"),
         (["fit", "--algorithm", "Perceptron", "--set", "margn=1"], "Did you mean margin?"),
         (["fit", "--algorithm", "Perceptron", "--set", "margin=-1"], "margin"),
-        (["fit", "--report", "report.doc"], "ends with .html, .md or .json"),
+        (["fit", "--report", "report.doc"], "Use .html, .md or .json"),
         (["fit", "--plot", "boundary.bmp"], "ends with .png"),
-        (["fit", "--export", "r.pmml"], r"ends with .onnx, .c or .json"),
+        (["fit", "--export", "r.pmml"], r"Use .onnx, .c or .json"),
         (["fit", "--algorithm", "Perceptron", "--set", "n_iter=5"], "Did you mean max_iter?"),
         (["show", "nothing.sx"], "There is no file nothing.sx"),
     ],
@@ -200,7 +226,7 @@ def test_show_and_verify(tmp_path, line):
     model, other = tmp_path / "line.sx", tmp_path / "other.csv"
     assert run("fit", line, "-t", "label", "--C", "inf", "--save", model).exit_code == 0
     shown = run("show", model)
-    for words in ("MaxMargin", "C_=inf", "no margin above", "line.csv", "sha256", "numpy"):
+    for words in ("MaxMargin", "C_=inf", "proven upper bound", "line.csv", "sha256", "numpy"):
         assert words in shown.output
     told = json.loads(run("show", model, "--json").stdout)
     assert told["provenance"]["data"]["rows"] == 10
@@ -461,7 +487,7 @@ def test_progress_tells_the_gap_and_the_updates():
         measures = {"gap": 1e-3}
 
     told = []
-    watch = Watch(lambda *what: told.append(what), "Fitting", tol=1e-6)
+    watch = FitProgress(lambda *what: told.append(what), "Fitting", tol=1e-6)
     watch.on_fit_task_end(separatrix.MaxMargin(), Context())
     Context.measures = {"updates": 1234, "epochs": 10, "gap": None}
     watch.on_fit_task_end(separatrix.Perceptron(max_iter=100), Context())

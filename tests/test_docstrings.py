@@ -1,10 +1,13 @@
 """Every parameter, attribute and return value of an estimator is documented, as numpydoc's validation sees it."""
 
+import dataclasses
 import inspect
 
 import pytest
 from cases import EVERYONE
+from sklearn.base import BaseEstimator
 
+import separatrix
 from separatrix import dropin
 
 validate = pytest.importorskip("numpydoc.validate", reason="pip install '.[docs]'").validate
@@ -38,3 +41,24 @@ def test_an_estimator_is_documented(cls):
 @pytest.mark.parametrize("name", [name for name in dropin.__all__ if not isinstance(getattr(dropin, name), type)])
 def test_a_function_is_documented(name):
     assert not [words for code, words in validate(f"separatrix.dropin.{name}")["errors"] if code in ASKED]
+
+
+def results():
+    """Public classes from which users read results."""
+    for name in separatrix.__all__:
+        value = getattr(separatrix, name)
+        inner = [getattr(value, n) for n in getattr(value, "__all__", ())] if inspect.ismodule(value) else [value]
+        for cls in inner:
+            fields = dataclasses.is_dataclass(cls) or hasattr(cls, "_fields")
+            plain = inspect.isclass(cls) and not issubclass(cls, (BaseEstimator, BaseException))
+            if plain and fields and not cls.__name__.endswith(("Rule", "Criterion")):
+                yield cls
+
+
+@pytest.mark.parametrize("cls", sorted(set(results()), key=lambda cls: cls.__name__))
+def test_the_fields_of_a_result_are_documented(cls):
+    """`help` of a result lists what it has."""
+    text = inspect.getdoc(cls)
+    public = getattr(cls, "_fields", None) or [field.name for field in dataclasses.fields(cls)]
+    assert "Attributes\n---" in text or "Parameters\n---" in text
+    assert not [name for name in public if name not in text and name not in ("asked", "_found")]

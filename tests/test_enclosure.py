@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from separatrix import HoKashyap, data
 from separatrix.cancellation import Clock, OutOfTimeError
 from separatrix.certificates import gordan
-from separatrix.certificates.enclosure import enclosed_weights
-from separatrix.certificates.exact import vanishing_weights
+from separatrix.certificates.exact import scaled_columns, vanishing_weights
+from separatrix.certificates.logistic_witness import proved_weights
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.space import Space
 
@@ -21,6 +21,13 @@ def meeting(rng, k):
     return V, weight / weight.sum()
 
 
+def proved(V, alpha):
+    """The weights of sum 1 that floats prove, or None."""
+    A = scaled_columns(V)
+    found = None if A is None else proved_weights(A, alpha)
+    return None if found is None else found / found.sum()
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.integers(2, 12), st.integers(0, 10**6), st.integers(-30, 30), st.booleans())
 def test_what_floats_prove_is_so(k, seed, power, positive):
@@ -29,31 +36,34 @@ def test_what_floats_prove_is_so(k, seed, power, positive):
     V *= 10.0 ** rng.integers(-power, power + 1, k - 1) if power > 0 else 1.0
     if not positive:
         V[0] = -V[0]
-    found, exact = enclosed_weights(V), vanishing_weights(V, Clock())
-    if positive:
+    found, exact = proved(V, weight), vanishing_weights(V, weight, Clock())
+    if found is not None and positive:
         np.testing.assert_allclose(found, weight, rtol=1e-6)
     if found is not None:
         assert min(exact) > 0
         np.testing.assert_allclose(found, [w / sum(exact) for w in exact], rtol=1e-9)
     else:
-        assert not positive
+        assert not positive or np.linalg.cond(V / np.abs(V).max(axis=0)) > 1e4
 
 
 @pytest.mark.parametrize("small", [0.0, 1e-18, -1e-18, 1e-30])
 def test_weights_as_small_as_rounding_errors_are_not_claimed(small):
     """The third weight of these is ``small``: too small for floats, or 0, or negative."""
     V = np.array([[1.0, 0.3], [-1.0, -0.3 - small], [0.1, 1.0]])
-    assert enclosed_weights(V) is None
+    assert proved(V, np.array([1.0, 1.0, max(small, 1e-30)])) is None
 
 
 def test_what_cannot_be_proved_by_floats_is_left_to_fractions():
-    V, _ = meeting(np.random.default_rng(0), 5)
-    for other in (V[:4], np.vstack([V, V[:1]]), V * np.inf, V * 0.0, np.column_stack([V[:, :3], V[:, 0]])):
-        assert enclosed_weights(other) is None
+    V, weight = meeting(np.random.default_rng(0), 5)
+    assert proved(V, weight) is not None
+    assert proved(np.vstack([V, V[:1]]), np.append(weight, 0.1)) is not None  # more rows than a vertex has
+    for other in (V * np.inf, np.column_stack([V[:, :3], V[:, 0]])):
+        assert proved(other, weight) is None
+    assert proved(V[:4], weight[:4]) is None
     V[2, 1] = 1e-300
-    assert enclosed_weights(V) is None
+    assert proved(V, weight) is None
     repeated = np.column_stack([V[:, :3], V[:, 0] + 1e-17])  # regular, if at all, by less than floats see
-    assert enclosed_weights(repeated) is None
+    assert proved(repeated, weight) is None
 
 
 @pytest.mark.parametrize("intercept", [True, False])
@@ -70,7 +80,7 @@ def test_a_fit_claims_what_verify_proves(intercept):
 
 
 def test_a_value_that_underflows_beside_a_large_one_proves_nothing():
-    assert enclosed_weights(np.array([[1e308, 1.0], [-1e308, 1e-20], [1e-20, -1.0]])) is None
+    assert proved(np.array([[1e308, 1.0], [-1e308, 1e-20], [1e-20, -1.0]]), np.ones(3)) is None
 
 
 def test_no_fit_claims_more_than_verify_has_time_for(monkeypatch):

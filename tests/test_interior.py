@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from separatrix import HoKashyap
 from separatrix.certificates import gordan
-from separatrix.certificates.interior import interior_weights, overlapping_rows
+from separatrix.certificates.gordan import overlapping_rows
+from separatrix.certificates.logistic_witness import overlapping_weights
 
 
 def overlapping(rng, n, d, whole=False):
@@ -24,7 +25,7 @@ def test_nothing_is_claimed_where_a_vector_separates(d, seed, margin, whole):
     V[:, 0] = np.abs(V[:, 0]) * margin**0.5 + margin
     V[0, 0] = max(margin, 1e-300)
     start = rng.standard_normal(d)
-    assert interior_weights(V, V @ start) is None
+    assert overlapping_weights(V, V @ start) is None
 
 
 @settings(max_examples=40, deadline=None)
@@ -33,7 +34,7 @@ def test_overlapping_rows_are_found_whatever_their_units(d, seed, whole, power):
     rng = np.random.default_rng(seed)
     X, y = overlapping(rng, 30 * d, d, whole)
     V = X * y[:, None] * 2.0 ** rng.integers(-abs(power), abs(power) + 1, d)
-    weight = interior_weights(V, np.zeros(len(V)))
+    weight = overlapping_weights(V, np.zeros(len(V)))
     assert weight is not None
     assert weight.min() > 0
     np.testing.assert_allclose(weight.sum(), 1.0)
@@ -45,13 +46,13 @@ def test_what_floats_cannot_prove_is_not_claimed():
     X, y = overlapping(rng, 80, 3)
     V = X * y[:, None]
     start = np.zeros(80)
-    assert interior_weights(V, start) is not None
-    assert interior_weights(np.column_stack([V, V[:, 0] + V[:, 1]]), start) is None  # columns depend on each other
-    assert interior_weights(np.column_stack([V, V[:, 0] * (1.0 + 1e-14)]), start) is None
-    assert interior_weights(np.where(np.arange(3) == 1, np.nan, V), start) is None
-    assert interior_weights(V * np.array([1.0, np.inf, 1.0]), start) is None
+    assert overlapping_weights(V, start) is not None
+    assert overlapping_weights(np.column_stack([V, V[:, 0] + V[:, 1]]), start) is None  # columns depend on each other
+    assert overlapping_weights(np.column_stack([V, V[:, 0] * (1.0 + 1e-14)]), start) is None
+    assert overlapping_weights(np.where(np.arange(3) == 1, np.nan, V), start) is None
+    assert overlapping_weights(V * np.array([1.0, np.inf, 1.0]), start) is None
     V[5, 1], V[6, 1] = 1e300, 1e-300
-    assert interior_weights(V, start) is None
+    assert overlapping_weights(V, start) is None
 
 
 def test_rows_are_those_among_which_the_vector_has_no_say():

@@ -61,6 +61,10 @@ def fits(rng):
             float(rng.choice([1.0, 0.01, 1e5])), loss="hinge", fit_intercept=rng.choice(["unpenalized", True, False])
         ),
     ]
+    signs = rng.choice([-1, 0, 1, 1], X.shape[1])
+    loss = str(rng.choice(["hinge", "squared_hinge"]))
+    for C in (math.inf, float(rng.choice([1.0, 0.01, 100.0]))):
+        models.append(MaxMargin(C, loss=loss, positive=signs, fit_intercept=rng.choice(["unpenalized", True, False])))
     if c > 2:
         models += [Perceptron(max_iter=10, multi_class="joint"), Perceptron(max_iter=10, multi_class="ovo")]
         models += [MaxMargin(1.0, multi_class="joint"), MaxMargin(0.1, loss="hinge", multi_class="joint")]
@@ -177,7 +181,18 @@ def wrong_index(rng, values, n):
 
 def mutation(rng, claim, other, n):
     """A field and what to put there."""
-    more = ["rho", "delta", "hinge", "free", "weighted", "fixed_length", "sample_weight", "n_classes", "unknown"]
+    more = [
+        "rho",
+        "delta",
+        "hinge",
+        "free",
+        "weighted",
+        "fixed_length",
+        "sample_weight",
+        "n_classes",
+        "signs",
+        "unknown",
+    ]
     field = pick(rng, [*sorted(claim), *more])
     value, stranger = claim.get(field), other.get(field)
     if field in NUMBERS:
@@ -197,6 +212,10 @@ def mutation(rng, claim, other, n):
         wrong = [1, 2, 3, 4, 0, -1, 2.0, "2", True, None, NAN, 10**30]
     elif field == "class_pair":
         wrong = [value[::-1], [value[0]], [value[0]] * 2, [7, 8], "01", None, [0, 1], [1, 2], [0, 1, 2]]
+    elif field == "signs":
+        text = value or "0" * n
+        wrong = ["", text[::-1], text + "+", text[1:], text.replace("0", "+"), text.replace("+", "-"), "x", None, 1, []]
+        wrong += [text[:i] + s + text[i + 1 :] for i in range(min(len(text), 4)) for s in "+-0"]
     elif field in ("free", "weighted", "fixed_length"):
         wrong = [not value, 1, 0, "no", None, NAN]
     else:

@@ -154,7 +154,7 @@ def test_compare_of_several_files_is_interrupted(three_files, monkeypatch, resul
     result = CliRunner().invoke(app, asked)
     assert result.exit_code == 130
     assert result.stdout.count("LeastSquares") + result.stdout.count("Perceptron") == 2 + results
-    assert "No ranks: They need at least two files" in result.stderr
+    assert "No ranks: Ranking needs at least two data files" in result.stderr
     assert "not tried" in result.stderr
 
 

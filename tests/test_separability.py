@@ -142,9 +142,9 @@ def test_one_class_is_an_error():
 
 
 def test_exact_arithmetic():
-    assert vanishing_weights(np.array([[0.1, 0.2], [-0.2, -0.4]]), Clock()) == [2, 1]
-    assert vanishing_weights(np.array([[0.1, 0.2], [-0.2, -0.3]]), Clock()) is None
-    assert vanishing_weights(np.array([[1.0], [2.0]]), Clock()) is None
+    assert vanishing_weights(np.array([[0.1, 0.2], [-0.2, -0.4]]), np.ones(2), Clock()) == [2, 1]
+    assert vanishing_weights(np.array([[0.1, 0.2], [-0.2, -0.3]]), np.ones(2), Clock()) is None
+    assert vanishing_weights(np.array([[1.0], [2.0]]), np.ones(2), Clock()) is None
     assert product_sign(np.array([0.1, 0.2]), np.array([2.0, -1.0])) == 0
     assert product_sign(np.array([1e-300, 1.0]), np.array([1.0, 1e-320])) == 1
 
@@ -286,6 +286,10 @@ def test_systems_of_machine_integers(bits):
         assert integer_systems._hadamard(A, b) >= integer_systems._hadamard(A.tolist(), b)
 
 
+def combine_to_zero(table, weight):
+    return integer_systems.pieces_combine_to_zero(integer_systems.limbs(table, integer_systems.LIMB), weight, Clock())
+
+
 @pytest.mark.parametrize("bits", [1, 16, 17, 33, 61])
 @pytest.mark.parametrize("size", [1, 16, 300, 9000])
 def test_combinations_to_zero(bits, size):
@@ -295,30 +299,32 @@ def test_combinations_to_zero(bits, size):
     table = rng.integers(-(2**bits) + 1, 2**bits, size=(5, 3))
     table[2, 1] = 2**bits - 1
     both = np.concatenate([table, -table])
-    assert integer_systems.combine_to_zero(both, [*weight, *weight], Clock())
+    assert combine_to_zero(both, [*weight, *weight])
     for place in (0, size // 2, size - 1, size + 100):
         wrong = [*weight[:2], weight[2] ^ 1 << place, *weight[3:]]
-        assert not integer_systems.combine_to_zero(both, [*weight, *wrong], Clock())
+        assert not combine_to_zero(both, [*weight, *wrong])
     for w in (*weight, (1 << size) - 1):  # a remainder that travels through all pieces
         both = np.array([[1, 2**bits - 1], [-1, 1 - 2**bits], [1, 2**bits - 1]])
-        assert integer_systems.combine_to_zero(both, [w, w + 1, 1], Clock())
-        assert integer_systems.combine_to_zero(both, [w, w + (1 << size // 2), 1 << size // 2], Clock())
-        assert not integer_systems.combine_to_zero(both, [w, w + 1, 0], Clock())
+        assert combine_to_zero(both, [w, w + 1, 1])
+        assert combine_to_zero(both, [w, w + (1 << size // 2), 1 << size // 2])
+        assert not combine_to_zero(both, [w, w + 1, 0])
 
 
-@pytest.mark.parametrize("k", [2, 7, 40])
-def test_the_inverse_with_the_sum(k):
-    rng, p = np.random.default_rng(k), integer_systems.PRIMES[0]
-    M = rng.integers(0, p, size=(k, k - 1))
-    T = integer_systems.independent(M.astype(float), p, Clock())[2]
-    inverse = integer_systems.with_the_sum(T, p)
-    system = np.vstack([M.T, np.ones((1, k), dtype=np.int64)]).astype(object)
-    assert np.array_equal(system @ inverse.astype(np.int64).astype(object) % p, np.eye(k, dtype=np.int64))
-    b = [0] * (k - 1) + [1]
-    wanted = integer_systems._by_lifting(system.tolist(), b, Clock())
-    assert integer_systems._by_lifting(system.astype(np.int64), b, Clock(), inverse) == wanted
-    orthogonal = np.vstack([np.eye(k)[:-1], np.eye(k)[0] + (p - 1) * np.eye(k)[-1]])
-    assert integer_systems.with_the_sum(orthogonal, p) is None  # a last row that sums to 0
+@pytest.mark.parametrize("shape", [(5, 3), (3, 5), (40, 30), (30, 40), (40, 40)])
+def test_a_regular_part_and_its_inverse(shape, monkeypatch):
+    """By FLINT, and by panels, whose inverse solves the system of the part."""
+    rng, p, clock = np.random.default_rng(shape[0]), integer_systems.PRIMES[0], Clock()
+    A = rng.integers(0, 99, (shape[0], 2 * shape[0] // 3)) @ rng.integers(0, 99, (2 * shape[0] // 3, shape[1]))
+    by_flint = integer_systems.basis(A.astype(float), p, clock)
+    monkeypatch.setattr(integer_systems, "FEW_PRODUCTS", 0)
+    rows, columns, inverse = integer_systems.basis(A.astype(float), p, clock)
+    part = A[np.ix_(rows, columns)].T.astype(object)
+    assert len(rows) == len(columns) == len(by_flint[0]) == np.linalg.matrix_rank(A)
+    assert np.linalg.matrix_rank(A[np.ix_(by_flint[0], by_flint[1])]) == len(rows)
+    assert np.array_equal(part @ inverse.astype(np.int64).astype(object) % p, np.eye(len(rows), dtype=np.int64))
+    b = rng.integers(-9, 10, len(rows)).tolist()
+    wanted = integer_systems._by_lifting(part.tolist(), b, clock)
+    assert integer_systems._by_lifting(part.astype(np.int64), b, clock, inverse) == wanted
 
 
 def test_integers_beyond_the_range_of_floats():

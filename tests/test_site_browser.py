@@ -1,10 +1,12 @@
 """The site in a real browser: at the width of a telephone and of a desk, light and dark, without an error."""
 
 import re
+from urllib.parse import urlencode
 
 import pytest
 from chromium import opened, running_browser
 from site_pages import NOT_BUILT, SITE, needs
+from site_questions import QUESTIONS
 
 SAMPLES = [  # one of each kind: words, formulas, wide tables, pictures, code, long lists
     "index.html",
@@ -22,7 +24,7 @@ SAMPLES = [  # one of each kind: words, formulas, wide tables, pictures, code, l
 
 def written():
     """Every page that somebody wrote."""
-    folders = (".", "start", "learn", "reference", "reference/api")
+    folders = (".", "start", "how-to", "learn", "reference", "reference/api")
     return sorted(path for folder in folders for path in (SITE / folder).glob("*.html"))
 
 
@@ -80,3 +82,19 @@ def test_formulas_are_set_and_search_finds(browser):
     assert any("learn/perceptron" in link for link in results)
     assert not troubles
     page.context.close()
+
+
+def test_users_words_find_the_page_among_the_first_three_results(browser):
+    page, _ = opened(browser)
+    missed = {}
+    for question, answer in QUESTIONS.items():
+        page.goto((SITE / "search.html").as_uri() + "?" + urlencode({"q": question}))
+        page.wait_for_selector("#search-results p.search-summary", timeout=20_000)
+        summary = "document.querySelector('#search-results p.search-summary').innerText"
+        page.wait_for_function(f"/found|did not match/.test({summary})", timeout=20_000)
+        links = "links => links.slice(0, 3).map(link => link.getAttribute('href'))"
+        first = page.eval_on_selector_all("#search-results li > a", links)
+        if not any(re.search(rf"(^|/){answer}\.html", link) for link in first):
+            missed[question] = (answer, first)
+    page.context.close()
+    assert not missed

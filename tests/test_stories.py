@@ -184,14 +184,14 @@ def test_ctrl_c_in_the_middle(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     path, model = tmp_path / "noise.csv", tmp_path / "noise.sx"
     pl.DataFrame(rng.normal(size=(300, 3))).with_columns(y=pl.Series(rng.integers(0, 2, 300))).write_csv(path)
-    watched = fitting.watched
+    watched = fitting.limited_and_shown
     Perceptron().fit(np.eye(3), [0, 0, 1])  # to compile takes longer than the timer waits
 
     def watch_and_interrupt(*arguments, **options):
         threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGINT)).start()
         return watched(*arguments, **options)
 
-    monkeypatch.setattr(fitting, "watched", watch_and_interrupt)
+    monkeypatch.setattr(fitting, "limited_and_shown", watch_and_interrupt)
     endless = ["--algorithm", "Perceptron", "--set", "max_iter=1000000000", "--set", "until=separated"]
     result = separatrix("fit", path, "--target", "y", *endless, "--save", model)
     assert result.exit_code == 130

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from separatrix import MaxMargin, separability
 from separatrix.cancellation import Clock, OutOfTimeError
+from separatrix.certificates import conflicting_duplicates as module
 from separatrix.certificates import gordan
-from separatrix.certificates import twins as module
-from separatrix.certificates.twins import twins
+from separatrix.certificates.conflicting_duplicates import conflicting_duplicates
 from separatrix.data.access import CSR
 from separatrix.data.memory import as_rows
 from separatrix.errors import NotSeparableError
@@ -40,7 +40,7 @@ def test_found_where_there_are_some(table, dtype, sparse, at_once):
     labels = np.array([1.0 if label else -1.0 for _, label in table])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "VALUES_AT_ONCE", at_once)
-        pair = twins(as_rows(sp.csr_matrix(X) if sparse else X), labels)
+        pair = conflicting_duplicates(as_rows(sp.csr_matrix(X) if sparse else X), labels)
     assert (pair is not None) == there_are(X, labels)
     if pair is not None:
         i, j = pair
@@ -56,8 +56,8 @@ def test_the_order_of_a_sparse_row_and_its_zeros_do_not_matter():
         np.array([0, 2, 2, 5, 6]),
         9,
     )
-    assert twins(rows, np.array([1.0, 1.0, -1.0, -1.0])) == (0, 2)
-    assert twins(rows, np.array([1.0, -1.0, 1.0, -1.0])) is None
+    assert conflicting_duplicates(rows, np.array([1.0, 1.0, -1.0, -1.0])) == (0, 2)
+    assert conflicting_duplicates(rows, np.array([1.0, -1.0, 1.0, -1.0])) is None
 
 
 @pytest.mark.parametrize("layout", [np.asarray, sp.csr_matrix])
@@ -79,7 +79,7 @@ def test_many_rows_are_not_looked_through_for_a_proof_of_few(monkeypatch):
     def looked_for(*_):
         raise AssertionError("this would take longer than the proof that it saves")
 
-    monkeypatch.setattr(gordan, "twins", looked_for)
+    monkeypatch.setattr(gordan, "conflicting_duplicates", looked_for)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100_000, 2))
     assert separability(X, X[:, 0] + rng.normal(size=100_000) > 0).separable is False
@@ -87,4 +87,4 @@ def test_many_rows_are_not_looked_through_for_a_proof_of_few(monkeypatch):
 
 def test_the_clock_is_looked_at():
     with pytest.raises(OutOfTimeError):
-        twins(as_rows(np.ones((4, 2))), np.ones(4), Clock(0.0).look)
+        conflicting_duplicates(as_rows(np.ones((4, 2))), np.ones(4), Clock(0.0).look)

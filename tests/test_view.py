@@ -301,11 +301,11 @@ def test_importing_the_figures_does_not_import_bokeh():
 def test_notebooks_show_static_pictures_of_fits_pipelines_certificates_and_answers():
     X, y = blobs_2d()
     model = MaxMargin(C=np.inf)
-    assert "no margin above" not in model._repr_html_()
+    assert "proven upper bound" not in model._repr_html_()
     pipeline = make_pipeline(StandardScaler(), model.fit(X, y)).fit(X, y)
     certificate = model.fit(X, y).certificate_
     for shown in (model._repr_mimebundle_()["text/html"], pipeline._repr_mimebundle_()["text/html"]):
-        assert "no margin above" in shown
+        assert "proven upper bound" in shown
         assert "Weights, positive for" in shown
         assert "The best margin lies between" in shown
         assert not {"iframe", "img"} & {*Tags(shown).tags}

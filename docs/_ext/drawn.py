@@ -1,6 +1,6 @@
 """``drawn``: a picture of the gallery, with a link to the script that draws it.
 
-Pages show no other pictures of the library's work, so every one is drawn anew by the build.
+Pages show no other pictures of the library's work, so every one is drawn again by the build.
 """
 
 from docutils import nodes

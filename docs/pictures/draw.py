@@ -1,6 +1,8 @@
 """Draws the pictures of the README, from data that come with scikit-learn: ``python docs/pictures/draw.py``."""
 
 import json
+import math
+import re
 import warnings
 from pathlib import Path
 
@@ -41,6 +43,24 @@ def gpu():
     write(figure, "gpu")
 
 
+def speed():
+    """Draw the first table of the benchmarks page: times of scikit-learn over times of separatrix."""
+    table, _ = (HERE.parent / "benchmarks.md").read_text().split("\n\n`C = 1`", 1)
+    row = r"^\| ([^|]+?)(?:, C = 1)?(?: \([^|]*\))? \|[^|]*\|[^|]*\| \**([\d.]+)x(?: to ([\d.]+)x)?\** \|"
+    found = re.findall(row, table, flags=re.M)
+    tasks = [(re.sub(r"[`]|, C = 1$", "", task), math.sqrt(float(a) * float(b or a))) for task, a, b in found]
+    names, ratios = zip(*reversed(tasks), strict=True)
+    figure, axes = plt.subplots(figsize=(8.0, 3.6), layout="constrained")
+    bars = axes.barh(
+        names, [ratio - 1.0 for ratio in ratios], left=1.0, color=["C1" if r < 1 else "C0" for r in ratios]
+    )
+    axes.bar_label(bars, [f"{ratio:.2g}x" for ratio in ratios], padding=3)
+    axes.set(xscale="log", xlim=(0.1, 40.0), xlabel="times as fast as scikit-learn (one thread)")
+    axes.set_xticks([0.1, 1.0, 10.0], ["0.1x", "1x", "10x"])
+    axes.axvline(1.0, color="black", linewidth=0.8)
+    write(figure, "speed")
+
+
 def boundary():
     data = load_iris()
     X, y = data.data[:, 2:], np.where(data.target == 0, "setosa", "other")
@@ -68,3 +88,4 @@ if __name__ == "__main__":
     gpu()
     bounds()
     comparison()
+    speed()

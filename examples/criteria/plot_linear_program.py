@@ -5,10 +5,10 @@ Linear programs, and what they minimise
 You learn what a linear program finds where nothing separates: the smallest total amount by which patterns miss their
 margin.
 
-The simplex method, or any other solver of linear programs, minimises the sum of the slacks *tau*, the Perceptron
-criterion. The soft maximum margin weighs squared slack against the width of the band. Both give each pattern a slack;
-the program leaves most at zero and a few large, the squared slack spreads it. Where a line separates, the sum is
-zero, and the program is a test.
+The simplex method, or any other solver of linear programs, minimizes the sum of the slacks *tau*, the Perceptron
+criterion. The soft maximum margin weighs the squared hinge loss against the width of the band. Both give each row a
+slack; the program leaves most at zero and a few large, the squared hinge loss spreads it. If a line separates, the sum
+is zero, and the program is a test.
 """
 
 import matplotlib.pyplot as plt

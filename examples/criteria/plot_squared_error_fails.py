@@ -5,8 +5,8 @@ Squared error need not separate
 You learn why least squares can leave a pattern on the wrong side of a line although a separating line exists.
 
 Squared error wants every pattern at the distance given by its target: one that is far out on the right side counts as
-an error too. The far points pull the line. Ho-Kashyap moves the targets as well and ends with a separating line; the
-maximum margin and the linear program do not care about far points at all.
+an error too. The outliers pull the line. Ho-Kashyap moves the targets as well and ends with a separating line; the
+maximum margin and the linear program do not care about outliers at all.
 """
 
 import matplotlib.pyplot as plt

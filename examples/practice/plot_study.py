@@ -9,7 +9,7 @@ the averages of the ranks. A bar joins classifiers whose averages differ by less
 data sets do not tell them apart. The first picture has ten classifiers that people choose between, fixed before
 anything was measured; the second has all of them, where the critical difference is larger, because more pairs are
 compared. The accuracies stand in the file ``study.json`` beside this script; ``python -m benchmarks study`` measures
-them anew.
+them again.
 """
 
 import json

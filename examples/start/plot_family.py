@@ -5,7 +5,7 @@ One data set, twelve separators
 You learn how differently the algorithms place a line between the same two classes.
 
 All of them separate, except least squares, which does not try to. The title tells which part of the best margin is
-certainly reached; negative means that a point is on the wrong side. The lower right corner holds a few far points:
+certainly reached; negative means that a point is on the wrong side. The lower right corner holds a few outliers:
 squared error is drawn towards them.
 """
 

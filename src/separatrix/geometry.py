@@ -19,13 +19,22 @@ Matrix = NDArray[Any]
 class Hyperplane:
     """The hyperplane ``w.x + b = 0`` (DHS 5.2.1).
 
+    Attributes
+    ----------
+    w : ndarray
+        Normal vector.
+    b : float
+        Intercept.
+    exact : tuple or None
+        (w, b) as fractions, if no floats classify all rows correctly; ``w`` and ``b`` are rounded then.
+
+    Examples
+    --------
     >>> plane = Hyperplane([3.0, 4.0], -5.0)
     >>> plane.signed_distance([[3.0, 4.0], [0.0, 0.0]])
     array([ 4., -1.])
     >>> plane.project([[3.0, 4.0]])
     array([[0.6, 0.8]])
-
-    ``exact``: (w, b) as fractions, if no floats have all rows on their sides; ``w`` and ``b`` are rounded then.
     """
 
     w: Any
@@ -94,12 +103,19 @@ def _rows(X: Any) -> Any:
 
 
 class Quadric(NamedTuple):
-    """The surface ``x.W.x + w.x + w0 = 0``.
+    """Describe the surface ``x.W.x + w.x + w0 = 0``.
 
-    ``kind``: "hypersphere", "hyperellipsoid", "hyperhyperboloid", "hyperplane" (W = 0), "empty" (no real point), or
-    where the scaled matrix does not exist "degenerate" (a cone or a point) and "hyperparaboloid or cylinder" (W is
-    singular). ``scaled``: W / (w.W^-1.w/4 - w0), None where there is none: its eigenvalues are 1/r^2 with r the
-    semi-axes. ``centre``: -W^-1 w/2. ``eigenvalues``: of W, ascending.
+    Attributes
+    ----------
+    kind : str
+        "hypersphere", "hyperellipsoid", "hyperhyperboloid", "hyperplane" (W = 0), "empty" (no real point), or without a
+        scaled matrix "degenerate" (a cone or a point) and "hyperparaboloid or cylinder" (W is singular).
+    scaled : ndarray or None
+        W / (w.W^-1.w/4 - w0). Its eigenvalues are 1/r^2 with r the semi-axes.
+    centre : ndarray or None
+        -W^-1 w/2.
+    eigenvalues : ndarray
+        Eigenvalues of W, ascending.
     """
 
     kind: str

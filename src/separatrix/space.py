@@ -16,6 +16,8 @@ from scipy.linalg.blas import ddot
 from separatrix.errors import DataError
 
 Vector = NDArray[np.float64]
+SIGN_OF = np.zeros(128, np.int8)  # what a character of `Space.signs` stands for
+SIGN_OF[ord("+")], SIGN_OF[ord("-")] = 1, -1
 
 
 def default_errstate() -> np.errstate:
@@ -56,16 +58,31 @@ def symmetric(lower: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 class Space(NamedTuple):
-    """Which space margins are measured in.
+    """Describe the space in which margins are measured.
 
-    ``rho``: the constant coordinate that carries the bias; 0 means a hyperplane through the origin.
-    ``delta``: size of the extension; 0 is the hard margin.
-    ``free``: the bias is not part of the norm, so the margin is the geometric one.
-    ``weighted``: the extension of a row of weight c is delta/sqrt(c), that is its slack costs c times as much.
-    ``hinge``: the C of plain slack, 0 where slack is squared or there is none. Then a vector reaches (2 P)^(-1/2),
-    P(a) = |a|^2/2 + C sum c_k max(0, 1 - a.y_k), which is the margin where no row needs slack.
-    ``fixed_length``: with delta > 0 a vector reaches (2 P)^(-1/2) as it is, P(a) = |a|^2/2 + C sum c_k xi_k^2 with
-    C = 1/(2 delta^2), and not what its best multiple does; with a hinge this is always so.
+    Attributes
+    ----------
+    rho : float
+        Constant coordinate of the intercept; 0 is a hyperplane through the origin.
+    delta : float
+        Size of the extension; 0 is the hard margin.
+    free : bool
+        The intercept is unpenalized, so the margin is the geometric one.
+    weighted : bool
+        A row of weight c has the extension delta/sqrt(c): its slack costs c times as much.
+    hinge : float
+        C of the hinge loss; 0 with squared hinge loss or without slack.
+    fixed_length : bool
+        With delta > 0: the objective is that of the vector itself, with C = 1/(2 delta^2), not of its best multiple.
+        With hinge loss this is always so.
+    signs : str
+        Constraints on coefficients, a character per column: "+" for w_j >= 0, "-" for w_j <= 0, "0" for none; empty
+        without constraints. The intercept is never constrained.
+
+    Notes
+    -----
+    With a finite C, a vector a has the margin (2 P)^(-1/2) with P(a) = |a|^2/2 + C sum c_k loss(max(0, 1 - a.y_k)). It
+    is the hard margin if no row needs slack.
     """
 
     rho: float = 1.0
@@ -74,6 +91,7 @@ class Space(NamedTuple):
     weighted: bool = False
     hinge: float = 0.0
     fixed_length: bool = False
+    signs: str = ""
 
     @property
     def counts_length(self) -> bool:
@@ -95,10 +113,31 @@ class Space(NamedTuple):
         """|a| as this space measures it, without the extension."""
         return norm(a[:-1] if self.free else a)
 
+    def column_signs(self) -> NDArray[np.int8]:
+        """Return +1, -1 or 0 for each column, and 0 for the bias."""
+        return np.append(SIGN_OF[np.frombuffer(self.signs.encode(), np.uint8)], np.int8(0))
+
+    def project(self, v: Vector) -> Vector:
+        """Return the vector of the cone that is nearest to v.
+
+        For a in the cone a.v <= a.project(v), and |project(v)| is the largest a.v of a unit vector in the cone
+        (Moreau): bounds made of combinations of patterns hold with the projected combination.
+        """
+        return np.where(self.column_signs() * v < 0.0, 0.0, v) if self.signs else v
+
+    def holds(self, a: Vector) -> bool:
+        """Does a vector lie in the cone?"""
+        return not self.signs or bool(np.all(self.column_signs() * a >= 0.0))
+
+    def bound_length(self, combination: Vector) -> float:
+        """Return the largest a.v of a unit vector a of the cone, v being a combination of patterns."""
+        return self.length(self.project(combination))
+
     def describe(self) -> str:
-        bias = "unpenalised bias" if self.free else (f"rho = {self.rho:g}" if self.rho else "no bias")
+        bias = "unpenalized intercept" if self.free else (f"rho = {self.rho:g}" if self.rho else "no intercept")
+        bias += ", sign constraints" if self.signs else ""
         if self.hinge:
-            return f"{bias}, hinge loss at C = {self.hinge:g}"
+            return f"{bias}, hinge loss, C = {self.hinge:g}"
         return f"{bias}, Delta = {self.delta:g}" if self.delta else bias
 
 

@@ -8,7 +8,15 @@ from separatrix.rules.margins import search_stages
 
 
 class CrammaBound(NamedTuple):
-    """``updates``: t_b of eq. 15; ``fraction``: f_b of eq. 16, the part of gamma_d that is reached at least."""
+    """Bounds of CRAMMA and MICRA.
+
+    Attributes
+    ----------
+    updates : float
+        t_b of eq. 15, the largest number of updates.
+    fraction : float
+        f_b of eq. 16, the fraction of gamma_d that is certainly achieved.
+    """
 
     updates: float
     fraction: float

@@ -45,7 +45,7 @@ def best_freund_schapire(margins: ArrayLike, radius: float) -> tuple[float, floa
     """
     m = np.asarray(margins, dtype=np.float64)
     if np.isnan(m).any():
-        raise ValueError("A margin is not a number.")
+        raise ValueError("margins: a value is NaN.")
     if not (radius > 0 and len(m)):
         return float(len(m)), math.inf
     from separatrix.passes.compiled import slack_sums
@@ -82,7 +82,17 @@ def best_freund_schapire(margins: ArrayLike, radius: float) -> tuple[float, floa
 
 
 class LeastBound(NamedTuple):
-    """The least of `freund_schapire`, and the unit vector and gamma that have it."""
+    """The smallest bound of `freund_schapire`.
+
+    Attributes
+    ----------
+    bound : float
+        The smallest bound.
+    gamma : float
+        The gamma that minimizes the bound.
+    direction : ndarray
+        The unit vector that minimizes the bound.
+    """
 
     bound: float
     gamma: float

@@ -21,26 +21,55 @@ from separatrix.space import Space, Vector, default_errstate
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """A claim about the maximum margin of labelled data, with what it takes to check it.
+    """State how good a fit is, with the numbers that prove it.
 
-    ``lower``: a margin that ``direction`` reaches, None where it has not been measured. With ``space.delta`` > 0 it is
-    J^(-1/2), minimised over gamma (CRAMMA eq. 20). ``upper``: no direction has a larger one; inf where nothing bounds
-    it. With ``space.hinge`` = C they are (2 P)^(-1/2) of the ``value`` P that the direction reaches as it is, and of
-    the ``bound`` below which no vector gets, P = |a|^2/2 + C sum c_k max(0, 1 - a.y_k); likewise with
-    ``space.fixed_length`` and squared slack, C = 1/(2 delta^2). ``separable``: True if a hyperplane
-    of the unextended space is proved to separate, False if it is proved that none does, None if undecided.
-    ``radius``: R = max |y_k|. ``direction``: the augmented vector (w, b/rho).
-    ``alpha_index``, ``alpha``: rows and their multipliers, whose combination gives ``upper``; None where they were not
-    kept. ``sample_weight``: rows of weight 0 do not take part; margins are never weighted. ``n_classes``: 2 for a
-    hyperplane; for a linear machine their number c, and then all this is said in Kesler's space: the direction holds
-    the c vectors one after the other, and pattern k (c - 1) + r is row k against the r-th of its rivals.
-    ``class_pair``: the labels of the two classes of which it speaks where there are more; other rows do not take part.
-    ``slack_vector``: where the multipliers are not listed but are the slacks of this vector, c max(0, 1 - a.y).
-    ``kernel``: the inner product, where it is not that of the features; then the direction holds the multiples of the
-    rows that take part, and a bias. ``upper`` is inf where it is not known to be an inner product on these rows.
-    ``theory``: what a theorem promised of the fit, beside what happened; None where none applies: after `partial_fit`
-    or a resumed fit, with weights other than 1, from a start of one's own, for machines and kernels, and for several
-    classes together (``certificates_[k].theory`` has it of each).
+    `verify` checks every claim against the data. Margins are directional margins in the space that ``space`` describes.
+
+    Attributes
+    ----------
+    lower : float or None
+        Margin achieved by ``direction``, rounded down. With ``space.delta`` > 0 it is J^(-1/2), with a finite C
+        (2 value)^(-1/2). None if it was not measured.
+    upper : float
+        No direction has a larger margin; rounded up. inf if there is no bound.
+    value : float or None
+        Soft margins: the objective of the vector that predicts.
+    bound : float or None
+        Soft margins: no vector has a smaller objective.
+    gap : float or None
+        1 - (lower / upper)^2, the relative duality gap; 0 is optimal.
+    ratio : float or None
+        lower / upper, the certified fraction of the optimal margin.
+    separable : bool or None
+        True: a hyperplane is proved to separate the classes. False: it is proved that none does. None: undecided.
+    space : Space
+        The intercept, the loss and the extension of the space.
+    radius : float
+        Largest length of a row (with the intercept column).
+    direction : ndarray
+        The vector (w, b / rho); of several classes jointly their vectors one after the other; with a kernel the
+        multiples of the rows, and an intercept.
+    alpha_index, alpha : ndarray or None
+        Rows and their multipliers, whose combination gives ``upper``. None if they were not kept.
+    sample_weight : ndarray or None
+        Rows of weight 0 are ignored. Margins are never weighted.
+    n_classes : int
+        2 for a hyperplane; c for one joint problem of c classes.
+    class_pair : tuple or None
+        The two classes of a certificate of one pair; other rows are ignored.
+    kernel : object or None
+        The inner product, if it is not that of the features.
+    theory : Theory or None
+        The bound of the theorem that applies to the fit, and the counts of the fit. None if no theorem applies: after
+        `partial_fit` or a resumed fit, with weights, from a given start, for joint problems and kernels.
+    slack_vector : ndarray or None
+        The multipliers are the slacks of this vector, c max(0, 1 - a.y), if they are not listed.
+
+    Notes
+    -----
+    With ``space.hinge`` = C the objective is P = |a|^2/2 + C sum c_k max(0, 1 - a.y_k); with ``space.fixed_length`` it
+    is |a|^2/2 + C sum c_k max(0, 1 - a.y_k)^2 and C = 1/(2 delta^2). Otherwise J is minimized over gamma (CRAMMA eq.
+    20). Of a joint problem, row k (c - 1) + r of Kesler's construction is row k against the r-th of its rivals.
     """
 
     lower: float | None
@@ -89,19 +118,20 @@ class Certificate:
         return None if ratio is None else 1.0 - max(ratio, 0.0) ** 2
 
     def __str__(self) -> str:
-        verdict = {True: "separable", False: "not separable", None: "separability undecided"}[self.separable]
-        if self.space.hinge and self.value is not None:
-            above = f"at most {100 * (self.gap or 0.0):.2g}% above the best"
-            return (
-                f"{verdict}: objective {self.value:.6g}, {above}; none below {self.bound:.6g} ({self.space.describe()})"
-            )
-        lower = "not measured" if self.lower is None else f"{self.lower:.6g}"
-        bound = "nothing bounds the best one" if np.isinf(self.upper) else f"no margin above {self.upper:.6g} exists"
-        reached = ""
-        if self.ratio is not None and self.ratio > 0:
-            reached = f", at least {100 * self.ratio:.2f}% of the best"
-        where = f", {self.n_classes} classes by one machine" if self.n_classes > 2 else ""
-        return f"{verdict}: margin {lower}{reached}; {bound} ({self.space.describe()}{where})"
+        soft = bool(self.space.delta or self.space.hinge)
+        undecided = "soft margin" if soft else "separability undecided"
+        verdict = {True: "linearly separable", False: "not linearly separable", None: undecided}[self.separable]
+        gap = "" if self.gap is None or np.isinf(self.upper) else f"{self.gap:.2g}"
+        if soft and self.value is not None:
+            claims = [f"objective {self.value:.6g}", f"relative duality gap {gap}"]
+        else:
+            margin = "not measured" if self.lower is None else f"{self.lower:.6g}"
+            bound = "no upper bound" if np.isinf(self.upper) else f"proven upper bound {self.upper:.6g}"
+            claims = [f"margin {margin}", bound]
+            if gap and self.lower is not None and self.lower > 0:
+                claims.append(f"relative gap {gap}")
+        where = f", {self.n_classes} classes jointly" if self.n_classes > 2 else ""
+        return f"{verdict}: {', '.join(claims)} ({self.space.describe()}{where})"
 
     def _repr_html_(self) -> str:
         """For notebooks: in words, and as a figure."""
@@ -123,6 +153,7 @@ class Certificate:
         claim["upper"] = None if self.upper == np.inf else self.upper
         claim["class_pair"] = None if self.class_pair is None else list(self.class_pair)
         claim.update(self.space._asdict())
+        claim["signs"] = self.space.signs or None
         return {name: _plain(value) for name, value in claim.items() if value is not None}
 
     @default_errstate()
@@ -160,7 +191,7 @@ class Certificate:
         except DataError:
             raise
         except (TypeError, ValueError, RecursionError) as error:
-            raise DataError(f"This is not the JSON form of a certificate: {str(error)[:200]}.") from error
+            raise DataError(f"Invalid certificate JSON: {str(error)[:200]}.") from error
         single = {"lower", "upper", "radius", "separable", "n_classes", "class_pair"}
         known = {*single, *ARRAYS, *Space._fields, "alpha_exact"}
         if not isinstance(claim, dict) or not set(claim) <= known:
@@ -169,12 +200,16 @@ class Certificate:
                 "checker.py decides."
             )
         claim = {name: value for name, value in claim.items() if value is not None or name in Space._fields}
-        space = Space(**{name: _number(claim[name], name) for name in Space._fields if name in claim})
+        signs = claim.pop("signs", "")
+        if type(signs) is not str:
+            raise DataError("signs of a certificate is a text.")
+        numbers = {name: _number(claim[name], name) for name in Space._fields if name in claim}
+        space = Space(**numbers, signs=signs)
         arrays: dict[str, Any] = {name: _array(claim[name], name) for name in ARRAYS if name in claim}
         rest: dict[str, Any] = {name: _number(claim.get(name), name) for name in ("lower", "separable", "radius")}
         between, n_classes = claim.get("class_pair"), claim.get("n_classes", 2)
         if type(n_classes) is not int or (between is not None and (type(between) is not list or len(between) != 2)):
-            raise DataError("n_classes of a certificate is a number, class_pair a list of two labels.")
+            raise DataError("Invalid certificate: n_classes must be a number, class_pair a list of two labels.")
         upper: Any = _number(claim.get("upper", np.inf), "upper")
         pair = None if between is None else tuple(between)
         return cls(space=space, upper=upper, class_pair=pair, n_classes=n_classes, **rest, **arrays)
@@ -219,10 +254,10 @@ ARRAYS = {
 
 def _array(values: Any, name: str) -> np.ndarray:
     if type(values) is not list:
-        raise DataError(f"{name} of a certificate is a list.")
+        raise DataError(f"Invalid certificate: field {name!r} must be a list.")
     whole = name == "alpha_index"
     if whole and not all(type(v) is int and 0 <= v < 2**63 for v in values):
-        raise DataError(f"{name} of a certificate holds numbers of patterns.")
+        raise DataError(f"Invalid certificate: field {name!r} must hold row numbers.")
     return np.array(values if whole else [_number(v, name, "") for v in values], dtype=ARRAYS[name])
 
 
@@ -235,14 +270,14 @@ def _number(value: Any, name: str, switches: str = "free weighted fixed_length s
     else:
         fine = type(value) in (int, float) and (value == np.inf or (abs(value) <= MAX and float(value) == value))
     if not fine:
-        raise DataError(f"{name} of a certificate is what it cannot be, or a number that float64 cannot hold.")
+        raise DataError(f"Invalid certificate: field {name!r} must be a finite number of the right sign.")
     return value if type(value) is bool else float(value)
 
 
 def _fields_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Of a field that stands twice, one reader takes the first and another the last."""
     if len({name for name, _ in pairs}) < len(pairs):
-        raise DataError("This is not the JSON form of a certificate: a field stands twice in it.")
+        raise DataError("Invalid certificate JSON: a field occurs twice.")
     return dict(pairs)
 
 
@@ -255,9 +290,18 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Verification:
-    """The outcome of `Certificate.verify`: true if every claim was checked and none failed.
+    """Report the outcome of `Certificate.verify`: true if every claim was checked and none failed.
 
-    ``notes``: what a reader has to know besides, such as rows that take no part.
+    Attributes
+    ----------
+    checked : tuple of str
+        Claims that are true of the data.
+    failed : tuple of str
+        Claims that are false of the data, with the numbers found.
+    unchecked : tuple of str
+        Claims that could not be checked.
+    notes : tuple of str
+        Remarks, such as rows that are ignored.
     """
 
     checked: tuple[str, ...]

@@ -37,7 +37,7 @@ def separates_exactly(patterns: Any, a: Vector) -> bool:
     """Is every a.y_k > 0? In floating point where its error bound allows, else in rationals."""
     near = np.ldexp(a, -int(np.frexp(np.abs(a).max(initial=0.0))[1]))  # entries up to 1: no product overflows
     worst, error = patterns.extremes(near, MOST_DOUBTFUL + 1), patterns.margin_error(near)
-    if not (np.all(np.isfinite(a)) and worst.minimum >= -error and np.isfinite(error)):
+    if not (np.all(np.isfinite(a)) and worst.minimum >= -error and np.isfinite(error) and patterns.space.holds(a)):
         return False
     doubtful = worst.numbers[~(worst.margins > error)]
     if len(doubtful) > (MOST_DOUBTFUL if patterns.explicit else 0):
@@ -53,7 +53,7 @@ def separates(patterns: Any, a: Vector) -> bool:
 def plain_margin(patterns: Any, a: Vector, slack: float = SLACK, margins: Vector | None = None) -> float:
     """A certain lower bound on min_k u.y_k in the unextended space, u = a/|a|."""
     a = _sized(patterns, a) if margins is None else a
-    if not is_finite(a):
+    if not (is_finite(a) and patterns.space.holds(a)):
         return -np.inf
     smallest = float(patterns.smallest(a) if margins is None else margins.min()) - slack * patterns.margin_error(a)
     shortest, longest = patterns.length_range(a, slack)
@@ -71,6 +71,8 @@ def _sized(patterns: Any, a: Vector) -> Vector:
 def lower_bound(patterns: Any, a: Vector, slack: float = SLACK, margins: Vector | None = None) -> float:
     """A certain lower bound on the margin of a in its space: min u.y, or J^(-1/2) where the space is extended. In a
     space that counts lengths, (2 P)^(-1/2) of a as it is."""
+    if not patterns.space.holds(a):
+        return -np.inf
     if patterns.space.counts_length:
         return _reached_as_it_is(patterns, a, slack, margins)
     a = _sized(patterns, a) if margins is None else a
@@ -121,7 +123,7 @@ def _hinge_bound(patterns: Any, index: np.ndarray, alpha: Vector, slack: float) 
     """
     if not patterns.keeps_caps(index, alpha):
         return np.inf
-    a = patterns.combine(index, alpha)
+    a = patterns.space.project(patterns.combine(index, alpha))
     length = patterns.length_range(a, slack)[1] * (1.0 + slack * len(a) * EPS)
     length += slack * patterns.combination_error(alpha)
     rounding = slack * (len(alpha) + 8) * EPS
@@ -174,7 +176,7 @@ def slack_bound(patterns: Any, a: Vector, slack: float = SLACK) -> float:
     terms = slack * (min(patterns.n, rows) + patterns.n / rows + len(a) + 8) * EPS
     error = slack * patterns.margin_error(a)
     moved = error * (min(piece.near, patterns.weight_in_all) if error < NEAR else patterns.weight_in_all)
-    length = patterns.length(piece.pull) + (terms * total + moved) * patterns.radius
+    length = patterns.length(patterns.space.project(piece.pull)) + (terms * total + moved) * patterns.radius
     length = float(np.hypot(length, patterns.space.delta * np.sqrt(piece.squares * (1.0 + terms))))
     if patterns.space.free:
         left = abs(piece.pull[-1]) / patterns.space.rho + terms * total + moved
@@ -191,7 +193,7 @@ def upper_bound(patterns: Any, index: np.ndarray, alpha: Vector, slack: float = 
         return _hinge_bound(patterns, index, alpha, slack)
     alpha = np.ldexp(alpha, -frexp(largest)[1])  # the bound does not depend on the scale, its squares do
     total = float(alpha.sum())
-    a = patterns.combine(index, alpha)
+    a = patterns.space.project(patterns.combine(index, alpha))
     extension = patterns.extension(index, alpha)
     error = slack * patterns.combination_error(alpha)
     longest = patterns.length_range(a, slack)[1]

@@ -12,7 +12,7 @@ const separatrixChecker = (() => {
   const MOST_PATTERNS = 2 ** 28, MOST_EXACT = 1e6; // as in checker.py
   const CLAIMS = ["lower", "upper", "separable", "weak", "radius"];
   const DEFAULT = {rho: 1, delta: 0, hinge: 0, free: false, weighted: false, fixed_length: false, class_pair: null,
-    n_classes: 2n};
+    n_classes: 2n, signs: ""};
   const VECTORS = ["sample_weight", "direction", "alpha_index", "alpha", "alpha_exact", "slack_vector"];
 
   class Stop extends Error { // verdict false: not well-formed, hence no claim; null: beyond the limits
@@ -224,6 +224,11 @@ const separatrixChecker = (() => {
       const switches = ["free", "weighted", "fixed_length"].map(field);
       need(switches.every((v) => typeof v === "boolean"), "free, weighted or fixed_length is neither true nor false");
       [this.free, , this.fixed] = switches;
+      const signs = field("signs"), plainSigns = typeof signs === "string" && /^[-+0]*$/.test(signs);
+      const two = field("n_classes") === 2n;
+      const fitting = plainSigns && (!signs.length || (signs.length === X.d && two));
+      need(fitting, "signs are one of + - 0 for each column, of two classes");
+      this.sign = (j) => ({"+": 1, "-": -1}[signs[j]] ?? 0);
       this.price = switches[1] ? this.weight : new Float64Array(X.n).fill(1); // delta_k^2 = delta^2 / price
       const labels = [...new Set(y)].sort(inOrder), place = new Map(labels.map((label, i) => [label, i]));
       const code = Int32Array.from(y, (label) => place.get(label)), pair = field("class_pair"), c = field("n_classes");
@@ -327,11 +332,20 @@ const separatrixChecker = (() => {
       }
       return m;
     }
+    outside(low, high, negative, most, zero) { // at least the sizes of the entries of P v, v between low and high
+      return Array.from(low, (x, j) => {
+        const s = this.sign(j);
+        return most(most(s < 0 ? zero : high[j], s > 0 ? zero : negative(x)), zero);
+      });
+    }
+    outsideExactly(v) { return this.outside(v, v, (x) => x.neg(), larger, ZERO); }
     number(name, from = -MAX) { return Q.of(vector([this.claim.get(name)], 1, name, from)[0]); }
     near(name, sign = 1) { // patterns, a vector of the claim or null, the exponent of the unit of the sums, and these
       if (!this.cache.has(name + sign)) {
         const patterns = name ? this.all : this.all.filter((_, i) => i % this.rivals === 0);
         const a = name ? vector(this.claim.get(name), this.width, name).map((x) => sign * x) : null;
+        const fine = !["direction", "weak"].includes(name) || a.every((x, j) => this.sign(j) * sign * x >= 0);
+        need(fine, `${name} does not have the signs`);
         const [w, u] = a === null ? [null, this.unit] : scaled(a);
         this.cache.set(name + sign, [patterns, a, this.unit + u, ...this.sums(patterns, w)]);
       }
@@ -444,7 +458,7 @@ const separatrixChecker = (() => {
       const [a, u] = scaled(alpha), labels = patterns.map((p, i) => 2 * this.code[rows[i]] - 1);
       const inside = (v) => (this.free ? v.slice(0, -1) : v);
       const [low, high] = this.sums(patterns, a, false);
-      const size = low.map((x, j) => Math.max(Math.abs(x), Math.abs(high[j])));
+      const size = this.outside(low, high, (x) => -x, Math.max, 0);
       const paid = this.delta ? total(a.map((x, i) => up(up(x * x) / prices[i]))) : 0;
       const signed = a.map((x, i) => x * labels[i]);
       const out = this.free ? Q.of(Math.max(total(signed), total(signed.map((x) => -x)))) : ZERO;
@@ -452,7 +466,7 @@ const separatrixChecker = (() => {
       const length = Q.of(total(inside(size).map((x) => up(x * x))));
       if (judge(length, paid < INF ? Q.of(paid) : null, mass, out, u, this.unit)) return true;
       const exact = this.exactly(alpha), cost = this.exactly(prices);
-      const v = inside(this.exactSums(patterns, exact, false));
+      const sums = this.exactSums(patterns, exact, false), v = inside(this.outsideExactly(sums));
       const own = this.delta ? sumOf(exact.map((x, i) => square(x).div(cost[i]))) : ZERO;
       const bias = this.free ? sumOf(exact.map((x, i) => (labels[i] > 0 ? x : x.neg()))).abs() : ZERO;
       return judge(sumOf(v.map(square)), own, sumOf(exact), bias, 0, 0);
@@ -480,7 +494,7 @@ const separatrixChecker = (() => {
       const alpha = texts ? [] : vector(this.claim.get("alpha"), patterns.length, "alpha", 0);
       const weight = texts ? texts.map(whole) : this.exactly(alpha);
       need(weight.some((w) => w.sign() > 0), "the multipliers are 0");
-      const v = this.exactSums(patterns, weight, false), some = v.some((x) => x.sign() !== 0);
+      const v = this.outsideExactly(this.exactSums(patterns, weight, false)), some = v.some((x) => x.sign() !== 0);
       const bound = Q.of(this.below()).shift(2 * this.unit - 40).mul(square(sumOf(weight)));
       const nearly = some && !texts && sumOf(v.map(square)).most(bound);
       need(!nearly, "alpha is rounded and combines the patterns to nearly 0: alpha_exact is wanted", null);

@@ -7,6 +7,10 @@ Row k and its label give the pattern y_k = l_k (x_k, rho); l is +1 for the large
 categories in order, row k of category i against its r-th rival j is the pattern k (c - 1) + r: (x_k, rho) in block i,
 its negative in block j. |a| leaves the last entry out if the bias is free. A certificate is a JSON object of
     rho (1 if absent), delta (0), free, weighted (false), n_classes (2), class_pair (two labels: only their rows count)
+    signs           for each column of X "+" (w_j >= 0), "-" (w_j <= 0) or "0": claims are about vectors a with these
+                    signs; direction and weak have them. Then P, the nearest vector with these signs, is applied to
+                    sum alpha_k y_k in upper (a.y <= |P y|), and separable false holds if it combines to a v with
+                    a.v <= 0 for all these vectors (Farkas). Two classes only
     sample_weight   rows of weight 0 take no part. With delta > 0 each pattern has a dimension of its own, of the size
                     delta_k = delta, or delta / sqrt(weight) if weighted
     direction       a vector a. lower: a.y_k >= lower |a| for all k, or if |a| = 0 what every unit vector reaches, minus
@@ -35,7 +39,7 @@ INF, MAX, EPS, TINY, TOLERANCE = math.inf, sys.float_info.max, 2.0**-52, 2.0**-1
 SMALLEST, MOST_PATTERNS = sys.float_info.min, 2**28
 MOST_EXACT = 1_000_000  # values of a claim that may become fractions, four times as many of separable false: 10-60 s
 DEFAULT: Any = {"rho": 1.0, "delta": 0.0, "hinge": 0.0, "free": False, "weighted": False, "fixed_length": False}
-DEFAULT |= {"class_pair": None, "n_classes": 2}
+DEFAULT |= {"signs": "", "class_pair": None, "n_classes": 2}
 CLAIMS = ["lower", "upper", "separable", "weak", "radius"]
 VECTORS = ["sample_weight", "direction", "alpha_index", "alpha", "alpha_exact", "slack_vector"]
 
@@ -117,11 +121,16 @@ class _Patterns:
         _need(fits, f"y does not hold {n} labels")
         given = claim.get("sample_weight") if weight is None else _plain(weight)
         self.weight = np.ones(n) if given is None else _vector(given, n, "sample_weight", 0.0)
-        *lengths, self.free, weighted, self.fixed, pair, c = (claim.get(s, absent) for s, absent in DEFAULT.items())
+        *lengths, self.free, weighted, self.fixed, signs, pair, c = (
+            claim.get(s, absent) for s, absent in DEFAULT.items()
+        )
         self.rho, self.delta, self.hinge = _vector(lengths, 3, "rho, delta or hinge", 0.0)
         _need(not (self.hinge and self.delta), "slack is either plain or squared")
         switches = {type(self.free), type(weighted), type(self.fixed)}
         _need(switches == {bool}, "free, weighted or fixed_length is neither true nor false")
+        fits = type(signs) is str and len(signs) in (0, self.d) and {*signs} <= {*"+-0"} and (not signs or c == 2)
+        _need(fits, "signs are one of + - 0 for each column, of two classes")
+        self.sign = np.array([*map("0+-".index, signs), 0]) if signs else np.zeros(1)  # 1: >= 0, 2: <= 0
         self.price = self.weight if weighted else np.ones(n)  # delta_k^2 = delta^2 / price
         (labels, code), part = np.unique(y, return_inverse=True), self.weight > 0
         if pair is not None:
@@ -192,13 +201,20 @@ class _Patterns:
         error = 0 if exact else (depth + 16) * EPS * A + (2.0**-700 if w is None else n * TINY)
         return m - error, m + error
 
+    def outside(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """At least the sizes of the entries of P v, if v is between low and high: P is monotone in every entry."""
+        return np.maximum(np.where(self.sign == 2, 0, high), np.where(self.sign == 1, 0, -low))
+
     def number(self, name: str, least: float = -MAX) -> Fraction:
         return Fraction(_vector([self.claim[name]], 1, name, least)[0])
 
     def _near(self, name: str, sign: int = 1) -> tuple[np.ndarray, Any, Fraction, np.ndarray, np.ndarray]:
         """Patterns, a vector of the claim or none, and what `sums` says in floats after the unit in which it does."""
         patterns = self.all[:: 1 if name else self.rivals]
-        a = sign * _vector(self.claim.get(name), self.width, name) if name else None
+        a: Any = sign * _vector(self.claim.get(name), self.width, name) if name else None
+        if name in ("direction", "weak"):
+            kept = np.where(self.sign == 1, sign * a >= 0, (self.sign == 0) | (sign * a <= 0))
+            _need(kept.all(), f"{name} does not have the signs")
         w, u = (None, self.unit) if a is None else _scaled(a)
         return patterns, a, Fraction(2) ** (self.unit + u), *self.sums(patterns, w, False)
 
@@ -299,7 +315,7 @@ class _Patterns:
             (a, u), price, unit = _scaled(alpha), self.price[patterns // self.rivals], Fraction(2) ** self.unit
             if exact:
                 a, price, unit, u = self.exactly(alpha), self.exactly(price), Fraction(1), 0
-            size = np.maximum(*map(np.abs, self.sums(patterns, a, exact, across=False)))
+            size = np.maximum(self.outside(*self.sums(patterns, a, exact, across=False)), 0)
             square = _total(_up((size[:-1] if self.free else size) ** 2))
             own, mass = _total(_up(_up(a * a) / price)) if self.delta else 0, -Fraction(_total(-a))
             R = out = Fraction(0)
@@ -330,6 +346,7 @@ class _Patterns:
             weight = np.array([int(g, 16) for g in texts], dtype=object)
         _need(np.any(weight > 0), "the multipliers are 0")
         v = self.sums(patterns, weight, True, across=False)[0]
+        v = np.maximum(self.outside(v, v), 0)
         R2 = Fraction(-self.near("")[3].min()) * Fraction(4) ** self.unit  # |y|^2 at most
         nearly = np.any(v) and not exact and np.sum(v * v) <= Fraction(2) ** -40 * R2 * np.sum(weight) ** 2
         _need(not nearly, "alpha is rounded and combines the patterns to nearly 0: alpha_exact is wanted", None)

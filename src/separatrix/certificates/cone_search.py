@@ -10,8 +10,8 @@ import numpy as np
 from separatrix.cancellation import Clock, OutOfTimeError
 from separatrix.certificates.error_tree import MOST_SWEPT, ErrorTree, fewest_on, integer_weights, merged
 from separatrix.certificates.exact import dot, pieces_of
+from separatrix.certificates.integer_rows import FloatRows
 from separatrix.certificates.integer_systems import LIMB, PRIMES, basis_columns, residues, solve
-from separatrix.certificates.minimum_norm import FloatRows
 from separatrix.solvers.loops import cone_tree as loops
 from separatrix.space import Vector
 

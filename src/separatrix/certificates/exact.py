@@ -13,7 +13,6 @@ import scipy.linalg as la
 from numpy.typing import NDArray
 
 from separatrix.cancellation import Clock
-from separatrix.certificates.enclosure import scaled_columns
 from separatrix.certificates.integer_systems import (
     LIMB,
     MOST_UNKNOWNS,
@@ -21,32 +20,19 @@ from separatrix.certificates.integer_systems import (
     WORD,
     Integers,
     Table,
-    basis_columns,
-    combine_to_zero,
-    independent,
-    is_short,
+    basis,
+    limbs,
+    pieces_combine_to_zero,
+    residues,
     solve,
-    with_the_sum,
 )
 
 LARGEST_SYSTEM = MOST_UNKNOWNS  # rows of a combination that is solved exactly
 BROKEN = (FloatingPointError, RuntimeError, ValueError, np.linalg.LinAlgError)  # what float arithmetic may end with
-COLUMNS_AT_A_TIME = 64  # columns that are checked at a time
 VALUES_AT_A_TIME = 1 << 18  # values whose bits are counted at a time
-
-
-def integer_table(V: NDArray[np.float64]) -> tuple[list[Integers], list[int]]:
-    """V with every column in units of a power of two in which it consists of integers; and the exponents of these."""
-    odd, shift, unit = _odd_parts(V)
-    lines = zip(odd.tolist(), shift.tolist(), strict=True)
-    return [[x << s for x, s in zip(*row, strict=True)] for row in lines], unit.tolist()
-
-
-def machine_integers(V: NDArray[np.float64]) -> NDArray[np.int64] | None:
-    """The same table, where its numbers are machine integers."""
-    odd, shift, _ = _odd_parts(V)
-    bits = np.frexp(odd.astype(np.float64))[1] + shift
-    return odd << shift if bits.max(initial=0) < WORD else None
+WEIGHT_BITS, HALF = 30, 15  # of weights, and of their halves
+SMALLEST_VALUE = 1e-250  # a value that columns in units of their largest ones may hold: its products do not underflow
+LONGEST_PIECES = 900  # bits of integers whose pieces floats can hold
 
 
 def _odd_parts(V: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -74,6 +60,8 @@ def units_of(V: NDArray[np.float64], clock: Clock) -> NDArray[np.int64]:
 
 def pieces_of(V: NDArray[np.float64], unit: NDArray[np.int64]) -> list[NDArray[np.float64]]:
     """Return the integers ``V 2^-unit`` in pieces of `LIMB` bits with the sign of the value, the lowest first."""
+    if bits_of(V, unit) > LONGEST_PIECES:
+        return limbs(integers_of(V, unit), LIMB)
     count = -(-bits_of(V, unit) // LIMB)
     rest, pieces = np.ldexp(V, -unit - LIMB * (count - 1)), []
     for _ in range(count):
@@ -113,80 +101,104 @@ def without_factor(x: Integers) -> Integers:
     return [v // common for v in x] if common > 1 else x
 
 
-def vanishing_weights(V: NDArray[np.float64], clock: Clock) -> Integers | None:
-    """Integers lambda >= 0, not all 0, with ``V^t lambda = 0`` exactly; None if none were found.
+def scaled_columns(V: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """Return V without columns of zeros, the others in units of powers of two in which no value exceeds 1.
 
-    The rows have to be affinely independent, as those of a vertex of the set of solutions are; then lambda is unique up
-    to a factor. Equations that are independent modulo a prime, one less than there are rows, and the sum determine it.
-    The other equations are checked, a block of columns at a time.
+    Other units ask the same question, and no bit is lost. None if values are not finite or if products may underflow.
     """
-    k = len(V)
-    if not 0 < k <= min(LARGEST_SYSTEM, V.shape[1] + 1):
+    peak = np.maximum(V.max(axis=0, initial=0.0), -V.min(axis=0, initial=0.0))
+    if not np.all(peak < np.inf):
         return None
-    p, whole = PRIMES[0], machine_integers(V)
-    residues = residues_of_floats(V, p) if whole is None else (whole % p).astype(np.float64)
-    inverse = None
-    if whole is None or is_short(residues):
-        columns = basis_columns(residues, p, clock)
-    else:
-        columns, _, T = independent(residues, p, clock)
-        inverse = with_the_sum(T, p) if len(columns) == k - 1 else None
-    if len(columns) != k - 1:
+    used = peak > 0
+    if not used.all():
+        V, peak = V[:, used], peak[used]
+    exponent = np.frexp(peak)[1]
+    extreme = np.abs(exponent).max(initial=0) > 1000
+    A: NDArray[np.float64] = np.ldexp(V, -exponent) if extreme else V * np.ldexp(1.0, -exponent)
+    return A if np.count_nonzero(np.abs(A) >= SMALLEST_VALUE) == np.count_nonzero(V) else None
+
+
+def heavy_rows(V: NDArray[np.float64], alpha: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the order of rows in which a basis is looked for: large weights first.
+
+    Of more rows than columns, the pivots of Gaussian elimination come first: large, and independent but for rounding.
+    """
+    A = scaled_columns(V) if len(V) > V.shape[1] else None
+    if A is None:
+        return np.argsort(-alpha, kind="stable")
+    order = np.arange(len(A))
+    for i, other in enumerate(la.lapack.dgetrf(A * np.sqrt(alpha)[:, None])[1].tolist()):
+        order[[i, other]] = order[[other, i]]
+    return order
+
+
+def regular_part(
+    pieces: list[NDArray[np.float64]], order: NDArray[np.intp], clock: Clock
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64] | None]:
+    """Return rows, the first in an order, and columns of a regular part of a table of its rank, modulo a prime.
+
+    What is regular modulo a prime is regular. The third is the inverse of the transposed part modulo the first prime,
+    if it is at hand.
+    """
+    if not pieces[0].size:
+        return order[:0], order[:0], None
+    rows, columns, inverse = basis(residues(pieces, PRIMES[0], LIMB)[order], PRIMES[0], clock)
+    return order[rows], np.array(columns, dtype=np.intp), inverse
+
+
+def vanishing_weights(V: NDArray[np.float64], alpha: NDArray[np.float64], clock: Clock) -> Integers | None:
+    """Return integers >= 0, nearly in the ratio of alpha > 0, with ``V^t lambda = 0`` exactly; None if not found.
+
+    Independent rows, as many as there are, make up for what all others, with their weights rounded, combine to: one
+    linear system. The rows of a vertex have one other row, so that their weights are found from any alpha.
+    """
+    V = V[:, np.any(V, axis=0)]
+    if not V.size:
+        return [1] * len(V) or None
+    if min(V.shape) > LARGEST_SYSTEM:
         return None
-    system: Table
-    if whole is None:
-        system = [list(equation) for equation in zip(*integer_table(V[:, columns])[0], strict=True)] + [[1] * k]
-    else:
-        system = np.concatenate([whole[:, columns].T, np.ones((1, k), dtype=np.int64)])
-    found = solve(system, [0] * (k - 1) + [1], clock, inverse)
-    if found is None or min(found[0]) < 0:
+    unit = units_of(V, clock)
+    pieces = pieces_of(V, unit)
+    rows, columns, inverse = regular_part(pieces, heavy_rows(V, alpha), clock)
+    whole = np.maximum(np.rint(np.ldexp(alpha / alpha.max(), WEIGHT_BITS)), 1.0)
+    whole[rows] = 0.0
+    others = _combined(pieces, whole, clock)
+    system = integers_of(V[np.ix_(rows, columns)], unit[columns])
+    transposed: Table = (
+        system.T.copy() if isinstance(system, np.ndarray) else list(map(list, zip(*system, strict=True)))
+    )
+    found = solve(transposed, [-others[j] for j in columns.tolist()], clock, inverse) if len(rows) else ([], 1)
+    if found is None or min(found[0], default=0) < 0:
         return None
-    weight = without_factor(found[0])
-    if whole is not None:
-        return weight if combine_to_zero(whole, weight, clock) else None
-    for first in range(0, V.shape[1], COLUMNS_AT_A_TIME):
+    # all columns: the others' combination in pieces, which are rows with multiples of their weight
+    extra = [piece[0] for piece in limbs([others], LIMB)]
+    zeros = np.zeros((len(extra), V.shape[1]))
+    stacked = [np.vstack([piece[rows], extra if i == 0 else zeros]) for i, piece in enumerate(pieces)]
+    if not pieces_combine_to_zero(stacked, [*found[0], *(found[1] << LIMB * i for i in range(len(extra)))], clock):
+        return None
+    exact = [int(w) * found[1] for w in whole]
+    for k, w in zip(rows.tolist(), found[0], strict=True):
+        exact[k] = w
+    return without_factor(exact) if any(exact) else None
+
+
+def _combined(pieces: list[NDArray[np.float64]], weight: NDArray[np.float64], clock: Clock) -> Integers:
+    """Return sum_k weight_k V_k exactly, for a table in pieces and integers of at most `WEIGHT_BITS` bits.
+
+    The products of pieces of `LIMB` bits with halves of weights sum to less than 2^53.
+    """
+    total = [0] * pieces[0].shape[1]
+    at_a_time = 1 << 53 - LIMB - HALF - 1
+    low = weight % 2.0**HALF
+    halves = ((0, low), (HALF, (weight - low) * 2.0**-HALF))
+    for first in range(0, len(weight), at_a_time):
         clock.look()
-        table, _ = integer_table(V[:, first : first + COLUMNS_AT_A_TIME])
-        if any(dot(list(equation), weight) for equation in zip(*table, strict=True)):
-            return None
-    return weight
-
-
-def weights_near(V: NDArray[np.float64], alpha: NDArray[np.float64], clock: Clock) -> Integers | None:
-    """Integers >= 0, nearly in the ratio of alpha > 0, with ``V^t lambda = 0`` exactly; None if none were found.
-
-    As many rows as there are columns, which a QR factorisation with pivots finds independent and of large weights, make
-    up for what all the others, with their weights rounded, combine to.
-    """
-    A = scaled_columns(V)
-    if A is None or not 0 < A.shape[1] <= min(len(V), LARGEST_SYSTEM):
-        return None
-    pivots = la.qr((A * np.sqrt(alpha)[:, None]).T, mode="r", pivoting=True, check_finite=False)[1]
-    basis = np.sort(pivots[: A.shape[1]])
-    clock.look()
-    table = integer_table(V[:, np.any(V, axis=0)])[0]
-    weight = [int(w) for w in np.ldexp(alpha / alpha.sum(), 62)]
-    for k in basis.tolist():
-        weight[k] = 0
-    clock.look()
-    columns = list(zip(*table, strict=True))
-    right = [-sum(map(mul, column, weight)) for column in columns]
-    found = solve([[column[k] for k in basis.tolist()] for column in columns], right, clock)
-    if found is None or min(found[0]) < 0:
-        return None
-    weight = [w * found[1] for w in weight]
-    for k, w in zip(basis.tolist(), found[0], strict=True):
-        weight[k] = w
-    return without_factor(weight)
-
-
-def residues_of_floats(V: NDArray[np.float64], p: int) -> NDArray[np.float64]:
-    """Floats modulo p, in which 2 has an inverse: a mantissa times a power of two."""
-    mantissa, exponent = np.frexp(V)
-    occurring, place = np.unique(exponent, return_inverse=True)
-    powers = np.array([pow(2, e - 53, p) for e in occurring.tolist()], dtype=np.int64)
-    whole = np.ldexp(mantissa, 53).astype(np.int64) % p
-    return (whole * powers[place.reshape(V.shape)] % p).astype(np.float64)
+        part = slice(first, first + at_a_time)
+        for i, piece in enumerate(pieces):
+            for shift, half in halves:
+                sums = (half[part] @ piece[part]).tolist()
+                total = [t + (int(x) << LIMB * i + shift) for t, x in zip(total, sums, strict=True)]
+    return total
 
 
 def product_sign(row: NDArray[np.float64], a: NDArray[np.float64]) -> int:

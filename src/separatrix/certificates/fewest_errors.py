@@ -43,7 +43,7 @@ Progress = Callable[[float, float], Any]
 
 @dataclass(frozen=True, eq=False)
 class FewestErrors:
-    """The answer of `fewest_errors`.
+    """Report the result of `fewest_errors`.
 
     Attributes
     ----------
@@ -60,6 +60,10 @@ class FewestErrors:
         Of more than two classes: the answers for all pairs.
     stop_reason : str
         "proved", "max_time", "interrupted", "callback", or "precision" if the cones became too small for floats.
+    fit_intercept : bool
+        Whether the hyperplanes have an intercept.
+    vector : tuple
+        (w, b) of the hyperplane as fractions.
     """
 
     lower: float

@@ -49,6 +49,8 @@ class FewestFeatures:
         Rows and weights, and the tree that proves ``lower`` from them.
     stop_reason : str
         "proved", "max_time", "interrupted" or "callback".
+    fit_intercept : bool
+        Whether the hyperplanes have an intercept.
     """
 
     lower: int

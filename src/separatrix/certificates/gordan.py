@@ -12,10 +12,9 @@ import numpy as np
 from separatrix.cancellation import Clock, OutOfTimeError
 from separatrix.certificates.certificate import Certificate
 from separatrix.certificates.certify import upper_bound
-from separatrix.certificates.enclosure import enclosed_weights, scaled_columns
-from separatrix.certificates.exact import BROKEN, LARGEST_SYSTEM, vanishing_weights
-from separatrix.certificates.interior import FEWEST_PER_COLUMN, interior_weights, overlapping_rows
-from separatrix.certificates.twins import twins
+from separatrix.certificates.conflicting_duplicates import conflicting_duplicates
+from separatrix.certificates.exact import BROKEN, LARGEST_SYSTEM, scaled_columns, vanishing_weights
+from separatrix.certificates.logistic_witness import overlapping_weights, proved_weights
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.solvers import working_set
 from separatrix.solvers.problem import Problem
@@ -25,6 +24,8 @@ ROWS_OF_A_FIT, SECONDS_OF_A_FIT = 600, 20.0  # for a proof within a fit
 ENCLOSED = 300  # rows for a proof in floats: exact arithmetic, which `verify` asks, repeats it in time
 VALUES_FOR_MANY = 20_000  # from which many rows are a proof: of less, few that anybody can look at are found as soon
 SAMPLE_ROWS_PER_COLUMN = 32  # of which those are chosen
+FEWEST_PER_COLUMN, MOST_PER_COLUMN = 2.25, 5  # rows that are worth a try: fewer may well be separated, more cost more
+OVERLAP = 1.15  # rows, in those whose margins have the sum 0
 VALUES_PER_ROW = 5_000  # of the data, looked through for equal rows, per row of a proof that they save
 VERTEX = 20_000_000  # values of the rows among which a vertex is looked for
 NEARLY_ZERO = 1e-6  # a combination longer than this part of R is no sign that one vanishes
@@ -56,33 +57,31 @@ def gordan(
         return None
 
     tried = 0
-    for smallest in (0.0, 1e-12, 1e-8, None):
-        rows = index[alpha > (smallest or 0.0) * alpha.max()]
-        if smallest is not None and not (0 < len(rows) <= largest and len(rows) != tried):
+    for smallest in (0.0, 1e-8):
+        rows = index[alpha > smallest * alpha.max()]
+        if not 0 < len(rows) <= largest or len(rows) == tried:
             continue
-        if smallest is None and len(rows) * (patterns.d + 1) > VERTEX:
-            return None
-        tried = len(rows)
-        V, _ = patterns.narrow_rows(rows)
-        if smallest is None:
-            scaled = scaled_columns(V)
-            problem = Problem(
-                Patterns(V if scaled is None else scaled, np.ones(len(V)), Space(0.0)),
-                np.inf,
-                tol=0.5,
-                max_time=clock.left,
-            )
-            try:
-                with np.errstate(all="ignore"):
-                    working_set.solve(problem)
-            except BROKEN:
-                return None
-            clock.look()
-            rows, V = rows[problem.alpha_index], V[problem.alpha_index]
-        weight = vanishing_weights(V, clock) if len(rows) <= largest else None
-        if weight is not None:
-            return witness(patterns, rows, weight)
-    return None
+        V, tried = patterns.narrow_rows(rows)[0], len(rows)
+        if tried <= V.shape[1] + 1:
+            weight = vanishing_weights(V, alpha[alpha > smallest * alpha.max()], clock)
+            if weight is not None:
+                return witness(patterns, rows, weight)
+    rows = index[alpha > 0]
+    if len(rows) * (patterns.d + 1) > VERTEX:
+        return None
+    V = patterns.narrow_rows(rows)[0]
+    scaled = scaled_columns(V)
+    unit = Patterns(V if scaled is None else scaled, np.ones(len(V)), Space(0.0))
+    problem = Problem(unit, np.inf, tol=0.5, max_time=clock.left)
+    try:
+        with np.errstate(all="ignore"):
+            working_set.solve(problem)
+    except BROKEN:
+        return None
+    clock.look()
+    few, u = problem.alpha_index, problem.alpha
+    weight = vanishing_weights(V[few], u, clock) if 0 < len(few) <= largest else None
+    return None if weight is None else witness(patterns, rows[few], weight)
 
 
 def refuting_pair(patterns: Any, rows: int, clock: Clock) -> Gordan | None:
@@ -92,7 +91,7 @@ def refuting_pair(patterns: Any, rows: int, clock: Clock) -> Gordan | None:
         return None
     if patterns.rows.data.size + patterns.n > VALUES_PER_ROW * rows:
         return None
-    pair = twins(patterns.rows, patterns.labels, clock.look)
+    pair = conflicting_duplicates(patterns.rows, patterns.labels, clock.look)
     return None if pair is None else witness(patterns, np.array(pair), [1, 1])
 
 
@@ -100,8 +99,10 @@ def gordan_soon(patterns: Any, index: np.ndarray, alpha: Vector) -> Gordan | Non
     """The same for a fit, which was not asked for a proof: of fewer rows, not for long, and in floats where bounds on
     their rounding errors prove that there are exact weights: these are not computed then."""
     if 0 < len(index) <= ENCLOSED and upper_bound(patterns, index, alpha) <= NEARLY_ZERO * patterns.radius:
-        weight = enclosed_weights(patterns.narrow_rows(index)[0])
+        A = scaled_columns(patterns.narrow_rows(index)[0])
+        weight = None if A is None or not alpha.min() > 0 else proved_weights(A, alpha / alpha.max())
         if weight is not None:
+            weight = weight / weight.sum()
             return Gordan(index, weight, upper_bound(patterns, index, weight))
     try:
         return gordan(patterns, index, alpha, Clock(SECONDS_OF_A_FIT), ROWS_OF_A_FIT)
@@ -120,8 +121,18 @@ def gordan_of_many(patterns: Any, a: Vector) -> Gordan | None:
     m = patterns.margins(a)
     sample = np.arange(0, patterns.n, max(patterns.n // (SAMPLE_ROWS_PER_COLUMN * width), 1))
     rows = np.sort(sample[overlapping_rows(m[sample], width)])
-    weight = interior_weights(patterns.narrow_rows(rows)[0], m[rows])
+    weight = overlapping_weights(patterns.narrow_rows(rows)[0], m[rows])
     return None if weight is None else Gordan(rows, weight, upper_bound(patterns, rows, weight))
+
+
+def overlapping_rows(m: Vector, width: int) -> np.ndarray:
+    """Return those of the smallest margins, up to where both sides balance each other: without a say of the vector.
+
+    If they are many, some of them."""
+    order = np.argsort(m)
+    balanced = int(np.searchsorted(np.cumsum(m[order]) > 0, True))
+    count = min(int(max(OVERLAP * balanced, FEWEST_PER_COLUMN * width)), len(m))
+    return order[: count : -(-count // (MOST_PER_COLUMN * width))]
 
 
 def witness(patterns: Any, rows: np.ndarray, weight: list[int]) -> Gordan:

@@ -116,6 +116,24 @@ def is_short(A: NDArray[np.float64]) -> bool:
     return float(len(A)) * A.size <= FEW_PRODUCTS
 
 
+def basis(
+    A: NDArray[np.float64], p: int, clock: Clock
+) -> tuple[NDArray[np.intp], list[int], NDArray[np.float64] | None]:
+    """Return rows and columns of a regular part of A modulo p, of the rank of A, the first such rows if it is tall.
+
+    The third is the inverse of the transposed part, if it is at hand.
+    """
+    if is_short(A) and len(A) < 2 * A.shape[1]:
+        rows = basis_columns(np.ascontiguousarray(A.T), p, clock)
+        columns = basis_columns(A[rows], p, clock) if len(rows) < A.shape[1] else list(range(A.shape[1]))
+        return np.array(rows, dtype=np.intp), columns, None
+    if len(A) > A.shape[1]:
+        rows, columns, T = independent(np.ascontiguousarray(A.T), p, clock)
+        return np.array(rows, dtype=np.intp), columns, T[: len(rows), columns]
+    columns, rows, T = independent(A, p, clock)
+    return np.array(rows, dtype=np.intp), columns, T[: len(rows), rows].T
+
+
 def basis_columns(A: NDArray[np.float64], p: int, clock: Clock) -> list[int]:
     """The first columns of A that are a basis of all modulo p."""
     k, width = A.shape
@@ -128,21 +146,6 @@ def basis_columns(A: NDArray[np.float64], p: int, clock: Clock) -> list[int]:
     return [next(j for j, value in enumerate(row) if int(value)) for row in rows]
 
 
-def with_the_sum(T: NDArray[np.float64], p: int) -> NDArray[np.float64] | None:
-    """The inverse of M^t with a line of ones below, from the T of `independent` for an M of one column less than rows.
-
-    z, the last row of T, is orthogonal to M: T'^t c + z t, T' the other rows, has the products c with M, and t sets the
-    sum. None where z sums to 0.
-    """
-    z = T[-1]
-    total = int(z.sum()) % p
-    if total == 0:
-        return None
-    z = _mod(z * float(pow(total, -1, p)), p)
-    sums = _mod(T[:-1].sum(axis=1), p)
-    return np.column_stack([_mod(T[:-1].T - _mod(z[:, None] * sums, p) + p, p), z])
-
-
 def independent(A: NDArray[np.float64], p: int, clock: Clock) -> tuple[list[int], list[int], NDArray[np.float64]]:
     """The first columns of A that are a basis of all modulo p, as many independent rows, and T with
     ``T A[:, columns] = I``: Gauss and Jordan.
@@ -153,11 +156,15 @@ def independent(A: NDArray[np.float64], p: int, clock: Clock) -> tuple[list[int]
     T = np.eye(k)
     pivots: list[int] = []
     order = np.arange(k)
-    for first in range(0, width, PANEL):
-        rank = len(pivots)
-        if rank == k:
-            break
+    first = -PANEL
+    while (rank := len(pivots)) < k and (first := first + PANEL) < width:
         panel = _mod(T @ A[:, first : first + PANEL], p)
+        if not panel[rank:].any():  # on to the next column that is not a combination
+            left = np.flatnonzero(_mod(T[rank:] @ A[:, first:], p).any(axis=0))
+            if not len(left):
+                break
+            first += int(left[0]) - PANEL
+            continue
         E = np.zeros((k, panel.shape[1]))  # what is done to T: T + E T[rank:], the pivots' own rows being replaced
         for j in range(panel.shape[1]):
             clock.look()
@@ -232,13 +239,8 @@ def _lift(
             attempt *= 2
 
 
-def combine_to_zero(table: NDArray[np.int64], weight: Integers, clock: Clock) -> bool:
-    """Is ``sum_k weight_k table_k = 0`` in all columns? Exactly, for weights >= 0 of any size."""
-    return pieces_combine_to_zero(limbs(table, LIMB), weight, clock)
-
-
 def pieces_combine_to_zero(pieces: list[NDArray[np.float64]], weight: Integers, clock: Clock) -> bool:
-    """`combine_to_zero` of a table in pieces of `LIMB` bits.
+    """Is ``sum_k weight_k table_k = 0`` in all columns of a table in pieces of `LIMB` bits, for weights >= 0?
 
     The weights are cut into such pieces too: products of pieces sum to less than 2^53, the floats' integers, at the
     speed of BLAS; then what is above a piece is carried to the next.
@@ -259,7 +261,7 @@ def pieces_combine_to_zero(pieces: list[NDArray[np.float64]], weight: Integers, 
             sums += (piece @ digits[:, first - i : last - i].astype(np.float64)).T
         for sum_of_pieces in sums.astype(np.int64):
             carry += sum_of_pieces
-            if np.any(carry & (1 << LIMB) - 1):
+            if (carry & (1 << LIMB) - 1).any():
                 return False
             carry >>= LIMB
     return not np.any(carry)

@@ -32,8 +32,17 @@ NEARER = 1e-9  # part of the radius by which a facet has to be nearer than the l
 
 @dataclass(frozen=True)
 class NegativeMargin:
-    """The answer of `negative_margin`: the best margin lies between ``lower``, which the unit vector ``direction``
-    reaches (the bias last, divided by intercept_scaling), and ``upper``; both are at most 0."""
+    """Report the result of `negative_margin`: bounds on a best margin that is at most 0.
+
+    Attributes
+    ----------
+    lower : float
+        Margin achieved by ``direction``.
+    upper : float
+        No direction has a larger margin.
+    direction : ndarray
+        Unit vector; its last entry is the intercept divided by ``intercept_scaling``.
+    """
 
     lower: float
     upper: float

@@ -14,11 +14,11 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
 from separatrix.cancellation import Clock, OutOfTimeError, limited
-from separatrix.certificates.alternative import Alternative, spans_everything
 from separatrix.certificates.certificate import Certificate
 from separatrix.certificates.certify import certify, separates_exactly, upper_bound
 from separatrix.certificates.exact import BROKEN
 from separatrix.certificates.gordan import Gordan, gordan, refuting_pair
+from separatrix.certificates.gordan_exact import Alternative, spans_everything
 from separatrix.certificates.notebook import figures_of
 from separatrix.certificates.quasi_complete import one_sided_columns
 from separatrix.certificates.separated_data import AskedData, names_of
@@ -52,18 +52,42 @@ Multipliers = tuple[np.ndarray, Vector]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Separability:
-    """The answer of `separability`.
+    """Report the result of `separability`; true if the classes are linearly separable.
 
-    ``separable``: True, False, or None (undecided: neither a hyperplane was found nor a proof that there is none;
-    ``certificate`` has the bounds). ``kind``: "complete", "quasi-complete" (weakly: a hyperplane has every row
-    on its side or on it, and not all on it), "none", or "undecided" (also where it is proved that no hyperplane
-    separates, and not decided whether one does weakly). ``hyperplane`` and ``margin`` (geometric) where there is one;
-    ``infeasibility_proof``, the rows and weights whose combination vanishes, where there is none. ``exact``: the answer
-    is a proof in integers or fractions, or by bounds on rounding errors. ``vector``: the (w, b) of a hyperplane as
-    fractions where no floats were found that hold one (of a machine all its vectors). For more than
-    two classes ``separable``, ``certificate`` and ``margin`` speak of one linear machine (``certificate.verify(X, y)``;
-    the rows of ``infeasibility_proof`` are patterns of Kesler's construction), and ``one_vs_rest`` (each class against
-    the rest, DHS problem 5) and ``one_vs_one`` (problem 6) hold the other answers.
+    With more than two classes, ``separable``, ``certificate`` and ``margin`` are about one joint linear classifier.
+
+    Attributes
+    ----------
+    separable : bool or None
+        None: undecided. ``certificate`` has the bounds then.
+    kind : str
+        "complete": a hyperplane classifies every row correctly. "quasi-complete": a hyperplane has no row on the wrong
+        side, and some rows on it. "none": neither. "undecided".
+    exact : bool
+        The answer is a proof in integers or fractions, or by bounds on rounding errors.
+    certificate : Certificate or None
+        Bounds on the margin; ``certificate.verify(X, y)`` checks them.
+    hyperplane : Hyperplane or None
+        A separating or quasi-separating hyperplane.
+    margin : float or None
+        Geometric margin of ``hyperplane``.
+    infeasibility_proof : object or None
+        Rows and weights whose combination is exactly 0, if no hyperplane separates; of several classes, rows of
+        Kesler's construction.
+    explanation : str
+        The answer in a sentence.
+    one_vs_rest : dict or None
+        Several classes: the answer for each class against the others (DHS problem 5).
+    one_vs_one : dict or None
+        Several classes: the answer for each pair (DHS problem 6).
+    vector : tuple or None
+        The separating vector (w, b) as fractions, if no floats separate.
+    separated_rows : ndarray
+        The largest set of rows that a hyperplane separates strictly while no row is on the wrong side.
+    infinite : ndarray
+        Per column and for the intercept +1, -1, 0 or nan: the sign of an infinite coefficient of a logistic regression.
+    separation : Separation
+        The proof of ``separated_rows`` and ``infinite``; ``separation.verify(X, y)`` checks it.
     """
 
     separable: bool | None
@@ -96,6 +120,8 @@ class Separability:
         >>> answer.separated_rows, answer.infinite
         (array([2, 3]), array([1., 0.]))
         """
+        if self.asked is not None and self.kind in ("complete", "none"):  # all rows, or none of them
+            return np.arange(len(self.asked.codes) if self.kind == "complete" else 0)
         search = self._search
         return None if search is None else search.separated_rows
 
@@ -107,6 +133,8 @@ class Separability:
         separating hyperplanes of both signs exist, as is usual under complete separation. Of more than two classes a
         row per class, against the first class. None if undecided.
         """
+        if self.asked is not None and self.kind == "none":  # no direction of recession
+            return self.asked.zeros()
         separation = self.separation
         return None if separation is None else separation.infinite
 
@@ -422,7 +450,7 @@ class _Question:
         if not np.isfinite(patterns.radius2) and not affordable:
             row = patterns.shape.bad * patterns.rows_in_all // patterns.n
             raise DataError(
-                f"Row {row} is not finite, or its squared norm overflows float64. Mend it, or scale your features."
+                f"Row {row} is not finite, or its squared norm overflows float64. Fix it, or standardize the features."
             )
         best, pair = _Best(patterns), cache(lambda rows: refuting_pair(patterns, rows, self.clock))
         try:

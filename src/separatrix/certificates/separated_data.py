@@ -37,6 +37,11 @@ class AskedData:
     def table(self) -> Any:
         return self.X if self.rows is None else self.X[self.rows]
 
+    def zeros(self) -> np.ndarray:
+        """Return a 0 per coefficient, in the shape of `Separation.infinite`."""
+        width, rivals = self.X.shape[1] + self.fit_intercept, len(self.classes) - 1
+        return np.zeros(width if rivals == 1 else (rivals, width))
+
     def answered(self, work: Callable[[], T], max_time: float) -> T | None:
         """Return what ``work`` does, within the time of the call and ``max_time``; None if that is not enough."""
         with limited(min(self.max_time, max_time)), one_blas_thread, np.errstate(all="ignore"):

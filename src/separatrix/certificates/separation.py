@@ -12,22 +12,20 @@ A. Anderson, A. Albert, 1984).
 """
 
 from dataclasses import dataclass, field
-from fractions import Fraction
-from math import lcm
 from typing import Any
 
 import numpy as np
 
 from separatrix.cancellation import Clock, OutOfTimeError
-from separatrix.certificates.exact import dot, pieces_of, without_factor
-from separatrix.certificates.faces import orthogonal, weak_vector
-from separatrix.certificates.integer_systems import LIMB, PRIMES, Integers, basis_columns, residues, solve
-from separatrix.certificates.minimum_norm import FloatRows, IntegerRows, decide
+from separatrix.certificates.exact import dot, pieces_of, regular_part, without_factor
+from separatrix.certificates.facial_reduction import orthogonal
+from separatrix.certificates.integer_rows import FloatRows, IntegerRows
+from separatrix.certificates.integer_systems import Integers, solve
 from separatrix.certificates.quasi_complete import Answer, decide_quasi_complete
+from separatrix.certificates.wolfe import decide
 from separatrix.space import Vector
 
 MOST_VALUES = 5_000_000  # of patterns that are written out
-MOST_FOR_FACES = 200_000  # of patterns in which faces are searched in Python's integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +46,8 @@ class Separation:
         Weights > 0 that combine all patterns that are not separated to 0.
     multipliers : dict
         For each coefficient with a sign or 0: multipliers whose combination of patterns is a multiple of e_j.
+    fit_intercept : bool
+        Whether the hyperplanes have an intercept.
     """
 
     rows: np.ndarray
@@ -165,15 +165,11 @@ class SeparationSearch:
 
     def __init__(self, Y: np.ndarray, rivals: int, fit_intercept: bool, start: list[Any] | None, clock: Clock):
         self.rows, self.rivals, self.fit_intercept, self.clock = FloatRows(Y, clock), rivals, fit_intercept, clock
-        vector = None if start is None else self._in_integers(start)
+        vector = None if start is None else without_factor(self.rows.integers(start)[0])
+        if vector is not None and not self.rows.supports(vector, clock):
+            vector = None
         self.vectors, self.signs, self.weight = self._maximal(vector)
         self.multipliers: dict[int, dict[int, int]] = {}
-
-    def _in_integers(self, a: list[Any]) -> Integers | None:
-        back = [Fraction(x) * Fraction(2) ** u for x, u in zip(a, self.rows.unit.tolist(), strict=True)]
-        whole = lcm(*(x.denominator for x in back))
-        found = without_factor([int(x * whole) for x in back])
-        return found if self.rows.supports(found, self.clock) else None
 
     @property
     def separated_rows(self) -> np.ndarray:
@@ -217,12 +213,6 @@ class SeparationSearch:
     def _of_the_rest(self, rest: np.ndarray) -> Answer:
         part = FloatRows(self.rows.floats[rest], self.clock)
         answer = decide_quasi_complete(part, self.clock, explicit=True)
-        if answer is None:
-            if part.n * part.m > MOST_FOR_FACES:
-                raise OutOfTimeError
-            table = part.table()
-            first = decide(part, self.clock)
-            answer = Answer(first.vector or weak_vector(table, first.rows, self.clock))
         if answer.vector is None:
             return answer
         return Answer(_moved(answer.vector, part.unit, self.rows.unit))  # units of fewer rows may be larger
@@ -260,10 +250,9 @@ class SeparationSearch:
         self.null: list[Integers] | None = None
         self.basis, self.columns = tight[:0], []
         if len(tight) and rows.floats[tight].any():
-            p = PRIMES[0]
-            table = residues(pieces_of(rows.floats[tight], rows.unit), p, LIMB)
-            chosen = basis_columns(np.ascontiguousarray(table.T), p, self.clock)
-            self.basis, self.columns = tight[chosen], basis_columns(table[chosen], p, self.clock)
+            part = rows.floats[tight]
+            chosen, columns, _ = regular_part(pieces_of(part, rows.unit), np.arange(len(tight)), self.clock)
+            self.basis, self.columns = tight[chosen], columns.tolist()
             self.null = orthogonal([rows.row(k) for k in self.basis.tolist()], self.clock)
             if any(np.any(rows.signs(b, self.clock)[tight]) for b in self.null):
                 raise OutOfTimeError  # modulo the prime, fewer are independent

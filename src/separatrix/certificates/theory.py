@@ -15,15 +15,29 @@ ONE_PASS = "Freund-Schapire"
 
 @dataclass(frozen=True)
 class Theory:
-    """The bound on updates that a theorem gives, over the certified interval of the margin, and the updates made.
+    """Report a theorem's bound on updates over the certified interval of the margin, and the updates made.
 
-    ``gamma``: the certified interval of the margin that the theorem speaks of, in the space of the rule. ``bound``:
-    with the lower end of it, so it certainly holds; inf where the theorem's condition is not certain. ``least_bound``:
-    with the upper end; the theorem's own value lies between the two. ``fraction``: a run that converged has at least
-    this part of the lower end, and for all rules but CRAMMA and MICRA of gamma_d itself; None where nothing is
-    promised. Of "Freund-Schapire", the theorem for one pass over data without a certified margin, ``gamma`` is what
-    minimises its bound for the vector of the fit; `separatrix.bounds.least_freund_schapire` minimises over the vector
-    as well.
+    Attributes
+    ----------
+    theorem : str
+        Name of the theorem.
+    statement : str
+        What it bounds.
+    updates : int
+        Updates of the fit.
+    gamma : tuple of float
+        Certified interval of the margin, in the space of the rule. Of "Freund-Schapire", a theorem for one pass over
+        any data, the gamma that minimizes its bound; `separatrix.bounds.least_freund_schapire` also minimizes over
+        the vector.
+    bound : float
+        The bound with the lower end of ``gamma``, which is certainly true; inf if the theorem may not apply.
+    least_bound : float
+        The bound with the upper end. The theorem's own value is between the two.
+    fraction : float or None
+        A converged run has at least this fraction of the lower end of ``gamma``; for all rules but CRAMMA and MICRA of
+        gamma_d itself. None if the theorem does not bound it.
+    share : float
+        updates / bound.
     """
 
     theorem: str

@@ -20,9 +20,9 @@ from separatrix.cancellation import Clock, OutOfTimeError
 from separatrix.certificates import checker
 from separatrix.certificates.certificate import Certificate, Verification
 from separatrix.certificates.certify import lower_bound, plain_margin, separates_exactly, slack_bound, upper_bound
-from separatrix.certificates.exact import LARGEST_SYSTEM, vanishing_weights, weights_near
+from separatrix.certificates.exact import LARGEST_SYSTEM, vanishing_weights
 from separatrix.certificates.gordan import gordan
-from separatrix.certificates.kernel_alternative import refute
+from separatrix.certificates.kernel_gordan import refute
 from separatrix.data.base import RowSource
 from separatrix.data.elsewhere import home_of
 from separatrix.data.memory import as_rows
@@ -38,6 +38,7 @@ IN_FLOATS = "Claims in a kernel's space are checked in floating point, with boun
 OTHER_WEIGHTS = (
     "the weights given are not those of the fit, which are sample_weight times class_weight: verify(X, y) knows its own"
 )
+ROUNDED = 1e-10  # of the sizes of its terms, a sum is more than rounding errors
 SEARCH = 20.0  # seconds in which exact multipliers are looked for
 TOO_SMALL, TOO_LARGE = 1e-100, 1e100  # between them error bounds of floating point hold: no square is lost
 VECTORS = ("direction", "alpha", "sample_weight", "slack_vector")
@@ -130,6 +131,7 @@ def _data(
         raise DataError(f"X has shape {X.shape} and y has {len(y)} labels: they do not belong together.")
     weight = _weights(claim.sample_weight if sample_weight is None else sample_weight, len(y))
     vectors = claim.n_classes if claim.n_classes > 2 else 1
+    _check_signs(claim, X.shape[1])
     if claim.direction is not None and claim.kernel is None and np.size(claim.direction) != vectors * (X.shape[1] + 1):
         about = np.size(claim.direction) // vectors - 1
         raise DataError(f"The certificate is about {about} features, X has {X.shape[1]}.")
@@ -142,6 +144,11 @@ def _data(
     elif len(classes := np.unique(y[kept])) != claim.n_classes:
         raise DataError(f"The certificate is about {claim.n_classes} classes, y has {len(classes)}.")
     return X, y, None if weight is None else weight[kept], kept
+
+
+def _check_signs(claim: Certificate, columns: int) -> None:
+    if claim.space.signs and len(claim.space.signs) != columns:
+        raise DataError(f"The certificate is about {len(claim.space.signs)} features, X has {columns}.")
 
 
 def _weights(given: Any, n: int) -> Vector | None:
@@ -170,6 +177,11 @@ def malformed(claim: Certificate) -> str:
     if claim.kernel is not None:
         numbers |= {name: getattr(claim.kernel, name, "none") for name in ("gamma", "degree", "coef0")}
     switches = {name: numbers.pop(name) for name in ("free", "weighted", "fixed_length")}
+    signs = numbers.pop("signs")
+    if not (isinstance(signs, str) and {*signs} <= {*"+-0"}):
+        return "signs are not made of + - 0"
+    if signs and (claim.n_classes > 2 or claim.kernel is not None):
+        return "signs are of two classes, without a kernel"
     switches["separable"] = claim.separable
     for name, value in numbers.items():
         if not _is_number(value) and (value is not None or name in space._fields):
@@ -239,16 +251,25 @@ def _exact(claim: Certificate, X: Any, y: np.ndarray, kept: np.ndarray) -> dict[
 
 def _exact_weights(patterns: Any, places: np.ndarray, alpha: Vector, clock: Clock) -> list[int] | None:
     """Integers >= 0 with which these patterns combine to 0; ``alpha``: what a claim lists. None if none were found."""
-    V = patterns.narrow_rows(places)[0]
-    weight = vanishing_weights(V, clock)
-    if weight is not None or alpha.shape != places.shape or not np.all(alpha > 0):
+    V, columns = patterns.narrow_rows(places)
+    if patterns.space.signs:
+        V = _tight_columns(V, patterns.space.column_signs()[columns], alpha)
+    listed = alpha.shape == places.shape and bool(np.all((alpha > 0) & (alpha < np.inf)))
+    with np.errstate(all="ignore"):
+        weight = vanishing_weights(V, alpha if listed else np.ones(len(places)), clock)
+        few = gordan(patterns, places, alpha, clock) if weight is None and listed else None
+    if few is None:
         return weight
-    with np.errstate(all="ignore"):  # rows that depend on each other
-        few = gordan(patterns, places, alpha, clock)
-        if few is None:
-            return weights_near(V, alpha, clock)
     known = dict(zip(few.rows.tolist(), few.exact, strict=True))
     return [known.get(k, 0) for k in places.tolist()]
+
+
+def _tight_columns(V: np.ndarray, signs: np.ndarray, alpha: Vector) -> np.ndarray:
+    """Return the columns in which the combination has to vanish: in the others it has the sign that proves as much."""
+    if alpha.shape != V.shape[:1]:
+        return V
+    left = alpha @ V
+    return V[:, ~(signs * left < -ROUNDED * (np.abs(alpha) @ np.abs(V)))]
 
 
 def _verify_kernel(claim: Certificate, X: Any, y: np.ndarray, weight: Vector | None, kept: np.ndarray) -> Verification:
@@ -277,8 +298,9 @@ def _verify_elsewhere(claim: Certificate, home: RowSource) -> Verification:
             f"The certificate is about {claim.n_classes} classes, the rows have {len(home.classes)} classes."
         )
     if claim.sample_weight is not None:
-        raise DataError("Rows that live elsewhere hold their weights: a certificate with its own is about other rows.")
+        raise DataError("The row source contains the weights: verify(X) without sample_weight.")
     vectors = claim.n_classes if claim.n_classes > 2 else 1
+    _check_signs(claim, home.width)
     for vector in (claim.direction, claim.slack_vector):
         if vector is not None and np.size(vector) != vectors * (home.width + 1):
             about = np.size(vector) // vectors - 1

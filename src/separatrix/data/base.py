@@ -1,6 +1,6 @@
-"""Where rows live, as everything above sees it: blocks with fixed borders, summaries that merge, few rows brought here.
+"""Row sources: blocks with fixed borders, summaries that merge, and single rows that are fetched.
 
-A home of rows says what its blocks are and how to fetch single rows. Work travels to the blocks: `RowSource.run` calls
+A row source defines its blocks and how to fetch single rows. Work travels to the blocks: `RowSource.run` calls
 it on every block and merges what comes back in the order of the blocks, so that a result does not depend on how many
 threads or workers there are, bit for bit.
 """
@@ -29,10 +29,19 @@ S = TypeVar("S", bound=Summary)
 
 
 class RowSource(ABC):
-    """A home of rows. ``n`` rows of ``width`` numbers, each of one of the ``classes``.
+    """Rows with their labels, read block by block, wherever they are stored.
 
-    Blocks are `MemoryRows`, with the numbers of the rows' classes, a weight per row or None, and the number of their
-    first row. Another home needs no more than `blocks` and `take`.
+    Blocks are `MemoryRows`, with the class numbers of the rows, a weight per row or None, and the number of the first
+    row. A source of your own needs `blocks` and `take`.
+
+    Attributes
+    ----------
+    n : int
+        Number of rows.
+    width : int
+        Number of columns.
+    classes : ndarray
+        The sorted classes.
     """
 
     n: int
@@ -65,7 +74,7 @@ class RowSource(ABC):
         for _, whole in self.merged(work):  # noqa: B007
             pass
         if whole is None:
-            raise ValueError("These rows have no blocks.")
+            raise ValueError("The data have no blocks to note in a checkpoint.")
         return whole
 
     def merged(

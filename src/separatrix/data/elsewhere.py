@@ -26,7 +26,7 @@ def home_of(X: Any, y: Any = None, weight: Any = None) -> RowSource | None:
     if not isinstance(X, RowSource):
         return None
     if y is not None or weight is not None:
-        raise DataError("A home of rows holds its labels and weights: give it alone, without y and sample_weight.")
+        raise DataError("X is a row source with labels and weights. Call fit(X) without y and sample_weight.")
     return X
 
 

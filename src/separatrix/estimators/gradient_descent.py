@@ -259,7 +259,7 @@ class GradientDescent(ClassWeightMixin, IterativeClassifier):
                 'linear, is 0: use method="gradient" or another criterion.'
             )
         if np.ndim(criterion.margin) and not data.here:
-            raise DataError("A margin for each row cannot be given where rows live elsewhere: give one number.")
+            raise DataError("Out-of-core data need one number as margin, not one per row.")
         if method in NEWTON and patterns[0].d > LARGEST_HESSIAN:
             raise DataError(
                 f"Newton's method needs a Hessian of {patterns[0].d + 1} x {patterns[0].d + 1}; at most "

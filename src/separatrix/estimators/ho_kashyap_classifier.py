@@ -11,7 +11,7 @@ import scipy.linalg as la
 
 from separatrix.certificates.certificate import Certificate
 from separatrix.certificates.certify import separates
-from separatrix.certificates.prove import prove
+from separatrix.certificates.certify_with_search import certify_with_search
 from separatrix.errors import DataError
 from separatrix.fit.batch import IterativeClassifier, Outcome, row_values
 from separatrix.fit.checkpointed import Checkpoint
@@ -193,7 +193,7 @@ class _Refutation:
         self.patterns = patterns
 
     def __call__(self, a: Vector, alpha: Vector) -> bool:
-        return prove(self.patterns, a, alpha).separable is False
+        return certify_with_search(self.patterns, a, alpha).separable is False
 
 
 def _outcome(certificate: Certificate) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from separatrix.certificates.certify import refutation
-from separatrix.certificates.kernel_alternative import refute
+from separatrix.certificates.kernel_gordan import refute
 from separatrix.errors import NotSeparableError
 from separatrix.fit.class_means import ClassMeans
 from separatrix.fit.declare import estimator

@@ -85,8 +85,8 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
     >>> from separatrix import DynamicMargin, KernelPerceptron
     >>> X, y = [[1, 1], [-1, -1], [1, -1], [-1, 1]], [1, 1, 0, 0]
     >>> model = KernelPerceptron(DynamicMargin(0.01), kernel="poly", degree=2, gamma=1, coef0=1, fit_intercept=False)
-    >>> print(model.fit(X, y).certificate_)
-    separable: margin 1.41421, at least 100.00% of the best; no margin above 1.41421 exists (no bias)
+    >>> print(model.fit(X, y).certificate_)  # doctest: +ELLIPSIS
+    linearly separable: margin 1.41421, proven upper bound 1.41421, relative gap ... (no intercept)
     >>> from sklearn.datasets import make_moons
     >>> X, y = make_moons(300, noise=0.1, random_state=0)
     >>> small = KernelPerceptron(budget=15, budget_policy="projectron", gamma=2.0, max_iter=20).fit(X, y)

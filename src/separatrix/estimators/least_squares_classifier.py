@@ -145,7 +145,7 @@ class LeastSquares(ClassWeightMixin, DirectClassifier):
 
     def _solvers_elsewhere(self, patterns: list[Any], data: Data) -> list[Any]:
         if not isinstance(self.target, str):
-            raise DataError("A target for each row cannot be given where rows live elsewhere: name one.")
+            raise DataError("LeastSquares: out-of-core data need one target per class, not one per row. Name a target.")
         if data.width > MOST_COLUMNS:
             raise DataError(
                 f"Least squares of rows that live elsewhere needs a matrix of {data.width + 1} columns; at most "

@@ -9,10 +9,13 @@ import numpy as np
 
 from separatrix.cancellation import limited, out_of_time
 from separatrix.certificates.certify import refutation, separates_exactly
+from separatrix.certificates.farkas import decide_with_signs
+from separatrix.certificates.gordan import Gordan
 from separatrix.certificates.separability import decide
 from separatrix.errors import NotSeparableError, UnavailableError
 from separatrix.fit.checkpointed import Checkpoint
 from separatrix.fit.class_means import ClassMeans, unmeasured
+from separatrix.fit.coefficient_signs import signs_of
 from separatrix.fit.declare import estimator
 from separatrix.fit.margin_classifier import MarginClassifier, Solution
 from separatrix.fit.separator import Data
@@ -59,6 +62,11 @@ class MaxMargin(MarginClassifier):
     tol : float, default=1e-4
         The certified gap at which to stop. Small problems (up to 200,000 values) are solved to machine precision,
         except a linear machine with ``loss="hinge"`` and squared slack of sparse rows with 50 columns or more.
+    positive : bool or array-like of shape (n_features,), default=False
+        Sign constraints. True: all coefficients are at least 0. An array: +1 for a coefficient of at least 0, -1 for
+        one of at most 0, 0 for any number. They hold for every hyperplane, for each class or pair; the intercept is
+        never constrained. ``verify`` checks the signs, and both bounds are those of vectors with these signs. A hard
+        margin without such a vector raises `NotSeparableError` with a proof (Farkas).
     solver : {"auto", "newton", "dual"}, default="auto"
         "newton": matrices of columns, or working sets of rows. "dual": coordinate descent over the rows, then faces of
         the dual; it needs rows in memory and a penalized intercept. "auto" takes "dual" if rows are fewer than columns.
@@ -131,14 +139,15 @@ class MaxMargin(MarginClassifier):
     >>> from separatrix import MaxMargin
     >>> X, y = load_iris(return_X_y=True)
     >>> model = MaxMargin(C=float("inf")).fit(X, y == 0)
-    >>> print(model.certificate_)
-    separable: margin 0.749117, at least 100.00% of the best; no margin above 0.749117 exists (rho = 1)
+    >>> print(model.certificate_)  # doctest: +ELLIPSIS
+    linearly separable: margin 0.749117, proven upper bound 0.749117, relative gap ... (rho = 1)
     >>> model = MaxMargin(C=1.0, loss="hinge", fit_intercept="unpenalized").fit(X, y == 1)  # that of SVC
     >>> print(f"{model.certificate_.value:.4f}", model.n_support_)
     88.5380 [48 46]
     """
 
     _: KW_ONLY
+    positive: Annotated[Any, "boolean", "array-like"] = False
     solver: Annotated[str, one_of(*solvers.SIDES)] = "auto"
     max_passes: Annotated[int | None, COUNT] = None
     multi_class: Annotated[str, one_of("ovr", "ovo", "joint")] = "ovr"
@@ -146,6 +155,10 @@ class MaxMargin(MarginClassifier):
 
     _takes_homes = _leaves_columns_out = True
     _not_saved = ("support_vectors_",)  # rows of the data, of which a soft margin may need most
+
+    def _space(self) -> Space:
+        space = super()._space()
+        return space if self.positive is False else space._replace(signs=signs_of(self.positive, self.n_features_in_))
 
     def _advice(self, n: int) -> str:
         return "Raise max_passes or max_time, or scale your features."
@@ -155,6 +168,8 @@ class MaxMargin(MarginClassifier):
             raise ValueError(
                 'A linear machine has no free bias: use fit_intercept=True with a large intercept_scaling, or "ovr".'
             )
+        if self._mode(data.classes) == "joint" and self._space().signs:
+            raise ValueError('positive: multi_class="joint" has no sign constraints. Use "ovr" or "ovo".')
         if not data.here and self._space().hinge:
             raise UnavailableError('loss="hinge" keeps a multiplier for every row, so the rows have to be in memory.')
         return super()._problems(data, weight, mode)
@@ -218,6 +233,8 @@ class MaxMargin(MarginClassifier):
         patterns = problem.patterns
         near = (problem.alpha_index, problem.alpha)
         seconds = AFTERWARDS if problem.limited else np.inf
+        if patterns.space.signs:
+            return self._refuse_signs(problem, data, seconds)
         answer = decide(patterns.in_space(Space(patterns.space.rho)), seconds, near)
         if answer.separable and answer.certificate is not None and answer.certificate.direction is not None:
             # better than what was found, whatever floats say of its margin
@@ -227,16 +244,32 @@ class MaxMargin(MarginClassifier):
             return problem.a if separates_exactly(patterns, problem.a) else None
         if answer.separable is not False or answer.infeasibility_proof is None:
             return None
-        proof = answer.infeasibility_proof
+        raise self._not_separable(patterns, answer.infeasibility_proof, data)
+
+    def _refuse_signs(self, problem: Problem, data: Data, seconds: float) -> Vector | None:
+        """`_refuse` with sign constraints; rows elsewhere stay undecided."""
+        if not problem.patterns.here:
+            return None
+        vector, proof = decide_with_signs(problem.patterns, seconds, problem.alpha_index, problem.alpha)
+        if proof is not None:
+            raise self._not_separable(problem.patterns, proof, data)
+        if vector is not None:
+            problem.a = vector
+            problem.reached(vector, problem.smallest(vector))
+        return vector if vector is not None and separates_exactly(problem.patterns, vector) else None
+
+    def _not_separable(self, patterns: Any, proof: Gordan, data: Data) -> NotSeparableError:
         certificate = refutation(
             patterns, proof.rows, proof.weight, proof.norm, exact=True, kept=data.kept,
             sample_weight=data.given_weight,
         )  # fmt: skip
         what = "linear machine" if patterns.n_classes > 2 else "hyperplane"
         where = "" if patterns.space.rho else " through the origin"
-        raise NotSeparableError(
-            f"No {what}{where} separates the classes: a combination of {len(proof.rows)} patterns with non-negative "
-            "weights is 0 exactly (see the error's certificate). Use a finite C for a soft margin.",
+        signs = " with these signs of the coefficients" if patterns.space.signs else ""
+        proved = "allows none (Farkas)" if signs else "is 0 exactly"
+        return NotSeparableError(
+            f"No {what}{where}{signs} separates the classes: a combination of {len(proof.rows)} patterns with "
+            f"non-negative weights {proved} (see the error's certificate). Use a finite C for a soft margin.",
             certificate,
         )
 

@@ -11,7 +11,7 @@ import numpy as np
 from separatrix.cancellation import OutOfTimeError, StoppedError, stoppable
 from separatrix.certificates.certificate import Certificate
 from separatrix.certificates.certify import certify, lower_bound
-from separatrix.certificates.prove import prove
+from separatrix.certificates.certify_with_search import certify_with_search
 from separatrix.compile_cache import at_once
 from separatrix.errors import DataError
 from separatrix.fit.class_means import class_means, unmeasured
@@ -227,7 +227,7 @@ class BatchClassifier(LinearSeparator):
         self._set_ends([m.stop_reason_ for m in members])
 
     def _certificate(self, outcome: Outcome, data: Data, thorough: bool) -> Certificate:
-        solver, make = outcome.solver, prove if thorough else certify
+        solver, make = outcome.solver, certify_with_search if thorough else certify
         if not outcome.measured:
             return unmeasured(solver.patterns, outcome.a, data.given_weight)
         return make(solver.patterns, outcome.a, solver.alpha, kept=data.kept, sample_weight=data.given_weight)

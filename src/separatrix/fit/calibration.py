@@ -32,7 +32,7 @@ class Calibration:
         try:
             made = cls(np.array(told["weight"], dtype=np.float64), np.array(told["bias"], dtype=np.float64))
         except (KeyError, TypeError, ValueError) as error:
-            raise ModelError("Its calibration cannot be read.") from error
+            raise ModelError("The calibration table is unreadable.") from error
         finite = np.all(np.isfinite(made.weight)) and np.all(np.isfinite(made.bias))
         if made.weight.shape != (scores, classes) or made.bias.shape != (classes,) or not finite:
             raise ModelError("Its calibration does not fit its classes.")

@@ -26,7 +26,7 @@ FREE = ("checkpoint", "n_jobs", "max_time")  # parameters that change no bit of 
 def checkpointed(owner: Any, data: "Data", watch: "Watch", start: dict[str, Any]) -> Iterator["Data"]:
     """The data of a fit whose estimator has a checkpoint, with their passes kept there."""
     if data.here:
-        raise ValueError("checkpoint= is for rows that live elsewhere: open them by separatrix.data.")
+        raise ValueError("checkpoint= requires out-of-core data: separatrix.data.open_files, from_blocks or from_dask.")
     with JournaledRows(data.rows, owner.checkpoint, guard(owner, start)) as rows:
         try:
             yield data._replace(rows=rows)

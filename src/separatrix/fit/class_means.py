@@ -73,7 +73,7 @@ class ClassMeans:
         """A combination of the means, with a bias if the space has one."""
         space = self.patterns.space
         if self.patterns.explicit:
-            return space.join(shares @ self.table, bias if space.rho else 0.0)
+            return space.project(space.join(shares @ self.table, bias if space.rho else 0.0))
         beta = np.zeros(self.patterns.n + 1)
         beta[self.rows] = self.shares.T @ shares
         beta[-1] = bias if space.free else 0.0

@@ -236,7 +236,7 @@ class LinearSeparator(LinearPredictor):
         # one problem: its passes are shared by threads; several: each has its thread
         threads = data.threads if machine or data.planes == 1 else 1
         rows = MemoryRows(data.rows, n_jobs=threads)
-        rows = rows.without_empty_columns() if self._leaves_columns_out else rows
+        rows = rows.without_empty_columns() if self._leaves_columns_out and not space.signs else rows
         if machine:
             kesler = KeslerPatterns(rows, data.codes, len(data.classes), space, weight)
             kesler.one.squares = data.squares

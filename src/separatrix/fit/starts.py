@@ -18,7 +18,7 @@ def starting_planes(planes: int, d: int, coef_init: Any, intercept_init: Any) ->
             f"{(planes,)}."
         )
     if not (np.all(np.isfinite(coef)) and np.all(np.isfinite(intercept))):
-        raise ValueError("coef_init and intercept_init must be finite.")
+        raise ValueError("coef_init and intercept_init must be finite numbers.")
     return list(zip(coef.reshape(planes, d), intercept.ravel().tolist(), strict=True))
 
 

@@ -65,7 +65,7 @@ class JournaledRows(RowSource):
                 self.journal.note(key, done, whole)
                 last = time.monotonic()
         if whole is None:
-            raise ValueError("These rows have no blocks.")
+            raise ValueError("The data have no blocks to note in a checkpoint.")
         self.journal.add(key, whole)
         return whole
 

@@ -189,7 +189,7 @@ class Own(Form):
                 "take two matrices and return the inner products of their rows."
             )
         if not np.all(np.isfinite(out)):
-            raise DataError("The kernel gave a value that is not finite. Scale your features, or mend the kernel.")
+            raise DataError("The kernel returned a value that is not finite. Standardize the features, or fix it.")
         return out
 
     def diagonal(self, A: Matrix, points: Matrix) -> Vector:

@@ -29,7 +29,7 @@ class KeslerPatterns(Patterns):
 
     def __init__(self, X: Any, codes: np.ndarray, n_classes: int, space: Space, weight: Vector | None = None):
         if space.free:
-            raise ValueError("A linear machine has no unpenalised bias here: every rho > 0 or none.")
+            raise ValueError('multi_class="joint" has no unpenalized intercept: use fit_intercept=True or False.')
         self.codes = np.ascontiguousarray(codes, dtype=np.int64)
         self.n_classes = n_classes
         rivals = n_classes - 1

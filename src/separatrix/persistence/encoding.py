@@ -145,7 +145,7 @@ class Decoder:
     def _masked(self, tree: dict[str, Any]) -> np.ma.MaskedArray:
         data, mask = (self._decode_of(tree[k], np.ndarray) for k in ("data", "mask"))
         if mask.dtype != np.bool_ or mask.shape != data.shape:
-            raise ModelError("It holds a masked array whose mask does not fit.")
+            raise ModelError("Invalid masked array: the mask has another shape.")
         return np.ma.MaskedArray(data, mask)
 
     def _text(self, tree: dict[str, Any]) -> np.ndarray:
@@ -163,7 +163,7 @@ class Decoder:
     def _csr(self, tree: dict[str, Any]) -> Any:
         parts = [self._decode_of(tree[k], np.ndarray) for k in ("data", "indices", "indptr")]
         if parts[0].dtype.kind not in NUMERIC or any(part.dtype.kind not in "iu" for part in parts[1:]):
-            raise ModelError("It holds a sparse matrix without numbers.")
+            raise ModelError("Invalid sparse matrix: its values are missing.")
         shape = tuple(_of(n, int) for n in tree["shape"])
         matrix = (sp.csr_array if tree["array"] else sp.csr_matrix)(tuple(parts), shape=shape)
         matrix.check_format(full_check=True)  # numba and scipy check no bounds
@@ -173,7 +173,7 @@ class Decoder:
         state = np.random.RandomState(0)
         told = self._decode_of(tree["state"], tuple)
         if not 0 <= _of(told[2], int) <= MERSENNE:  # numpy reads its table there
-            raise ModelError("It holds a random state that is none.")
+            raise ModelError("Invalid RandomState in the model file.")
         state.set_state(told)
         return state
 

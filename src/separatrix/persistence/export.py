@@ -56,7 +56,7 @@ def check_export(path: str | Path) -> Callable[[Portable], bytes]:
     }
     ending = Path(path).suffix.lower()
     if ending not in writers:
-        raise ModelError(f"{path}: a model is exported to a file that ends with .onnx, .c or .json.")
+        raise ModelError(f"Unsupported export format {ending!r} ({path}). Use .onnx, .c or .json.")
     if ending == ".onnx":
         require_onnx()
     return writers[ending]

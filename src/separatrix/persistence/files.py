@@ -27,7 +27,15 @@ MAGIC = "separatrix"
 
 @dataclass(frozen=True)
 class ModelFile:
-    """What a model file holds: the model, and where it comes from."""
+    """The content of a model file.
+
+    Attributes
+    ----------
+    model : estimator
+        The fitted model.
+    provenance : dict
+        Date, versions, data file and target of the fit.
+    """
 
     model: Any
     provenance: dict[str, Any] = field(default_factory=dict)
@@ -87,7 +95,7 @@ def save(model: Any, path: str | Path, provenance: dict[str, Any] | None = None)
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len({name for name, _ in pairs}) < len(pairs):
-        raise ModelError("A field stands twice in its document.")
+        raise ModelError("A field occurs twice in the document.")
     return dict(pairs)
 
 
@@ -129,7 +137,7 @@ def read_model(path: str | Path, trusted: Iterable[type] = ()) -> ModelFile:
     """Like `load`, with the provenance."""
     metadata, arrays = _unpack(Path(path))
     if metadata.get("format") != MAGIC:
-        raise ModelError(f"{path} is no model of separatrix.")
+        raise ModelError(f"{path} is not a separatrix model.")
     version = metadata.get("format_version", "")
     if version.isascii() and version.isdigit() and int(version) > FORMAT:
         raise ModelError(
@@ -144,10 +152,10 @@ def read_model(path: str | Path, trusted: Iterable[type] = ()) -> ModelFile:
         provenance = content["provenance"]
         tables = [provenance, *(provenance.get(key) or {} for key in ("data", "versions"))]
         if not all(isinstance(part, dict) for part in tables):
-            raise ModelError("The provenance is not a table.")
+            raise ModelError("Invalid provenance in the model file: expected a table.")
         model = Decoder(arrays, trusted).decode(content["model"])
         if not hasattr(model, "get_params"):
-            raise ModelError("It holds no estimator.")
+            raise ModelError("The file contains no estimator.")
     except (ModelError, DataError) as error:
         raise ModelError(f"{path} cannot be loaded. {error}") from error
     except Exception as error:  # whatever a malformed document leads to
@@ -160,7 +168,7 @@ def _unpack(path: Path) -> tuple[dict[str, str], dict[str, np.ndarray]]:
     from safetensors import SafetensorError, safe_open
 
     if path.is_dir():
-        raise ModelError(f"{path} is a folder; a model file is needed.")
+        raise ModelError(f"{path} is a folder, not a model file.")
     if not path.exists():
         raise ModelError(f"There is no file {path}.")
     try:
@@ -171,7 +179,7 @@ def _unpack(path: Path) -> tuple[dict[str, str], dict[str, np.ndarray]]:
             # Names are taken as they are: the document asks for those that it knows.
             return metadata, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise ModelError(f"{path} is no model of separatrix, or it is damaged ({error}).") from error
+        raise ModelError(f"{path} is not a separatrix model, or the file is damaged ({error}).") from error
 
 
 def _digest(document: str, arrays: dict[str, np.ndarray]) -> str:

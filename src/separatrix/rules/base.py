@@ -34,16 +34,34 @@ from numba.extending import lower_builtin, overload
 
 
 class Scalars(NamedTuple):
-    """What a formula may use besides its parameters and ``m = a.y``."""
+    """State that a formula may use in addition to its parameters and ``m = a.y``.
 
-    t: float  # 1 + number of updates so far
-    visit: float  # number of presentations so far, this one included
-    norm2: float  # |a|^2, in the extended space where there is one
-    flat2: float  # the same without the bias coordinate
-    total: float  # sum of alpha: the multiples of patterns that make up a
-    yy: float  # |y|^2 of this pattern
-    radius2: float  # R^2 = max |y|^2
-    weight: float  # sample weight of this pattern
+    Attributes
+    ----------
+    t : float
+        1 + number of updates so far.
+    visit : float
+        Number of samples processed so far, including this one.
+    norm2, flat2 : float
+        |a|^2 with and without the intercept coordinate; in the extended space if there is one.
+    total : float
+        Sum of alpha, the multiples of samples that make up a.
+    yy : float
+        |y|^2 of this sample.
+    radius2 : float
+        R^2 = max |y|^2.
+    weight : float
+        Sample weight.
+    """
+
+    t: float
+    visit: float
+    norm2: float
+    flat2: float
+    total: float
+    yy: float
+    radius2: float
+    weight: float
 
 
 ATTRIBUTES: dict[str, Any] = {

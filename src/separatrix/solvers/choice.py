@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from separatrix.solvers import coordinate_descent, crammer_singer, engine, sample_newton, working_set
+from separatrix.solvers import coordinate_descent, crammer_singer, engine, sample_newton, sign_constraints, working_set
 from separatrix.solvers.hinge_problem import HingeProblem
 from separatrix.solvers.newton_steps import LARGEST_MATRIX
 from separatrix.solvers.problem import Problem
@@ -39,6 +39,7 @@ class Method(NamedTuple):
 FACES = Method("dual", "coordinate descent, then Newton steps on faces", coordinate_descent.solve)
 RIVALS = Method("dual", "coordinate descent, a row with its rivals at a time", crammer_singer.solve)
 ENGINE = Method("newton", "Newton steps in proximal stages", engine.solve)
+SIGNED = Method("newton", "Newton steps in the cone of signs", sign_constraints.solve)
 WORKING_SET = Method("newton", "solutions on a working set, which rows near the boundary join", working_set.solve)
 SAMPLE = Method("newton", "Newton steps from the solution of a sample", sample_newton.solve)
 
@@ -47,6 +48,8 @@ def choose(problem: Problem, side: str = "auto") -> Method:
     """Return the method: that of the side, or of the cheaper one."""
     patterns = problem.patterns
     _check(problem, side)
+    if patterns.here and patterns.space.signs:
+        return SIGNED
     if isinstance(problem, HingeProblem) and patterns.n_classes > 2:
         return RIVALS
     if side == "dual" or (side == "auto" and _suits_sweeps(problem)):
@@ -65,6 +68,7 @@ def _check(problem: Problem, side: str) -> None:
     if side != "dual" or (joint and isinstance(problem, HingeProblem)):
         return
     lacking = "rows in memory" if not patterns.here else "two classes" if joint else ""
+    lacking = lacking or ("coefficients of any sign, not positive=" if patterns.space.signs else "")
     lacking = lacking or ('a penalized intercept, not fit_intercept="unpenalized"' if problem.free else "")
     if lacking:
         raise ValueError(f'solver="dual" needs {lacking}; use "newton" or "auto".')

@@ -162,7 +162,7 @@ class Engine:
             ended = False
             if self.sigma > 0.0:
                 moved = float(np.linalg.norm(self.alpha - self.centre)) * self.sigma**0.5
-                ended = float(np.linalg.norm(self.penalty * self.a - self.v)) <= STAGE_TOL * moved
+                ended = float(np.linalg.norm(self._gradient())) <= STAGE_TOL * moved
             if not ended:
                 count += 1
                 inner += 1
@@ -188,7 +188,8 @@ class Engine:
     def _solve_face(self) -> bool:
         """Enter the solution of the equations of a hard margin's support; False if it was entered before."""
         problem, face = self.problem, np.flatnonzero(self.face)
-        if not problem.hard or not 0 < len(face) <= len(self.a) or np.array_equal(face, self.tried):
+        plain = problem.hard and not problem.patterns.space.signs
+        if not plain or not 0 < len(face) <= len(self.a) or np.array_equal(face, self.tried):
             return False
         self.tried = face
         exact = self.steps.solve_face(face, self.alpha, self.a)
@@ -199,9 +200,12 @@ class Engine:
                 problem.dual(rows, alpha, problem.combine(rows, alpha))
         return True
 
+    def _gradient(self) -> Vector:
+        return self.penalty * self.a - self.v
+
     def _newton(self, from_scratch: bool) -> int:
         """One step; whether it moved, found the minimum of the stage, or no longer moves anything."""
-        problem, gradient = self.problem, self.penalty * self.a - self.v
+        problem, gradient = self.problem, self._gradient()
         step = self.steps.step(self.face, self.s, self.alpha, gradient)
         change = problem.margins(step)
         t = self._line_search(step, change)

@@ -78,7 +78,7 @@ class HingeProblem(Problem):
 
     def dual(self, index: np.ndarray, alpha: Vector, combination: Vector) -> float:
         """Enter multipliers, or the best of their multiples that the caps allow."""
-        total, square = float(alpha.sum()), self.patterns.space.length(combination) ** 2
+        total, square = float(alpha.sum()), self.patterns.space.bound_length(combination) ** 2
         if not total > 0:
             return np.inf
         positive = slice(None) if alpha.min() > 0 else alpha > 0

@@ -102,6 +102,11 @@ class Columns:
         self.removed = 0.0  # the sum of what left it, whose rounding errors stay
 
     def step(self, face: NDArray[np.bool_], s: Vector, gradient: Vector) -> Vector:
+        H, unit = self.hessian(face, s)
+        return newton_step(H, gradient / unit)
+
+    def hessian(self, face: NDArray[np.bool_], s: Vector) -> tuple[NDArray[np.float64], float]:
+        """Return the lower triangle of the matrix of the step, in units of max s, and the unit."""
         largest = float(s.max())
         ratio = s / largest
         if not np.array_equal(ratio, self.ratio):
@@ -117,7 +122,7 @@ class Columns:
         self.face = face.copy()
         H = self.matrix.copy()
         H[np.diag_indices_from(H)] += self.penalty / largest
-        return newton_step(H, gradient / largest)
+        return H, largest
 
     def _add(self, index: np.ndarray, sign: float) -> None:
         rows = max(1, int(WORK_BETWEEN_LOOKS / len(self.matrix) ** 2))
@@ -205,12 +210,19 @@ def newton_step(H: NDArray[np.float64], gradient: Vector) -> Vector:
 
 
 def conjugate_gradients(
-    problem: Problem, index: np.ndarray, s: Vector, penalty: Vector, gradient: Vector, most: float = MOST_PRODUCTS
+    problem: Problem,
+    index: np.ndarray,
+    s: Vector,
+    penalty: Vector,
+    gradient: Vector,
+    most: float = MOST_PRODUCTS,
+    free: NDArray[np.bool_] | bool = True,
 ) -> tuple[Vector, bool]:
     """(diag(penalty) + Y_F^t S Y_F) p = -g by conjugate gradients, to a residual that falls with the gap.
 
     Each of its at most so many products is a pass over the rows of the face. Returns whether they were enough as well;
-    if not, p is still a direction in which the objective falls.
+    if not, p is still a direction in which the objective falls. ``free``: the columns that may move; the gradient of
+    the others is 0.
     """
     p, r = np.zeros_like(gradient), -gradient
     q, rr = r.copy(), float(r @ r)
@@ -219,7 +231,7 @@ def conjugate_gradients(
     while rr > enough:
         if products >= most or problem.passes >= problem.max_passes or problem.interrupted():
             break
-        Hq = penalty * q + problem.patterns.curvature_product(index, s, q)
+        Hq = free * (penalty * q + problem.patterns.curvature_product(index, s, q))
         problem.passes += len(index) / problem.patterns.n
         products += 1
         step = rr / float(q @ Hq)

@@ -217,7 +217,7 @@ class Problem:
         if not total > 0:
             return np.inf
         extension = self.patterns.extension(index, alpha)
-        bound = float(np.hypot(self.patterns.space.length(combination), extension)) / total
+        bound = float(np.hypot(self.patterns.space.bound_length(combination), extension)) / total
         if self.free:
             bound += abs(float(combination[-1])) / (self.patterns.space.rho * total) * self.patterns.radius
         fewer = self.hard and bound <= self._nothing and len(index) < len(self.alpha_index)
@@ -240,7 +240,7 @@ class Problem:
         elif 0 < value < np.inf:
             self._enter((2.0 * value) ** -0.5, a)
         total = 2.0 * self.C * piece.slack
-        length = self.patterns.space.length(2.0 * self.C * piece.pull)
+        length = self.patterns.space.bound_length(2.0 * self.C * piece.pull)
         balanced = not self.free or abs(piece.pull[-1]) <= 1e-9 * piece.slack * self.patterns.space.rho
         if total > 0 and balanced:
             bound = float(np.hypot(length, np.sqrt(2.0 * self.C * piece.squares))) / total

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.data.base import evenly
-from separatrix.solvers import engine
+from separatrix.solvers import engine, sign_constraints
 from separatrix.solvers.newton_steps import newton_step
 from separatrix.solvers.problem import Problem
 from separatrix.solvers.working_set import SAMPLE, SAMPLE_IN_MEMORY, VALUES
@@ -26,18 +26,21 @@ Matrix = NDArray[np.float64]
 
 
 def solve(problem: Problem, start: Vector | None = None) -> None:
-    penalty = problem.penalty
+    patterns, penalty = problem.patterns, problem.penalty
     known: Matrix | None = None  # a Hessian that stands for that of all rows
     if start is None:
         a, known = _from_sample(problem)
     else:
-        a = start.copy()
+        a = patterns.space.project(start.copy())
     piece = problem.piece(a, hessian=known is None)
     value = problem.enter_piece(a, piece)
     while not problem.done():
         gradient = penalty * a - 2.0 * problem.C * piece.pull
         hessian = np.diag(penalty) + 2.0 * problem.C * piece.matrix if known is None else known
-        step = newton_step(hessian, gradient)
+        if patterns.space.signs:
+            step = sign_constraints.feasible_step(patterns.space, a, gradient, sign_constraints.model_of(hessian))[0]
+        else:
+            step = newton_step(hessian, gradient)
         slope, t = float(gradient @ step), 1.0
         for _ in range(SHORTENINGS):
             following = a + t * step
@@ -77,7 +80,7 @@ def _from_sample(problem: Problem) -> tuple[Vector, Matrix | None]:
     C = problem.C * everything / len(rows)
     part = patterns.sample(rows).in_space(patterns.space._replace(delta=(2.0 * C) ** -0.5))
     small = problem.part(part, C, max(SAMPLE_GAP, problem.tol))
-    engine.solve(small)
+    (sign_constraints if small.patterns.space.signs else engine).solve(small)
     problem.passes += small.passes * len(rows) / everything
     if problem.free or not patterns.here:
         return small.a, None

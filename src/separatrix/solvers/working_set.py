@@ -11,7 +11,7 @@ import numpy as np
 
 from separatrix.data.base import evenly
 from separatrix.passes.plain_patterns import Patterns
-from separatrix.solvers import coordinate_descent, engine
+from separatrix.solvers import coordinate_descent, engine, sign_constraints
 from separatrix.solvers.problem import Problem
 from separatrix.solvers.small_problem import is_small
 from separatrix.solvers.vertex import affine_vertex
@@ -29,7 +29,7 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
     """``start``: a vector near whose boundary the support is expected."""
     patterns = problem.patterns
     width = patterns.features + 1
-    if patterns.here and patterns.n <= max(ALL * (patterns.d + 1), 2 * ADD):
+    if patterns.here and (patterns.space.signs or patterns.n <= max(ALL * (patterns.d + 1), 2 * ADD)):
         solve_few(problem)
         return
     add = max(ADD, 2 * width) if patterns.here else COLLECT
@@ -72,7 +72,9 @@ def solve_few(problem: Problem, alpha: Vector | None = None) -> None:
     patterns = problem.patterns
     n, d = patterns.n, patterns.d
     plain = patterns.n_classes == 2 and not problem.free
-    if patterns.n_classes == 2 and 0.0 < patterns.radius2 <= SHORTEST:
+    if patterns.space.signs:
+        sign_constraints.solve(problem)
+    elif patterns.n_classes == 2 and 0.0 < patterns.radius2 <= SHORTEST:
         R = patterns.radius  # a hard margin depends on no unit
         rows, space = patterns.values(np.arange(n)) * (1.0 / R), patterns.space
         unit = problem.part(Patterns(rows, patterns.labels, space._replace(rho=space.rho / R)), np.inf, problem.tol)

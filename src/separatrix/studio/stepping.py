@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
-from separatrix.app.workflows.watched import watched
+from separatrix.app.workflows.progress import limited_and_shown
 from separatrix.certificates.theorems import Setting
 from separatrix.certificates.theory import ONE_PASS, Theory, theory_of
 from separatrix.estimators.max_margin import MaxMargin
@@ -116,7 +116,7 @@ def _fitted(board: Board, estimator: Any) -> tuple[Any, int]:
     last = last_of(estimator)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with watched(last, MOST_SECONDS):
+        with limited_and_shown(last, MOST_SECONDS):
             return estimator.fit(board.points, board.labels), len(board.points)
 
 

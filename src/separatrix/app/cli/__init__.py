@@ -3,6 +3,8 @@
 Every command is a module of its own with a function that is registered here.
 """
 
+import gc
+
 import typer
 
 from separatrix.app.cli.algorithms import algorithms
@@ -18,6 +20,8 @@ from separatrix.app.cli.sample import sample
 from separatrix.app.cli.show import show
 from separatrix.app.cli.studio import studio
 from separatrix.app.cli.verify import verify
+
+OBJECTS_BETWEEN_COLLECTIONS = 100_000
 
 app = typer.Typer(
     name="separatrix",
@@ -52,7 +56,11 @@ app.add_typer(reproduce, name="reproduce")
 
 
 def main() -> None:
+    # Imports make 170,000 containers that stay to the end: collections in between, and at the end, walk them in vain.
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     try:
         app()
     except KeyboardInterrupt:  # before a command had begun
         raise SystemExit(INTERRUPTED) from None
+    finally:
+        gc.freeze()

@@ -45,8 +45,8 @@ def check(
     """
     from separatrix.app.cli.progress import Progress
     from separatrix.app.report.summary import separability_dict, separability_rows
-    from separatrix.app.workflows.asked import Options
     from separatrix.app.workflows.checking import check as run
+    from separatrix.app.workflows.options import Options
 
     asked = Options(scale=bool(scale), encode=encode, impute=impute, max_time=max_time, strict=strict)
     reading = options.reading(
@@ -82,7 +82,7 @@ def check(
                 rows.append(("fewest errors", f"{found.errors}{which}{margin}"))
         elif answer.certificate is not None and answer.separable:
             what = "linear machine" if answer.one_vs_rest else "hyperplane"
-            rows.append(("proof", f"the {what} itself: whatever rounding does, it has every row on its side"))
+            rows.append(("proof", f"the {what} itself, checked against every row with bounds on rounding errors"))
         terminal.print_rows(terminal.console(), None, rows)
         for note in found.notes:
             terminal.say(f"note: {note}")

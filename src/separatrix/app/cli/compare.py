@@ -82,9 +82,9 @@ def compare(
         check_ending(plot, pages=len(files) < 2)
 
     from separatrix.app.cli.progress import Progress
-    from separatrix.app.workflows.asked import Options
     from separatrix.app.workflows.comparing import check_ranks
     from separatrix.app.workflows.comparing import compare as run
+    from separatrix.app.workflows.options import Options
 
     scaled = not files if scale is None else scale
     asked = Options(scale=scaled, encode=encode, impute=impute, folds=cv, max_time=max_time)

@@ -1,10 +1,12 @@
 """``separatrix fit``: the main job."""
 
+from glob import has_magic
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from separatrix.app.cli import fit_elsewhere, options, terminal
+from separatrix.app.cli import options, terminal
 from separatrix.app.cli.exit_status import ERROR, INTERRUPTED
 
 TOLERANCE = 1e-6
@@ -72,11 +74,11 @@ def fit(
     classes: options.Classes = False,
     everything: options.Everything = False,
     json: options.Json = False,
-    memory: fit_elsewhere.Memory = None,
-    cache: fit_elsewhere.Cache = None,
-    checkpoint: fit_elsewhere.Checkpoint = None,
-    dask: fit_elsewhere.Dask = None,
-    workers: fit_elsewhere.Workers = None,
+    memory: options.Memory = None,
+    cache: options.Cache = None,
+    checkpoint: options.Checkpoint = None,
+    dask: options.Dask = None,
+    workers: options.Workers = None,
 ) -> None:
     """Fit a model that predicts well, and prove how good it is: the main job.
 
@@ -90,7 +92,7 @@ def fit(
     |w|^2/2 + C sum max(0, 1 - l (w.x + b))^2 and stops when (P - D)/P <= TOL, P the value reached and D a lower bound.
 
     With --memory, --dask or --workers, or a pattern such as 'data/*.parquet' as DATA, files are read block by block and
-    need not fit into memory: the hard margin where they are separable, else the soft one at --C, by default 1.
+    need not fit into memory. Without --C the model is the hard margin if it exists, otherwise the soft one at C = 1.
 
     Example: separatrix fit iris.csv --target species --scale --save iris.sx --report iris.html
     """
@@ -105,71 +107,76 @@ def fit(
     named = {"class_weight": class_weight and class_weight.value, "multi_class": multi_class and multi_class.value}
     estimator = _estimator(algorithm, setting or [], c, tol, max_time, named)
 
-    from separatrix.app.cli.progress import Progress
-    from separatrix.app.workflows.asked import Options
-    from separatrix.app.workflows.fitting import fit as run
+    by_blocks = _is_read_by_blocks(data, memory, cache, checkpoint, dask, workers)
+    if by_blocks:
+        _refuse_options(
+            impute=impute, id=id, report=report, plot=plot, drop=drop, format=format, header=header is not None,
+            separator=separator, encoding=encoding, missing=missing, not_missing=not_missing, sheet=sheet,
+        )  # fmt: skip
+    reading = options.reading(
+        target, format, header, separator, encoding,
+        drop=drop, missing=missing, not_missing=not_missing, sheet=sheet, classes=classes,
+    )  # fmt: skip
 
-    scaled = data is None if scale is None else scale
-    asked = Options(
-        C=c,
-        tol=TOLERANCE if tol is None else tol,
-        scale=scaled,
-        encode=encode,
-        impute=impute,
-        folds=cv,
-        max_time=max_time,
-        estimator=estimator,
-        score=score.value,
-        **named,
-        strict=strict,
-        test=test,
-    )
-    place = fit_elsewhere.place_of(data, memory, cache, checkpoint, dask, workers)
-    if place is not None and data is not None:
-        refused = {"impute": impute, "test": test, "id": id, "report": report, "plot": plot, "drop": drop}
-        refused |= {
-            "format": format,
-            "header": header is not None,
-            "separator": separator,
-            "encoding": encoding,
-            "missing": missing,
-            "not-missing": not_missing,
-            "sheet": sheet,
-            "export": export,
-        }
-        fit_elsewhere.run(data, target, asked, place, save=save, json=json, refused=refused)
-        return
-    from separatrix.app.report.summary import as_dict, provenance
+    from separatrix.app.cli.progress import Progress
 
     console, closed = terminal.console(), list[str]()
 
-    def keep(found: Any) -> None:
-        if save:
-            from separatrix.persistence.files import save as save_model
-
-            save_model(found.model, save, provenance(found))
+    def show(part: str, print_rows: Any, *shown: Any) -> None:
+        if tell is not None:
+            tell.pause()
+        if json or closed:
+            return
+        try:
+            print_rows(console, *shown)
+        except (BrokenPipeError, SystemExit):  # rich's: who reads stops early, as `head` does; files are written
+            closed.append(part)
 
     with Progress(quiet=json) as tell:
+        table: Any = data
+        if not by_blocks:  # the first line comes before the imports of the fit
+            from separatrix.app.tables.formats import read_table
+
+            if tell is not None:
+                tell("Reading")
+            table = read_table(data, id=id, **reading)
+            show("table", terminal.print_table, table)
+
+        from separatrix.app.report.summary import as_dict, provenance
+        from separatrix.app.workflows.fitting import fit as run
+        from separatrix.app.workflows.options import Options
+        from separatrix.app.workflows.out_of_core import BlockReading
+
+        def keep(found: Any) -> None:
+            if save:
+                from separatrix.persistence.files import save as save_model
+
+                save_model(found.model, save, provenance(found))
 
         def seen(part: str, found: Any) -> None:
             if part == "model":
                 keep(found)  # before it is shown
-            if tell is not None:
-                tell.pause()
-            if not json and not closed:
-                try:
-                    terminal.print_part(console, part, found)
-                except (
-                    BrokenPipeError,
-                    SystemExit,
-                ):  # rich's: who reads stops early, as `head` does; files are written
-                    closed.append(part)
+            if part != "table":
+                show(part, terminal.print_part, part, found)
+            elif by_blocks:
+                show(part, terminal.print_table, found.table)
 
-        how = options.reading(
-            target, format, header, separator, encoding,
-            drop=drop, missing=missing, not_missing=not_missing, sheet=sheet, classes=classes,
-        )  # fmt: skip
-        found = run(data, asked, tell, seen, id=id, **how)
+        requested = Options(
+            C=c,
+            tol=TOLERANCE if tol is None else tol,
+            scale=data is None if scale is None else scale,
+            encode=encode,
+            impute=impute,
+            folds=cv,
+            max_time=max_time,
+            estimator=estimator,
+            score=score.value,
+            **named,
+            strict=strict,
+            test=test,
+        )
+        blocks = BlockReading(memory or "1GB", cache, checkpoint, dask, workers) if by_blocks else None
+        found = run(table, requested, tell, seen, blocks, **({"target": target} if by_blocks else {}))
     try:
         keep(found)  # with separability
         if export:
@@ -195,11 +202,32 @@ def fit(
         raise typer.Exit(INTERRUPTED)
 
 
+def _is_read_by_blocks(data: str | None, *places: Any) -> bool:
+    """Whether DATA stays in its files. ``places``: --memory, --cache, --checkpoint, --dask and --workers."""
+    if all(option is None for option in places) and not (data and has_magic(data) and not Path(data).exists()):
+        return False
+    if data is None or data == "-":
+        raise typer.BadParameter("--memory, --cache, --checkpoint, --dask and --workers need files as DATA.")
+    if None not in places[-2:]:
+        raise typer.BadParameter("--dask names a cluster that is there, --workers starts one: use one of them.")
+    return True
+
+
+def _refuse_options(**in_memory: Any) -> None:
+    """Refuse options that need rows in memory."""
+    for name, value in in_memory.items():
+        if value:
+            option = name.replace("_", "-")
+            raise typer.BadParameter(f"--{option} needs rows in memory, not rows that are read block by block.")
+
+
 def _writers(reports: list[str], plots: list[str], interactive: bool) -> list[Any]:
     """What writes each file; endings are checked before the work."""
-    from separatrix.app.report.report_files import report_writer
+    found: list[Any] = []
+    if reports:
+        from separatrix.app.report.report_files import report_writer
 
-    found = [(report_writer(path, interactive), path) for path in reports]
+        found = [(report_writer(path, interactive), path) for path in reports]
     if plots:
         from separatrix.app.report.figures import check_ending, write_boundary
 
@@ -230,14 +258,14 @@ def _estimator(
     from separatrix.app.workflows.known_algorithms import algorithm_named, with_settings
 
     estimator = with_settings(algorithm_named(name).cls(), settings)
-    asked = {parameter: choice for parameter, choice in named.items() if choice is not None}
-    for parameter in asked:
+    chosen = {parameter: choice for parameter, choice in named.items() if choice is not None}
+    for parameter in chosen:
         if parameter not in estimator.get_params():
             option = parameter.replace("_", "-")
             raise typer.BadParameter(f"--{option}: {type(estimator).__name__} has no parameter {parameter}.")
-    estimator.set_params(**asked)
+    estimator.set_params(**chosen)
     if max_time is not None:
-        from separatrix.app.workflows.watched import can_be_limited
+        from separatrix.app.workflows.progress import can_be_limited
 
         if not can_be_limited(estimator):
             raise typer.BadParameter(f"--max-time: a fit of {type(estimator).__name__} cannot be stopped on the way.")

@@ -113,6 +113,20 @@ Independent = Annotated[
 MaxTime = Annotated[
     float | None, typer.Option("--max-time", min=1e-3, metavar="SECONDS", help="Stop each fit after so long.")
 ]
+Memory = Annotated[
+    str | None,
+    typer.Option(metavar="SIZE", help="Read DATA block by block within so much memory, as 1GB; DATA may be a pattern."),
+]
+Cache = Annotated[
+    str | None, typer.Option(metavar="FOLDER", help="Keep a decoded copy of DATA there, for later passes (--memory).")
+]
+Checkpoint = Annotated[
+    str | None, typer.Option(metavar="FILE", help="Keep the passes there; the same command goes on after a kill.")
+]
+Dask = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="Let the workers of this scheduler read DATA, as tcp://host:8786.")
+]
+Workers = Annotated[int | None, typer.Option(min=1, metavar="N", help="Let N processes of this machine read DATA.")]
 Folds = Annotated[int, typer.Option("--cv", min=0, max=100, help="Folds of the cross-validation; 0 leaves it out.")]
 
 
@@ -132,7 +146,7 @@ def reading(
     if separator is not None:
         separator = {"\\t": "\t", "tab": "\t"}.get(separator, separator)
         if len(separator) != 1:
-            raise typer.BadParameter("--separator takes one character, or tab.")
+            raise typer.BadParameter("--separator must be one character, or tab.")
     told = {"target": target, "format": format, "header": header, "separator": separator, "encoding": encoding}
     words = {"missing": _listed(missing), "not_missing": _listed(not_missing)}
     return {**told, **words, **more, "drop": drop or ()}

@@ -118,12 +118,18 @@ def print_confusion(console: Any, answers: Any) -> None:
     console.print(table)
 
 
-def print_part(console: Any, part: str, fit: Any) -> None:
-    """The rows of a part of a fit as soon as it is known, the title first."""
-    from separatrix.app.report.summary import rows_of_part, title
+def print_table(console: Any, table: Any) -> None:
+    """The title and the classes of a table, before anything is fitted."""
+    from separatrix.app.report.table_rows import table_rows, title
 
-    if part == "table":
-        console.print(plain(title(fit)))
+    console.print(plain(title(table)))
+    print_rows(console, None, table_rows(table), LABELS)
+
+
+def print_part(console: Any, part: str, fit: Any) -> None:
+    """The rows of a part of a fit as soon as it is known."""
+    from separatrix.app.report.summary import rows_of_part
+
     rows = rows_of_part(part, fit)
     if rows:
         print_rows(console, None, rows, LABELS)

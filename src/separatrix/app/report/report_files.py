@@ -8,7 +8,8 @@ from html import escape
 from pathlib import Path
 
 import separatrix
-from separatrix.app.report.summary import as_dict, largest_weights, notes, rows_of, title
+from separatrix.app.report.summary import as_dict, largest_weights, notes, rows_of
+from separatrix.app.report.table_rows import title
 from separatrix.app.workflows.fitting import Fit
 from separatrix.errors import DataError
 from separatrix.persistence.output import write_atomically
@@ -22,7 +23,7 @@ def report_writer(path: str | Path, interactive: bool = False) -> Callable[[Fit,
     writers = {".html": write_html, ".htm": write_html, ".md": write_markdown, ".json": write_json}
     ending = Path(path).suffix.lower()
     if ending not in writers:
-        raise DataError(f"{path}: a report ends with .html, .md or .json.")
+        raise DataError(f"Unsupported report format {ending!r} ({path}). Use .html, .md or .json.")
     return partial(write_html, interactive=True) if interactive and writers[ending] is write_html else writers[ending]
 
 
@@ -32,7 +33,7 @@ def write_json(fit: Fit, path: str | Path) -> None:
 
 
 def write_markdown(fit: Fit, path: str | Path) -> None:
-    lines = [f"# {_markdown(title(fit))}", "", "| | |", "|---|---|"]
+    lines = [f"# {_markdown(title(fit.table))}", "", "| | |", "|---|---|"]
     lines += [f"| {_markdown(label)} | {_markdown(text)} |" for label, text in rows_of(fit)]
     for name, pairs in largest_weights(fit.model):
         lines += ["", f"## Largest weights for {_markdown(name)}", "", "| feature | weight |", "|---|---:|"]

@@ -19,7 +19,8 @@ import separatrix
 from separatrix import plots
 from separatrix.app.report import figures, self_check
 from separatrix.app.report.page_style import SCRIPT, STYLE
-from separatrix.app.report.summary import class_sizes, largest_weights, notes, percent, rows_of, title
+from separatrix.app.report.summary import largest_weights, notes, percent, rows_of
+from separatrix.app.report.table_rows import title
 from separatrix.app.saved_models import prepared, weight_names
 from separatrix.app.workflows.fitting import Fit, without_search
 from separatrix.app.workflows.out_of_fold import Answers, decisions
@@ -41,7 +42,7 @@ def report_page(fit: Fit, interactive: bool = False) -> str:
     check, scripts = self_check.section(fit)
     allowed = self_check.policy(() if interactive else (*scripts, SCRIPT), "" if interactive else STYLE)
     parts = [
-        f"<h1>{escape(title(fit))}</h1>",
+        f"<h1>{escape(title(fit.table))}</h1>",
         _summary(fit),
         _numbers(fit),
         *[f'<p class="note">{escape(note)}</p>' for note in notes(fit)],
@@ -59,7 +60,7 @@ def report_page(fit: Fit, interactive: bool = False) -> str:
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{allowed}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title(fit))}</title><style>{STYLE}</style>{head}</head><body>\n"
+        f"<title>{escape(title(fit.table))}</title><style>{STYLE}</style>{head}</head><body>\n"
         + "\n".join(parts)
         + f"\n{foot}{''.join(f'<script>{text}</script>' for text in (*scripts, SCRIPT))}</body></html>\n"
     )
@@ -119,7 +120,7 @@ def _numbers(fit: Fit) -> str:
         and certificate.upper < np.inf
         and not np.isnan(certificate.gap)
     ):
-        told.append(("certified gap of the model", f"{max(certificate.gap, 0.0):.0e}"))
+        told.append(("optimality gap", f"{max(certificate.gap, 0.0):.0e}"))
     told.append(
         (
             "proof of the model",
@@ -227,10 +228,14 @@ def _table(heads: list[str], rows: list[list[str]]) -> str:
 def _classes(fit: Fit) -> str:
     right = fit.model.predict(fit.table.X) == fit.table.y
     rows = []
-    for value, (name, count) in zip(np.unique(fit.table.y), class_sizes(fit).items(), strict=True):
+    for value, count in zip(*np.unique(fit.table.y, return_counts=True), strict=True):
         good = int(right[fit.table.y == value].sum())
         rows.append(
-            [_text(name), _number(count, f"{count:,}"), _number(good / count, f"{good:,} ({percent(good / count)})")]
+            [
+                _text(str(value)),
+                _number(count, f"{count:,}"),
+                _number(good / count, f"{good:,} ({percent(good / count)})"),
+            ]
         )
     return _table(["class", "rows", "right on these data"], rows)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.app.report.summary import file_name
+from separatrix.app.report.table_rows import file_name
 from separatrix.app.saved_models import prepared
 from separatrix.app.tables.delimited import MISSING
 from separatrix.app.workflows.fitting import Fit

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.app.report.table_rows import class_sizes, counted, file_name, table_rows
 from separatrix.app.saved_models import weight_names
 from separatrix.app.workflows.cross_validation import CrossValidated
 from separatrix.app.workflows.fitting import Fit
@@ -27,17 +28,6 @@ SHORT = {"accuracy": "accuracy", "balanced": "balanced acc.", "f1": "F1", "auc":
 STEEP = 1e4  # R/margin from which scaling the features is worth a word
 
 
-def title(fit: Fit) -> str:
-    classes = list(class_sizes(fit))
-    asked = " or ".join(classes) if len(classes) <= 4 else f"{len(classes)} classes"
-    return f"{file_name(fit.table.source)} ({fit.table.n:,} rows, {counted(fit.table.d, 'feature')}): {asked}?"
-
-
-def class_sizes(fit: Fit) -> dict[str, int]:
-    values, counts = np.unique(fit.table.y, return_counts=True)
-    return {str(v): int(c) for v, c in zip(values, counts, strict=True)}
-
-
 def rows_of(fit: Fit) -> list[tuple[str, str]]:
     """The report as pairs of a label and a text, in the order in which they become known."""
     return [row for part in PARTS for row in rows_of_part(part, fit)]
@@ -46,12 +36,6 @@ def rows_of(fit: Fit) -> list[tuple[str, str]]:
 def rows_of_part(part: str, fit: Fit) -> list[tuple[str, str]]:
     """The rows of one of `PARTS`; none if it is not known."""
     return PARTS[part](fit)
-
-
-def _table_rows(fit: Fit) -> list[tuple[str, str]]:
-    sizes = [f"{name} {count:,}" for name, count in class_sizes(fit).items()]
-    rows = [("Classes", ", ".join(sizes[:6]) + (", ..." if len(sizes) > 6 else ""))]
-    return rows + ([("Prepared", fit.prepared)] if fit.prepared else [])
 
 
 def _model_rows(fit: Fit) -> list[tuple[str, str]]:
@@ -70,8 +54,9 @@ def _model_rows(fit: Fit) -> list[tuple[str, str]]:
         rows.append((f"CV {SHORT.get(fit.cv.score, fit.cv.score)}", "; ".join(filter(None, (str(fit.cv), baseline)))))
         others = {name: value for name, value in fit.cv.answers.summary.items() if name != fit.cv.score}
         rows.append(("CV other", scores_line(others)))
-    right = round(fit.train_accuracy * fit.table.n)
-    rows.append(("Training accuracy", f"{percent(fit.train_accuracy)} ({right:,} of {fit.table.n:,})"))
+    if not math.isnan(fit.train_accuracy):
+        right = round(fit.train_accuracy * fit.table.n)
+        rows.append(("Training accuracy", f"{percent(fit.train_accuracy)} ({right:,} of {fit.table.n:,})"))
     if fit.test is not None:
         told = f"{np.sum(fit.test.truth == fit.test.predicted):,} of {len(fit.test.truth):,} correct"
         told = f"{told}: {scores_line(fit.test.summary)}; {baseline_in_words(fit.test)}"
@@ -80,7 +65,7 @@ def _model_rows(fit: Fit) -> list[tuple[str, str]]:
     count = support_count(separator)
     if count is not None:
         rows.append(("Support vectors", f"{count:,}"))
-    return [*rows, ("Solver", _solver(separator, fit.seconds))]
+    return [*rows, ("Solver", _solver(separator, fit))]
 
 
 def baseline_in_words(answers: Answers, score: str = "accuracy") -> str:
@@ -97,7 +82,7 @@ def _gap_rows(fit: Fit) -> list[tuple[str, str]]:
     certificate, held = getattr(fit.separator, "certificate_", None), verdict(fit.verification)
     if certificate is None:
         return [("Optimality gap", "none: this algorithm proves nothing")]
-    state = "verified" if held == "holds" else held
+    state = "verified" if held == "holds" else held if fit.verification else "not verified"
     gaps = [c.gap for c in fit.separator.certificates_]
     if (
         math.isfinite(certificate.upper)
@@ -112,13 +97,15 @@ def _gap_rows(fit: Fit) -> list[tuple[str, str]]:
     return [("Margin achieved", f"{lower}, {upper} ({state})")]
 
 
-def _solver(separator: Any, seconds: float) -> str:
+def _solver(separator: Any, fit: Fit) -> str:
     done = [getattr(separator, "solver_", type(separator).__name__).split(" (")[0]]
     if hasattr(separator, "n_passes_"):
         done.append(f"{counted(round(separator.n_passes_), 'pass', 'es')} over the data")
     if hasattr(separator, "n_updates_"):
         done.append(f"{counted(separator.n_updates_, 'update')} in {counted(separator.n_epochs_, 'epoch')}")
-    return ", ".join([*done, f"{seconds:.1f} s in total"])
+    if fit.passes is not None:
+        done.append(f"{counted(fit.passes, 'pass', 'es')} over the files")
+    return ", ".join([*done, f"{fit.seconds:.1f} s in total"])
 
 
 def _separability_rows(fit: Fit) -> list[tuple[str, str]]:
@@ -174,7 +161,8 @@ def _missing_rows(fit: Fit) -> list[tuple[str, str]]:
 
 
 PARTS = {
-    "table": _table_rows,
+    "table": lambda fit: table_rows(fit.table),
+    "prepared": lambda fit: [("Prepared", fit.prepared)] if fit.prepared else [],
     "model": _model_rows,
     "separability": _separability_rows,
     "hard margin": _hard_rows,
@@ -205,7 +193,7 @@ def as_dict(fit: Fit) -> dict[str, Any]:
         "data": {
             "source": file_name(fit.table.source),
             "format": fit.table.format,
-            "sha256": fit.table.digest,
+            "sha256": fit.table.digest or None,
             "rows": fit.table.n,
             "features": fit.table.d,
             "target": fit.table.target,
@@ -213,7 +201,7 @@ def as_dict(fit: Fit) -> dict[str, Any]:
             **({} if fit.table.encoding is None else {"encoding": fit.table.encoding}),
             **{name: value for name, value in fit.table.reading.items() if value or name == "units"},
             **({} if fit.table.ids is None else {"id": fit.table.ids.name}),
-            "classes": class_sizes(fit),
+            "classes": class_sizes(fit.table),
             "bytes": fit.table.nbytes,
         },
         "prepared": fit.prepared,
@@ -230,7 +218,7 @@ def as_dict(fit: Fit) -> dict[str, Any]:
         "geometric_margin": number(getattr(separator, "geometric_margin_", None)),
         "support_vectors": support_count(separator),
         "largest_weights": {name: dict(pairs) for name, pairs in largest_weights(fit.model)},
-        "train_accuracy": fit.train_accuracy,
+        "train_accuracy": number(fit.train_accuracy),
         "cross_validated_accuracy": None if fit.cv is None else _folds_dict(replace(fit.cv, score="accuracy")),
         "cross_validated_score": None if fit.cv is None else {"score": fit.cv.score, **_folds_dict(fit.cv)},
         "compared": compared(separator),
@@ -241,6 +229,7 @@ def as_dict(fit: Fit) -> dict[str, Any]:
         "missing": fit.missing,
         "separability_budget": number(fit.budget),
         "converged": bool(getattr(separator, "converged_", True)),
+        **({} if fit.passes is None else {"passes": fit.passes}),
         "seconds": fit.seconds,
         "notes": notes(fit),
     }
@@ -291,7 +280,7 @@ def answers_dict(answers: Answers) -> dict[str, Any]:
 def verdict_of(answer: Separability) -> str:
     """The verdict without the distance of a hyperplane that only decided it: the largest margin is another's."""
     if answer.separable and answer.hyperplane is not None and not answer.one_vs_rest:
-        return "Separable: a hyperplane has every row on its side."
+        return "Linearly separable: a hyperplane classifies every row correctly."
     return str(answer)
 
 
@@ -319,16 +308,15 @@ def margin_rows(separator: Any, unit: str = "units of the prepared columns") -> 
     rows = []
     if is_soft(certificate):
         if gap:
-            words = "no other weights make the criterion of this soft margin smaller by more than this share"
-            rows.append(("certified gap of the model", f"{gap}: {words}"))
+            rows.append(("optimality gap", f"{gap} (relative duality gap of the soft margin)"))
     elif certificate.lower is not None and certificate.lower <= 0:
-        rows.append(("margin reached", "none: some rows are on the wrong side"))
+        rows.append(("margin achieved", "none: some rows are misclassified"))
     else:
         if certificate.lower is not None:
-            rows.append(("margin reached", f"{certificate.lower:.9g}{_measured(separator)}"))
-        rows.append(("no margin above", f"{certificate.upper:.9g}" if bounded else "nothing bounds it"))
+            rows.append(("margin achieved", f"{certificate.lower:.9g}{_measured(separator)}"))
+        rows.append(("proven upper bound", f"{certificate.upper:.9g}" if bounded else "none"))
         if gap:
-            rows.append(("certified gap of the model", gap))
+            rows.append(("optimality gap", gap))
         distance = getattr(separator, "geometric_margin_", math.nan)
         if distance > 0:
             rows.append(("nearest row", f"{distance_in_words(distance, unit)} from the boundary"))
@@ -336,13 +324,13 @@ def margin_rows(separator: Any, unit: str = "units of the prepared columns") -> 
 
 
 def is_soft(certificate: Any) -> bool:
-    """Whether it is about a criterion that prices slack, whose "margin" is none of a hyperplane among the rows."""
+    """Return whether the certificate is about the objective of a soft margin."""
     return bool(certificate.space.delta or certificate.space.hinge)
 
 
 def support_rows(separator: Any) -> list[tuple[str, str]]:
     count = support_count(separator)
-    return [] if count is None else [("support vectors", f"{count:,} rows decide where the boundary is")]
+    return [] if count is None else [("support vectors", f"{count:,} rows")]
 
 
 def _measured(separator: Any) -> str:
@@ -364,13 +352,13 @@ def claims_in_words(certificate: Any, verification: Verification) -> str:
     claims = {claim.split(" (")[0] for claim in verification.checked}
     bounds = {"lower", "upper"} <= claims and math.isfinite(certificate.upper)
     if is_soft(certificate):
-        told = ["the criterion of this soft margin"] if bounds else []
-        told = [f"{words} is {certificate.value:.6g}, and none is below {certificate.bound:.6g}" for words in told]
+        told = ["the objective of this soft margin"] if bounds else []
+        told = [f"{words} is {certificate.value:.6g}, proven lower bound {certificate.bound:.6g}" for words in told]
     else:
-        told = [f"margin reached {certificate.lower:.9g}"] if "lower" in claims else []
-        told += [f"no margin above {certificate.upper:.9g}"] if bounds else []
+        told = [f"margin achieved {certificate.lower:.9g}"] if "lower" in claims else []
+        told += [f"proven upper bound {certificate.upper:.9g}"] if bounds else []
     if "separable" in claims:
-        told.append("every row is on its side" if certificate.separable else "no hyperplane has every row on its side")
+        told.append("linearly separable" if certificate.separable else "not linearly separable")
     return ". ".join(["holds" + (f": {'; '.join(told)}" if told else ""), *verification.notes])
 
 
@@ -479,14 +467,5 @@ def number(value: float | None) -> float | str | None:
     return float(value) if math.isfinite(value) else str(float(value))
 
 
-def counted(n: int, word: str, plural: str = "s") -> str:
-    return f"{n:,} {word}{'' if n == 1 else plural}"
-
-
 def megabytes(n: int) -> str:
     return f"{n / 1e9:.2f} GB" if n >= 1e9 else f"{n / 1e6:.1f} MB"
-
-
-def file_name(source: str) -> str:
-    name = source.replace("\\", "/").rsplit("/", 1)[-1]
-    return name[:1].upper() + name[1:] if name == "breast cancer" else name

@@ -55,7 +55,7 @@ def _is_npz(source: Source) -> bool:
     except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError) as error:
         raise DataError(f"{source.name}: the archive is damaged or cut off ({error}).") from error
     if "[Content_Types].xml" in names:
-        raise DataError(f"{source.name} is a document, not a table: export what it holds as CSV.")
+        raise DataError(f"{source.name} is a document, not a table. Export its table as CSV.")
     if not names or not all(name.endswith(".npy") for name in names):
         raise DataError(f"{source.name} is a zip archive, not a table: unpack it.")
     return True

@@ -30,7 +30,7 @@ def read_excel(source: Source, asked: Asked) -> Table:
     frame, names = read_natively(source, "excel", "a workbook", CELL * size, sheet=asked.sheet, target=asked.target)
     others = ", ".join(map(repr, names[1:6])) + (", ..." if len(names) > 6 else "")
     if frame.width == 0:
-        raise DataError(f"{source.name}: the sheet {names[0]!r} is empty.")
+        raise DataError(f"{source.name}: the sheet {names[0]!r} is empty. Choose another one with --sheet.")
     notes = (f"The sheet {names[0]!r} was read; there are also {others} (--sheet).",) if others else ()
     return Table(source.name, "excel", source.digest, frame, named=True, notes=notes, sheet=names[0])
 

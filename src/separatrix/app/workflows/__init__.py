@@ -3,10 +3,10 @@
 ``tell(stage, share, note)`` is called with how far a stage is; None stands for nobody who listens.
 """
 
-from separatrix.app.workflows.asked import Options
 from separatrix.app.workflows.checking import check
 from separatrix.app.workflows.comparing import compare
 from separatrix.app.workflows.fitting import fit
+from separatrix.app.workflows.options import Options
 from separatrix.app.workflows.predicting import predict, score
 from separatrix.app.workflows.verifying import verify
 

@@ -27,7 +27,7 @@ def advise(table: Table, raw: Any, X: Any, *, folds: int, scaled: bool, weighted
     if X.shape[1] >= table.n:
         told.append(
             f"There are {X.shape[1]:,} columns of numbers and {table.n:,} rows: with so many columns nearly any labels "
-            "are separable. Trust the cross-validation, not the rows on their side."
+            "are separable. Trust the cross-validated accuracy, not the training accuracy."
         )
     told += _rare(table, folds, weighted)
     return told + ([] if scaled else _uneven(table, raw))

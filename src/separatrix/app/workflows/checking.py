@@ -10,7 +10,7 @@ from separatrix.app.tables.formats import as_table
 from separatrix.app.tables.prepare import prepare, prepared_names
 from separatrix.app.tables.table import Table
 from separatrix.app.workflows.advice import advise, heed
-from separatrix.app.workflows.asked import DEFAULTS, Options, Tell, begin
+from separatrix.app.workflows.options import DEFAULTS, Options, Tell, begin
 from separatrix.certificates.fewest_errors import FewestErrors, fewest_errors
 from separatrix.certificates.negative_margin import NegativeMargin, negative_margin
 from separatrix.certificates.separability import Separability, separability

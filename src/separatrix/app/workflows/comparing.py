@@ -16,10 +16,10 @@ from separatrix.app.ranking import Ranking, ranked
 from separatrix.app.tables.formats import as_table
 from separatrix.app.tables.prepare import prepare
 from separatrix.app.tables.table import Table
-from separatrix.app.workflows.asked import DEFAULTS, Options, Tell, begin
 from separatrix.app.workflows.cross_validation import Folds, cross_validated
 from separatrix.app.workflows.known_algorithms import chosen_algorithms
-from separatrix.app.workflows.watched import watched
+from separatrix.app.workflows.options import DEFAULTS, Options, Tell, begin
+from separatrix.app.workflows.progress import limited_and_shown
 from separatrix.certificates.certify import plain_margin
 from separatrix.data.memory import as_rows
 from separatrix.errors import DataError, NotSeparableError
@@ -135,7 +135,7 @@ def check_ranks(files: Sequence[str], options: Options, wanted: Sequence[str]) -
 def ranked_over_files(comparisons: Sequence[Comparison]) -> Ranking:
     """Average ranks by cross-validated accuracy, of the algorithms that were tried on all; no answer is last."""
     if len(comparisons) < 2:
-        raise DataError("They need at least two files that were compared with all algorithms.")
+        raise DataError("Ranking needs at least two data files on which all algorithms finished.")
     scores = [{r.name: np.nan if r.cv is None else r.cv for r in c.results} for c in comparisons]
     names = [name for name in scores[0] if all(name in row for row in scores)]
     for comparison, row in zip(comparisons, scores, strict=True):
@@ -244,7 +244,7 @@ def _measure(
 
 def _fit(estimator: Any, X: Any, y: np.ndarray, max_time: float) -> Any:
     estimator = clone(estimator)
-    with watched(estimator, max_time):
+    with limited_and_shown(estimator, max_time):
         return estimator.fit(X, y)
 
 

@@ -9,9 +9,9 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
 
-from separatrix.app.workflows.asked import Tell
+from separatrix.app.workflows.options import Tell
 from separatrix.app.workflows.out_of_fold import Answers, decisions, shown
-from separatrix.app.workflows.watched import watched
+from separatrix.app.workflows.progress import limited_and_shown
 
 
 @dataclass
@@ -82,7 +82,7 @@ def cross_validated(
     decision: Any = np.empty((n, 1 if c == 2 else c))
     for k, (X, y, test, places) in enumerate(folds if parts is None else parts):
         model = clone(separator)
-        with watched(model, max_time):
+        with limited_and_shown(model, max_time):
             model.fit(X, y)
         fold[places] = k
         predicted[places] = np.searchsorted(folds.classes, model.predict(test))

@@ -6,6 +6,7 @@ The parts are found in the order in which users wait for them, and `fit` shows e
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,13 +20,21 @@ from separatrix.app.tables.formats import as_table
 from separatrix.app.tables.prepare import kinds, missing_rows, prepare, prepared_names
 from separatrix.app.tables.table import Table
 from separatrix.app.workflows.advice import about_answers, about_filled, about_unseen, advise, heed
-from separatrix.app.workflows.asked import DEFAULTS, Options, Tell, begin
 from separatrix.app.workflows.cross_validation import CrossValidated, Folds, cross_validated
+from separatrix.app.workflows.options import DEFAULTS, Options, Tell, begin
+from separatrix.app.workflows.out_of_core import (
+    BlockReading,
+    FileTable,
+    correct_rows,
+    separability_of,
+    verified_by_passes,
+)
 from separatrix.app.workflows.out_of_fold import SCORERS, Answers, shown
 from separatrix.app.workflows.predicting import answers
+from separatrix.app.workflows.progress import FitProgress, GapOfPasses, limited_and_shown
 from separatrix.app.workflows.verifying import verified
-from separatrix.app.workflows.watched import Watch, watched
-from separatrix.certificates.certificate import Verification
+from separatrix.callbacks import Callback
+from separatrix.certificates.certificate import Certificate, Verification
 from separatrix.certificates.separability import Separability, separability
 from separatrix.errors import NotSeparableError
 from separatrix.estimators.max_margin import MaxMargin
@@ -65,30 +74,47 @@ class Fit:
         return classifier_of(self.model)
 
     @property
+    def passes(self) -> int | None:
+        """Passes over the files; None if the rows are in memory."""
+        return self.table.X.passes if isinstance(self.table, FileTable) else None
+
+    @property
     def prepared(self) -> str:
         """What was done to the columns, in words."""
-        numbers, text = kinds(self.table)
+        numbers, text = _kinds(self.table)
         columns = f"text column{'s' if len(text) > 1 else ''}"
-        told = {
+        done = {
             "missing values filled in": self.options.impute,
             "numbers standardized": self.options.scale and numbers,
             f"{len(text)} {columns} one-hot encoded ({self.width:,} columns in all)": text,
         }
-        return ", ".join(words for words, done in told.items() if done)
+        return ", ".join(words for words, is_done in done.items() if is_done)
 
     @property
     def unit(self) -> str:
         """What distances are measured in."""
         if self.options.scale:
             return "standard deviations"
-        return "units of the encoded columns" if kinds(self.table)[1] else "units of your columns"
+        return "units of the encoded columns" if _kinds(self.table)[1] else "units of your columns"
+
+
+def _kinds(table: Table) -> tuple[Any, list[str]]:
+    """Names of the columns of numbers and of text."""
+    if isinstance(table, FileTable):
+        return [name for name in table.names if name not in table.texts], list(table.texts)
+    return kinds(table)
 
 
 Seen = Callable[[str, Fit], None]
 
 
 def fit(
-    data: Any, options: Options = DEFAULTS, tell: Tell | None = None, seen: Seen | None = None, **reading: Any
+    data: Any,
+    options: Options = DEFAULTS,
+    tell: Tell | None = None,
+    seen: Seen | None = None,
+    blocks: BlockReading | None = None,
+    **reading: Any,
 ) -> Fit:
     """Fit the maximum margin that predicts best, or the estimator that the options name.
 
@@ -103,7 +129,10 @@ def fit(
     tell : callable or None, default=None
         Called with the stage, the share of it that is done (or None) and a note.
     seen : callable or None, default=None
-        Called with "table", "model", "separability" and "hard margin" when these are known, and the fit so far.
+        Called with "table", "prepared", "model", "separability" and "hard margin" when these are known, and the fit.
+    blocks : BlockReading or None, default=None
+        Read the data block by block; ``reading`` is the target alone. There is no cross-validation, because every fold
+        would read all rows several times: the model is the hard margin if it exists, otherwise the soft one at C = 1.
 
     Examples
     --------
@@ -112,11 +141,14 @@ def fit(
     >>> found.how, found.table.n, all(found.verification.values())
     ('soft-margin linear SVM, C = 1', 569, True)
     """
-    begin(tell, "Reading")
-    table = as_table(data, **reading)
-    job = _Job(table, options, tell, seen or (lambda part, found: None))
-    with warnings.catch_warnings():
+    if blocks is None:
+        begin(tell, "Reading")
+        opened: Any = nullcontext(as_table(data, **reading))
+    else:
+        opened = blocks.open(data, reading.get("target"), options.encode, tell)
+    with opened as table, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # whether it converged is among what is known
+        job = _Job(table, options, tell, seen or (lambda part, found: None))
         job.run()
     return job.found
 
@@ -126,23 +158,25 @@ class _Job:
 
     def __init__(self, table: Table, options: Options, tell: Tell | None, seen: Seen):
         self.table, self.options, self.tell, self.seen = table, options, tell, seen
+        self.files = table if isinstance(table, FileTable) else None  # None: the rows are in memory
         self.start = time.perf_counter()
-        self.raw, self.X, self.steps = prepare(table, **options.preparation)
-        self.folds = Folds(self.raw, table.y, self.steps, options.folds)
-        weighted = options.class_weight is not None
-        notes = advise(table, self.raw, self.X, folds=options.folds, scaled=options.scale, weighted=weighted)
-        self.found = Fit(table, options, [*table.notes, *heed(notes, options.strict)], self.X.shape[1])
+        self.found = Fit(table, options, list(table.notes), table.d)
+        self.X: Any = None  # a matrix, or the row source of files
+        self.folds: Any = None  # of rows in memory
         self.separator: Any = None
+        self.proofs: list[Certificate] = []  # of separability, by the fits of the model
 
     def run(self) -> None:
         found, missing = self.found, ["separability", "hard margin"]
         self.seen("table", found)
+        self.prepare()
+        self.seen("prepared", found)
         try:
             self.cross_validate(self.fit_model())
         except KeyboardInterrupt:
             if not hasattr(self.separator, "certificate_"):
                 raise
-            found.interrupted, found.missing = True, [] if found.cv else ["cross-validation"]
+            found.interrupted, found.missing = True, [] if found.cv or self.files else ["cross-validation"]
         self.describe_model()
         self.seen("model", found)
         try:
@@ -158,15 +192,29 @@ class _Job:
             found.interrupted = True
             found.missing += missing
 
+    def prepare(self) -> None:
+        table, options, found = self.table, self.options, self.found
+        if self.files is not None:
+            self.X, self.steps = self.files.prepared(options.scale)
+            self.classes, found.width = self.X.classes, self.X.width
+            return
+        self.raw, self.X, self.steps = prepare(table, **options.preparation)
+        self.folds = Folds(self.raw, table.y, self.steps, options.folds)
+        self.classes, found.width = self.folds.classes, self.X.shape[1]
+        weighted = options.class_weight is not None
+        notes = advise(table, self.raw, self.X, folds=options.folds, scaled=options.scale, weighted=weighted)
+        found.notes += heed(notes, options.strict)
+
     # the model
 
     def fit_model(self) -> Any:
-        options, several = self.options, len(np.unique(self.table.y)) > 2
+        options, several = self.options, len(self.classes) > 2
         settings: dict[str, Any] = {"tol": options.tol, "max_time": options.max_time}
         if options.estimator is not None:
             return self._fitted(options.estimator, type(options.estimator).__name__)
-        settings |= {"class_weight": options.class_weight, "multi_class": options.multi_class or "ovr"}
-        if len(self.folds):
+        way = "joint" if several and self.files is not None else "ovr"  # one problem, so that it takes fewer passes
+        settings |= {"class_weight": options.class_weight, "multi_class": options.multi_class or way}
+        if self.folds:
             Cs = 8 if options.C is None else [options.C]
             cv = StratifiedKFold(len(self.folds), shuffle=True, random_state=0)
             settings["multi_class"] = options.multi_class or "auto"
@@ -176,14 +224,20 @@ class _Job:
             return self._fitted(MaxMargin(options.C, **settings), "Fitting")
         try:  # nothing was requested, and nothing can be compared
             return self._fitted(MaxMargin(np.inf, **settings), "Fitting")
-        except NotSeparableError:
-            return self._fitted(MaxMargin(1.0, **settings), "Fitting")
+        except NotSeparableError as error:
+            self.proofs += [] if error.certificate is None else [error.certificate]
+            return self._fitted(MaxMargin(1.0, **settings), "Fitting", ".soft")
 
-    def _fitted(self, separator: Any, stage: str) -> Any:
-        watch = None if self.tell is None else Watch(self._tell_of_all, stage, self.options.tol)
+    def _fitted(self, separator: Any, stage: str, ending: str = "") -> Any:
+        """``ending``: of the checkpoint file."""
+        progress: Callback | None = None
+        if self.files is not None:
+            separator, progress = self.files.with_checkpoint(separator, ending), GapOfPasses(self.files.X)
+        elif self.tell is not None:
+            progress = FitProgress(self._tell_of_all, stage, self.options.tol)
         self.separator = separator
         try:
-            with watched(separator, self.options.max_time, watch):
+            with limited_and_shown(separator, self.options.max_time, progress):
                 separator.fit(self.X, self.table.y)
         except KeyboardInterrupt:
             if isinstance(separator, MaxMarginCV):  # what it holds then was not compared with anything
@@ -214,18 +268,23 @@ class _Job:
                 separator.classes_, self.folds.codes[tested], codes, values, separator.fold_[tested]
             )  # fmt: skip
             found.cv = CrossValidated(out_of_fold, score, chose=len(separator.Cs_))
-        elif len(self.folds):
+        elif self.folds:
             stage = "Cross-validation"
             found.cv = cross_validated(separator, self.folds, self.options.max_time, self.tell, stage, score=score)
 
     def describe_model(self) -> None:
         found, table, separator = self.found, self.table, self.separator
         found.how, found.why = in_words(separator, self.options.score)
-        found.verification = verified(separator, self.X, table.y)
-        found.train_accuracy = float(np.mean(separator.predict(self.X) == table.y))
+        names = vars(separator).pop("feature_names_in_", None)  # the rows are given without names
+        if self.files is None:
+            found.verification = verified(separator, self.X, table.y)
+            found.train_accuracy = float(np.mean(separator.predict(self.X) == table.y))
+        elif not found.interrupted:  # passes over the files take their time
+            found.verification = verified_by_passes(separator, self.X)
+            found.train_accuracy = correct_rows(separator, self.X) / table.n
         found.notes += heed([] if found.cv is None else about_answers(found.cv.answers), self.options.strict)
         found.model = Pipeline([*self.steps, ("separator", separator)])
-        if table.framed and self.raw is not table.X:  # it was fitted to arrays, which have no names
+        if names is not None or (self.files is None and table.framed and self.raw is not table.X):
             found.model.steps[0][1].feature_names_in_ = np.array(table.names, dtype=object)
         found.seconds = time.perf_counter() - self.start
         if self.options.test is not None:
@@ -243,7 +302,11 @@ class _Job:
         self.end = time.perf_counter() + found.budget
         if self.tell is not None:
             self.tell("Is it separable?", found.seconds / (found.seconds + found.budget), "")
-        weak = len(np.unique(table.y)) == 2  # several classes ask about every pair and a linear machine
+        if self.files is not None:
+            proofs = [*self.proofs, *getattr(self.separator, "certificates_", ())]
+            found.answer = separability_of(self.X, proofs, found.budget)
+            return
+        weak = len(self.classes) == 2  # several classes ask about every pair and a linear machine
         answer = separability(self.X, table.y, max_time=found.budget, check_quasi=weak)
         names = prepared_names(table, self.steps, self.X.shape[1])
         found.answer = answer.named(names, table.target, values=not self.options.scale)

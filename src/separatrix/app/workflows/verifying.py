@@ -120,7 +120,7 @@ def verified(
     codes, known = codes.astype(np.min_scalar_type(len(classes))), classes.tolist()  # short ones sort quickly
     for k, (name, certificate) in enumerate(zip(problem_names(separator), separator.certificates_, strict=True)):
         labels, pair = y == separator.classes_[k] if rest else y, certificate.class_pair
-        if pair is not None and all(label in known for label in pair):
+        if judge is Certificate.verify and pair is not None and all(label in known for label in pair):
             labels, certificate = codes, replace(certificate, class_pair=tuple(map(known.index, pair)))
         found[name] = judge(certificate, X, labels)
     return found

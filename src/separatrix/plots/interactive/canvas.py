@@ -185,10 +185,14 @@ def legend_below(figure: Any, entries: list[tuple[str, list[Any]]], columns: int
 
 @dataclass(frozen=True)
 class View:
-    """An interactive figure with its title and its caption.
+    """An interactive figure that notebooks display; `save` writes it as a page.
 
-    In a notebook it shows itself, `save` writes it as a page of its own, and ``figure`` is the Bokeh model, for a
-    layout of one's own.
+    Attributes
+    ----------
+    figure : object
+        The Bokeh model, to arrange in a layout.
+    title, caption : str
+        Its texts.
     """
 
     figure: Any

@@ -42,7 +42,7 @@ def _drawn(seen: BoundsDisplay) -> View:
     below = figure.step(steps, lower, mode="after", color=COLOURS[0], line_width=2.5, line_dash="dashed")
     dots = figure.scatter(steps, lower, color=COLOURS[0], size=5)
     ends = figure.scatter(at[-1:], upper[-1:], color=COLOURS[1], size=7)
-    entries += [("no margin above", [above, ends]), ("margin reached", [below, dots])]
+    entries += [("proven upper bound", [above, ends]), ("margin achieved", [below, dots])]
     if len(at) and len(steps):
         known = lower[np.maximum(np.searchsorted(steps, at, side="right") - 1, 0)]
         area = figure.varea_step(x=at, y1=known, y2=upper, step_mode="after", fill_color="#888888", fill_alpha=0.12)

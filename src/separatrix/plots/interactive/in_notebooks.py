@@ -49,8 +49,8 @@ def interval(certificate: Certificate) -> View:
     looks = {"fill_color": None, "line_color": INK, "hatch_color": "#888888"}
     open_ = figure.hbar(y=[0], left=[lower], right=[upper], height=0.7, hatch_pattern="right_diagonal_line", **looks)
     open_.glyph.tags = ["ink-line"]
-    hover(figure, [reached], [("margin reached", f"{lower:.9g}")])
-    hover(figure, [open_], [("no margin above", f"{upper:.9g}")])
+    hover(figure, [reached], [("margin achieved", f"{lower:.9g}")])
+    hover(figure, [open_], [("proven upper bound", f"{upper:.9g}")])
     figure.yaxis.visible = figure.ygrid.visible = False
     share = (
         ""

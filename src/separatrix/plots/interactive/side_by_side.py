@@ -35,7 +35,7 @@ def comparison(rows: list[dict[str, Any]], *, title: str = "Algorithms compared"
     """Bars for each algorithm, by a measure that the reader chooses; they are sorted by it, the best on top."""
     rows = [row for row in rows if not row.get("why_not")]
     if not rows:
-        raise DataError("There is no algorithm to compare.")
+        raise DataError("There are no algorithms to compare.")
     measures = {k: m for k, m in MEASURES.items() if any(row.get(k) is not None for row in rows)}
     names = [plain(row["name"], 40) for row in rows]
     first = next(iter(measures))

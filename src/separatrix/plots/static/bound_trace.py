@@ -91,8 +91,8 @@ class BoundsDisplay:
             steps, lower = self.measured[:, 0], np.maximum.accumulate(self.measured[:, 1])
             finite = np.isfinite(self.upper)
             held = {"lw": 1.8, "drawstyle": "steps-post"}  # a bound holds until a better one is known
-            ax.plot(self.steps[finite], self.upper[finite], color=COLOURS[1], label="no margin above", **held)
-            ax.plot(steps, lower, color=COLOURS[0], ls="--", marker="o", ms=3.5, label="margin reached", **held)
+            ax.plot(self.steps[finite], self.upper[finite], color=COLOURS[1], label="proven upper bound", **held)
+            ax.plot(steps, lower, color=COLOURS[0], ls="--", marker="o", ms=3.5, label="margin achieved", **held)
             if finite.any() and len(steps):
                 at = self.steps[finite]
                 known = lower[np.maximum(np.searchsorted(steps, at, side="right") - 1, 0)]

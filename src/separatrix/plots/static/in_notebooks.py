@@ -24,7 +24,15 @@ BARS = 330  # room for bars
 
 @dataclass(frozen=True)
 class Drawing:
-    """A picture in SVG with its title and its caption; in a notebook it shows itself."""
+    """An SVG figure that notebooks display.
+
+    Attributes
+    ----------
+    svg : str
+        The figure.
+    title, caption : str
+        Its texts.
+    """
 
     svg: str
     title: str
@@ -73,7 +81,7 @@ def _interval(certificate: Certificate) -> Drawing:
     inside = _rect(0, 4, WIDTH * share, 16, COLOURS[0], f"margin achieved: {lower:.9g}")
     inside += (
         f'<rect x="0.5" y="4" width="{WIDTH - 1}" height="16" fill="none" stroke="currentColor">'
-        f"<title>no margin above {upper:.9g}</title></rect>"
+        f"<title>proven upper bound {upper:.9g}</title></rect>"
     )
     title = f"The best margin lies between {lower:.6g} and {upper:.6g}"
     return Drawing(_svg(24, inside), title, f"Filled: {100 * share:.2f}% of it is achieved." if share else "")

@@ -1,10 +1,10 @@
-"""What the caller of a workflow asks for, and what it is told meanwhile."""
+"""Options of the workflows, and the function that is told how far they are."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-Tell = Callable[[str, float | None, str], None]
+Tell = Callable[[str, float | None, str], None]  # stage, share of it that is done, note
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Options:
     score: str = "accuracy"  # what cross-validation compares, a name in `out_of_fold.SCORES`
     multi_class: str | None = None  # "ovr", "ovo" or "joint"; None: chosen by cross-validation
     class_weight: str | None = None  # "balanced"
-    strict: bool = False  # what a colleague would warn of is an error
+    strict: bool = False  # data quality warnings are errors
     test: Any = None  # a table or file with rows that are not fitted on
 
     @property
@@ -34,5 +34,6 @@ DEFAULTS = Options()
 
 
 def begin(tell: Tell | None, stage: str) -> None:
+    """Show a stage whose length is not known."""
     if tell is not None:
         tell(stage, None, "")

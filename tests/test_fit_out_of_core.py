@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 import separatrix
 from separatrix.app.cli import app
-from separatrix.app.workflows import Options
-from separatrix.app.workflows.fitting_elsewhere import Place, fit_elsewhere
+from separatrix.app.workflows import Options, fit
+from separatrix.app.workflows.out_of_core import BlockReading
 from separatrix.data import memory as memory_module
 from separatrix.solvers import sample_newton
 
@@ -47,9 +47,12 @@ def told(*words):
 def test_a_separable_table_gets_the_hard_margin_and_a_model(folder):
     pattern, model = folder / "good*.parquet", folder / "model.sx"
     found = told("fit", pattern, "--target", "y", "--encode", "--scale", "--memory", "200MB", "--save", model)
-    assert found["separator"]["how"] == "maximum margin, hard"
+    assert found["separator"]["how"] == "hard-margin linear SVM"
     assert found["verified"]
-    assert found["wrong_rows"] == 0
+    assert found["train_accuracy"] == 1.0
+    assert found["separability"]["separable"]
+    assert found["largest_margin"]["certificates"] == found["certificates"]
+    assert found["prepared"] == "numbers standardized, 1 text column one-hot encoded (5 columns in all)"
     whole = pl.concat([pl.read_parquet(path) for path in sorted(folder.glob("good*.parquet"))])
     whole.write_parquet(folder / "whole.parquet")
     here = told("fit", folder / "whole.parquet", "--target", "y", "--encode", "--scale", "--C", "inf", "--cv", "0")
@@ -71,15 +74,17 @@ def test_what_is_not_separable_is_proved_and_gets_a_soft_margin(folder):
         folder / "run",
     )
     found = told(*words)
-    assert (found["separable"], found["verified"]) == (False, True)
-    assert found["separator"]["how"].startswith("maximum margin, soft with C = 1")
-    assert 0 < found["wrong_rows"] < N // 4
+    assert (found["separability"]["separable"], found["verified"]) == (False, True)
+    assert found["separator"]["how"] == "soft-margin linear SVM, C = 1"
+    assert 0.75 < found["train_accuracy"] < 1
     again = told(*words)  # all passes are in the checkpoint, but those that verify
     assert again["certificates"] == found["certificates"]
     assert again["passes"] < found["passes"]
     shown = run(*words)
-    assert "combine to exactly 0" in shown.output
+    assert "not linearly separable (proof: " in shown.output
     assert "passes over the files" in shown.output
+    for line in ("noisy*.parquet (1,500 rows, 3 features): no or yes?", "Classes            no, yes"):
+        assert line in shown.output
 
 
 @pytest.mark.parametrize("mode", ["ovr", "joint"])
@@ -97,7 +102,7 @@ def test_another_algorithm(folder):
         "fit", folder / "noisy*.parquet", "--target", "z", "--algorithm", "LeastSquares", "--checkpoint", folder / "run"
     )
     assert found["separator"]["name"] == "LeastSquares"
-    assert found["wrong_rows"] < N // 4
+    assert found["train_accuracy"] > 0.75
 
 
 @pytest.mark.parametrize(
@@ -122,7 +127,8 @@ def test_a_pass_tells_how_far_it_is(folder, monkeypatch):
     monkeypatch.setattr(sample_newton, "SAMPLE", 100)  # of all rows: the first gap would be the last
     heard = []
     options = Options(C=1.0, encode=True)
-    fit_elsewhere(str(folder / "good*.parquet"), "y", options, Place("100MB"), lambda *what: heard.append(what))
+    tell = lambda *what: heard.append(what)  # noqa: E731
+    fit(str(folder / "good*.parquet"), options, tell, blocks=BlockReading("100MB"), target="y")
     passes = [what for what in heard if what[0].startswith("Pass ")]
     assert len({stage for stage, _, _ in passes}) > 2
     for stage in {stage for stage, _, _ in passes}:

@@ -12,8 +12,9 @@ from typing import Any
 
 from separatrix.cancellation import Clock, OutOfTimeError
 from separatrix.certificates.exact import dot, without_factor
-from separatrix.certificates.integer_systems import PRIMES, Integers, basis_columns, limbs, residues
-from separatrix.certificates.minimum_norm import IntegerRows, decide
+from separatrix.certificates.integer_rows import IntegerRows
+from separatrix.certificates.integer_systems import PRIMES, Integers, basis, basis_columns, limbs, residues, solve
+from separatrix.certificates.wolfe import decide
 
 LONGEST_STEP = 3e7  # rows^2 columns bits of an elimination that FLINT makes in some tenths of a second
 
@@ -25,6 +26,11 @@ def weak_vector(table: list[Integers], tight: list[int], clock: Clock) -> Intege
     """
     if not any(any(row) for row in table):
         return None
+    columns = _spanning(table, clock)
+    if len(columns) < len(table[0]):
+        found = weak_vector([[row[j] for j in columns] for row in table], tight, clock)
+        values = dict(zip(columns, found or [], strict=False))
+        return None if found is None else [values.get(j, 0) for j in range(len(table[0]))]
     everything = _distinct(table)
     N: list[Integers] | None = None  # columns of the basis; None: all vectors
     left, rows = everything, [table[k] for k in tight]
@@ -42,6 +48,28 @@ def weak_vector(table: list[Integers], tight: list[int], clock: Clock) -> Intege
         if answer.vector is not None:
             return without_factor(_times(answer.vector, N))
         rows = [left[k] for k in answer.rows]
+
+
+def _spanning(table: list[Integers], clock: Clock) -> list[int]:
+    """Return columns that span all, if there are more than rows: more vectors than they have ask nothing new.
+
+    Independent modulo a prime means independent; that they span all is proved by every other row being a combination of
+    as many rows.
+    """
+    everything = list(range(len(table[0])))
+    if len(everything) <= len(table):
+        return everything
+    rows, columns, _ = basis(residues(limbs(table), PRIMES[0]), PRIMES[0], clock)
+    chosen = [table[k] for k in rows.tolist()]
+    transposed = [[row[j] for row in chosen] for j in columns]
+    for k in set(range(len(table))) - set(rows.tolist()):
+        found = solve(transposed, [table[k][j] for j in columns], clock)
+        if found is None:
+            return everything
+        combination = [dot(found[0], list(column)) for column in zip(*chosen, strict=True)]
+        if combination != [x * found[1] for x in table[k]]:
+            return everything
+    return sorted(columns)
 
 
 def _distinct(table: list[Integers]) -> list[Integers]:

@@ -12,9 +12,10 @@ import numpy as np
 
 from separatrix.cancellation import Clock, OutOfTimeError
 from separatrix.certificates.gordan import Gordan, refuting_pair, witness
+from separatrix.certificates.integer_rows import IntegerRows
 from separatrix.certificates.integer_systems import Integers
-from separatrix.certificates.minimum_norm import IntegerRows, decide
 from separatrix.certificates.separability import decide as decide_in_features
+from separatrix.certificates.wolfe import decide
 from separatrix.passes.kernel_patterns import KernelPatterns
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.space import Space

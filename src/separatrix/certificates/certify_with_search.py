@@ -22,7 +22,7 @@ MOST_PASSES = 60
 WIDE = 1000  # columns from which exact solves on a working set cost more than what is to be certified
 
 
-def prove(
+def certify_with_search(
     patterns: Any,
     a: Vector,
     alpha: Vector | None = None,

@@ -6,18 +6,17 @@ asks the same.
 
 from fractions import Fraction
 from functools import cached_property
-from math import lcm
 from typing import Any
 
 import numpy as np
 
-from separatrix.cancellation import Clock, OutOfTimeError
-from separatrix.certificates.exact import LARGEST_SYSTEM, dot, residues_of_floats
-from separatrix.certificates.faces import weak_vector
+from separatrix.cancellation import Clock
+from separatrix.certificates.exact import LARGEST_SYSTEM, dot, pieces_of, regular_part, units_of
 from separatrix.certificates.gordan import Gordan, witness
-from separatrix.certificates.integer_systems import PRIMES, Integers, basis_columns, independent, limbs, residues, solve
-from separatrix.certificates.minimum_norm import LARGEST_TABLE, FloatRows, decide
-from separatrix.certificates.quasi_complete import Answer, decide_quasi_complete
+from separatrix.certificates.integer_rows import FloatRows
+from separatrix.certificates.integer_systems import Integers
+from separatrix.certificates.quasi_complete import decide_quasi_complete
+from separatrix.certificates.wolfe import LARGEST_TABLE, decide
 from separatrix.space import Vector, norm
 
 FACTORS = tuple(Fraction(k, 16) for k in range(16, 32)) + tuple(Fraction(k, 97) for k in range(98, 194, 5))
@@ -42,7 +41,6 @@ class Alternative:
             used = np.any(Y != 0, axis=0)
             Y, self.columns = Y[:, used], self.columns[used]
         self.rows = FloatRows(Y, clock)
-        self.unit = self.rows.unit.tolist()
         clock.look()
 
     @cached_property
@@ -66,7 +64,7 @@ class Alternative:
     def distance(self, clock: Clock) -> float:
         """min a.y_k / |w| of the vector of floats, with the sums exact: they may be far smaller than their terms."""
         assert self.near is not None
-        a, whole = self._in_integers(self.near)
+        a, whole = self.rows.integers(self.near[self.columns].tolist())
         smallest = None
         for k in range(self.rows.n):
             clock.look()
@@ -86,81 +84,36 @@ class Alternative:
         decided."""
         if not len(self.columns):
             return None
-        answer = decide_quasi_complete(self.rows, clock)
-        if answer is None:
-            if self.rows.n * self.rows.m > LARGEST_TABLE:
-                raise OutOfTimeError
-            answer = Answer(self._weak_by_faces(tight, clock))
+        answer = decide_quasi_complete(self.rows, clock, tight.tolist())
         return None if answer.vector is None else self._weak_in_floats(answer.vector, clock)
-
-    def _weak_by_faces(self, tight: np.ndarray, clock: Clock) -> Integers | None:
-        table = self.rows.table()
-        chosen = self._spanning(clock)
-        if chosen is None:
-            return weak_vector(table, tight.tolist(), clock)
-        found = weak_vector([[row[j] for j in chosen] for row in table], tight.tolist(), clock)
-        if found is None:
-            return None
-        whole = [0] * len(self.columns)
-        for j, x in zip(chosen, found, strict=True):
-            whole[j] = x
-        return whole
-
-    def _spanning(self, clock: Clock) -> list[int] | None:
-        """Columns that span all, where there are more of these than rows: more vectors than they have ask nothing new.
-
-        Independent modulo a prime means independent; that they span all is proved by every other row being a
-        combination of as many rows.
-        """
-        rows = self.rows.table()
-        if len(rows[0]) <= len(rows):
-            return None
-        columns, basis, _ = independent(residues(limbs(rows), PRIMES[0]), PRIMES[0], clock)
-        transposed = [[rows[k][j] for k in basis] for j in columns]
-        for k in set(range(len(rows))) - set(basis):
-            found = solve(transposed, [rows[k][j] for j in columns], clock)
-            if found is None:
-                return None
-            combination = [dot(found[0], list(column)) for column in zip(*(rows[i] for i in basis), strict=True)]
-            if combination != [x * found[1] for x in rows[k]]:
-                return None
-        return columns
 
     def _written_out(self, a: Integers) -> list[Fraction]:
         """In the units of the data, with zeros for the columns that were left out."""
         whole = [Fraction(0)] * (self.patterns.d + 1)
-        for j, x, u in zip(self.columns.tolist(), a, self.unit, strict=True):
-            whole[j] = Fraction(x) / Fraction(2) ** u
+        for j, x in zip(self.columns.tolist(), self.rows.fractions(a), strict=True):
+            whole[j] = x
         return whole
 
-    def _rounded(self, a: Integers, factor: Fraction) -> tuple[Vector, Integers] | None:
+    def _rounded(self, a: Integers, factor: Fraction) -> tuple[Vector, Integers]:
         """A multiple of a vector in the units of the data, in floats, and what it is in integers."""
-        exact = [Fraction(x) * factor / Fraction(2) ** u for x, u in zip(a, self.unit, strict=True)]
+        exact = [x * factor for x in self.rows.fractions(a)]
         top = max(abs(x.numerator).bit_length() - x.denominator.bit_length() for x in exact)
-        scale = Fraction(2) ** -top
-        near = np.zeros(self.patterns.d + 1)
-        near[self.columns] = [float(x * scale) for x in exact]
-        return (near, self._in_integers(near)[0]) if np.any(near) else None
-
-    def _in_integers(self, a: Vector) -> tuple[Integers, int]:
-        """A vector of floats in the table's units, and the factor that makes it integers."""
-        back = [Fraction(x) * Fraction(2) ** u for x, u in zip(a[self.columns].tolist(), self.unit, strict=True)]
-        whole = lcm(*(x.denominator for x in back))
-        return [int(x * whole) for x in back], whole
+        near = np.array([float(x * Fraction(2) ** -top) for x in exact])
+        whole = np.zeros(self.patterns.d + 1)
+        whole[self.columns] = near
+        return whole, self.rows.integers(near.tolist())[0]
 
     def _in_floats(self, a: Integers, clock: Clock) -> Vector | None:
         """A multiple that still separates when it is rounded."""
         for factor in FACTORS:
-            rounded = self._rounded(a, factor)
-            if rounded is not None and self.rows.sides(rounded[1], clock) == (-1, []):
-                return rounded[0]
+            near, whole = self._rounded(a, factor)
+            if self.rows.first_not_positive(whole, clock) < 0:
+                return near
         return None
 
     def _weak_in_floats(self, a: Integers, clock: Clock) -> Vector | list[Fraction]:
-        rounded = self._rounded(a, Fraction(1))
-        if rounded is not None and self.rows.supports(rounded[1], clock):
-            return rounded[0]
-        return self._written_out(a)
+        near, whole = self._rounded(a, Fraction(1))
+        return near if self.rows.supports(whole, clock) else self._written_out(a)
 
 
 def _width(patterns: Any) -> int:
@@ -177,4 +130,4 @@ def spans_everything(patterns: Any, rows: np.ndarray, clock: Clock) -> bool:
     if not most <= len(rows) <= LARGEST_SYSTEM:
         return False
     V, _ = patterns.narrow_rows(rows)
-    return len(basis_columns(residues_of_floats(V, PRIMES[0]), PRIMES[0], clock)) == most
+    return len(regular_part(pieces_of(V, units_of(V, clock)), np.arange(len(rows)), clock)[0]) == most

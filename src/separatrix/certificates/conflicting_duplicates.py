@@ -17,7 +17,9 @@ COMPARED = 1000  # pairs of rows with the same mark: one is enough but for accid
 ONE, TWO, THREE = (np.uint64(x) for x in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))  # SplitMix64
 
 
-def twins(rows: Storage, labels: Vector, look: Callable[[], None] = lambda: None) -> tuple[int, int] | None:
+def conflicting_duplicates(
+    rows: Storage, labels: Vector, look: Callable[[], None] = lambda: None
+) -> tuple[int, int] | None:
     """The numbers of two such rows; 0 equals -0, and a zero that is stored one that is not. ``look``: called now and
     then, to look at a clock."""
     marks = _marks(rows, look)
