@@ -462,7 +462,7 @@ class _Search:
         table = np.full((len(self.folds), len(self.Cs)), np.nan)
         for place in range(len(self.Cs)):
             solved = self.solved(place)
-            for k in solved if folds is None else folds:
+            for k in solved if folds is None else [k for k in solved if k in folds]:
                 test = self.folds[k][1]
                 others = [other for other in solved if other != k]
                 if not others and len(self.folds) > 1:
