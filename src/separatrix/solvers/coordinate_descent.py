@@ -25,13 +25,10 @@ CHEAP_SWEEP = 40_000  # stored values that a sweep visits in a tenth of a millis
 LONG_PATIENCE = Patience(25, 10, 160.0)
 
 
-def solve(problem: Problem, start: Vector | None = None, alpha: Vector | None = None) -> None:
-    """``start``: a vector near which the solution is expected; its slacks are the first multipliers unless these are
-    given."""
+def solve(problem: Problem, start: Vector | None = None) -> None:
+    """``start``: a vector near which the solution is expected; its slacks are the first multipliers."""
     sweeps = Sweeps(problem)
-    if alpha is not None and alpha.any():
-        sweeps.alpha[:] = alpha
-    elif start is not None:
+    if start is not None:
         _begin(sweeps, start)
     elif problem.hard:
         sweeps.repeat(FIRST)

@@ -50,7 +50,7 @@ TRIALS, ENOUGH = 60, 1e-3  # of a line search, and how near it comes
 def solve(problem: Problem, start: Vector | None = None, alpha: Vector | None = None) -> None:
     """``start``: a vector near which the solution is expected; ``alpha``: multipliers near those of the solution."""
     patterns, engine = problem.patterns, Engine(problem)
-    if (found := small_solution(problem, start, alpha)) is not None:
+    if (found := small_solution(problem, start)) is not None:
         engine.begin(*found)
     elif alpha is not None:
         index = alpha.nonzero()[0]

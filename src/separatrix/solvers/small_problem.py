@@ -16,7 +16,6 @@ MOST_MULTIPLICATIONS = 1e7  # of a Hessian and its factor, up to which a loop wi
 MOST_VALUES = 200_000  # up to which the loop need not heed limits: it takes milliseconds
 MOST_SPARSE_VALUES = 20_000  # the same of sparse rows: beyond, conjugate gradients are as quick or quicker
 STAGES = 30  # of hinge loss, at most
-CURVED = 100.0  # |y|^2 times the curvature of a hard margin's first stage; squared if multipliers are known
 LONG_STRIDE = 100.0  # factor between the C of such a path
 LITTLE_SLACK = 4.0  # rows per column up to which a large C leaves little slack, and Newton's method needs a path
 
@@ -97,34 +96,24 @@ def minimiser(problem: Problem, start: Vector | None = None) -> Vector | None:
     return combination
 
 
-def small_solution(
-    problem: Problem, start: Vector | None = None, multipliers: Vector | None = None
-) -> tuple[Vector, Vector | None] | None:
-    """Return the vector of a small problem, without squared slack with its multipliers, or None if that fails.
-
-    ``start``: a vector near the solution, which serves squared hinge loss of more rows than columns; ``multipliers``:
-    those near the solution of a hard margin. If nothing separates, those of a hard margin grow along a combination of
-    the rows that vanishes.
-    """
-    if not is_small(problem):
+def small_solution(problem: Problem, start: Vector | None = None) -> tuple[Vector, Vector | None] | None:
+    """The vector of a small problem, of hinge loss with its multipliers, by one compiled loop; None where it does not
+    get there. ``start``: a vector near the solution, which serves squared hinge loss of more rows than columns."""
+    if problem.hard or not is_small(problem):
         return None
     patterns, caps = problem.patterns, problem.caps
-    if start is not None and (problem.diagonal[0] == 0.0 or _few(problem)):
+    hinge = bool(np.any(np.isfinite(caps)))
+    if start is not None and (hinge or _few(problem)):
         return None
-    if problem.diagonal[0] > 0.0:
+    if not hinge:
         a = minimiser(problem, start)
         return None if a is None else (a, None)
     if patterns.n < patterns.d:
         return None
     a, alpha = np.zeros(patterns.d + 1), np.zeros(patterns.n)
     scale = patterns.mean_square + (0.0 if problem.free else patterns.space.rho**2)
-    sigma = 1.0 / scale if scale > 0 else 1.0
-    if multipliers is not None and multipliers.any():
-        alpha, sigma = multipliers.copy(), sigma * CURVED
-        a = patterns.combine(np.flatnonzero(alpha), alpha[alpha != 0.0])
-    sigma = CURVED * sigma if problem.hard else max(sigma, float(caps.mean()))
-    found = small_minimum(problem, patterns.in_float64(), alpha, np.full(patterns.n, sigma), a, STAGES)
-    return (a, alpha) if found or (problem.hard and is_finite(a)) else None
+    sigmas = np.full(patterns.n, max(1.0 / scale if scale > 0 else 1.0, float(caps.mean())))
+    return (a, alpha) if small_minimum(problem, patterns.in_float64(), alpha, sigmas, a, STAGES) else None
 
 
 def span_coordinates(gram: NDArray[np.float64]) -> NDArray[np.float64]:

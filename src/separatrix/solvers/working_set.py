@@ -11,9 +11,8 @@ import numpy as np
 
 from separatrix.data.base import evenly
 from separatrix.passes.plain_patterns import Patterns
-from separatrix.solvers import coordinate_descent, engine, sign_constraints
+from separatrix.solvers import coordinate_descent, engine, exact, sign_constraints
 from separatrix.solvers.problem import Problem
-from separatrix.solvers.small_problem import is_small
 from separatrix.solvers.vertex import affine_vertex
 from separatrix.space import Vector
 
@@ -74,25 +73,27 @@ def solve_few(problem: Problem, alpha: Vector | None = None) -> None:
     plain = patterns.n_classes == 2 and not problem.free
     if patterns.space.signs:
         sign_constraints.solve(problem)
-    elif patterns.n_classes == 2 and 0.0 < patterns.radius2 <= SHORTEST:
+        return
+    if patterns.n_classes == 2 and 0.0 < patterns.radius2 <= SHORTEST:
         R = patterns.radius  # a hard margin depends on no unit
         rows, space = patterns.values(np.arange(n)) * (1.0 / R), patterns.space
         unit = problem.part(Patterns(rows, patterns.labels, space._replace(rho=space.rho / R)), np.inf, problem.tol)
         solve_few(unit)
         problem.adopt(unit)
-    elif plain and n <= ALL * (d + 1) and (n < d or not is_small(problem)):
-        coordinate_descent.solve(problem, alpha=alpha)
-        if problem.gap > problem.tol and not problem.limited and not problem.vanishes():
-            problem.go_on()  # sweeps may stall
-            alpha = np.zeros(problem.patterns.n)
-            alpha[problem.alpha_index] = problem.alpha
-            engine.solve(problem, alpha=alpha)
-    else:
+        return
+    if plain and n <= d + 1:
+        coordinate_descent.solve(problem)
+        alpha = np.zeros(n)
+        alpha[problem.alpha_index] = problem.alpha
+    elif patterns.n_classes == 2:
+        alpha = exact.solve(problem)
+    if problem.gap > problem.tol and not problem.limited and not problem.vanishes():
+        problem.go_on()
         engine.solve(problem, alpha=alpha)
     if problem.vanishes():
-        V, columns = problem.patterns.narrow_rows(problem.alpha_index)
+        V, columns = patterns.narrow_rows(problem.alpha_index)
         few, weights = affine_vertex(V, problem.alpha)
-        combination = np.zeros(problem.patterns.d + 1)
+        combination = np.zeros(patterns.d + 1)
         combination[columns] = weights @ V[few]
         problem.dual(problem.alpha_index[few], weights, combination)
 
