@@ -321,6 +321,7 @@ WRONG = {
     "criterion": ["J_p", None, 3],
     "C": [0, -1, np.nan, np.inf, "1", None],
     "method": ["steepest", None],
+    "until": ["converged", None],
     "variant": ["III", None],
     "target": ["two", None, 1.0],
     "loss": ["0/1", 1.0],

@@ -85,6 +85,14 @@ def test_more_pieces_bend_the_border():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(("rows", "epochs"), [(2000, 5), (100, 50), (20, 200)])
+def test_a_start_visits_some_thousand_rows_by_default(rows, epochs):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(rows, 1)), rng.integers(0, 2, rows)
+    assert PiecewiseLinearMachine(n_init=1).fit(X, y).n_epochs_ == epochs
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_weight_0_is_the_row_removed():
     X, y = make_moons(60, noise=0.3, random_state=0)
     weight = np.where(np.arange(60) % 4 == 0, 0.0, 2.0)

@@ -123,7 +123,11 @@ def basis(
 
     The third is the inverse of the transposed part, if it is at hand.
     """
-    if is_short(A) and len(A) < 2 * A.shape[1]:
+    if len(A) > 2 * A.shape[1]:
+        found = basis(A[: 2 * A.shape[1]], p, clock)
+        if len(found[1]) == A.shape[1]:
+            return found
+    elif is_short(A):
         rows = basis_columns(np.ascontiguousarray(A.T), p, clock)
         columns = basis_columns(A[rows], p, clock) if len(rows) < A.shape[1] else list(range(A.shape[1]))
         return np.array(rows, dtype=np.intp), columns, None

@@ -32,6 +32,7 @@ CRITERIA = {
     "squared-error": SquaredErrorCriterion,
 }
 LARGEST_HESSIAN = 3000  # columns
+FEW_PASSES = 100  # of methods whose passes approach their end ever more slowly
 
 
 @estimator
@@ -40,8 +41,8 @@ class BatchPerceptron(ClassWeightMixin, IterativeClassifier):
 
     ``a += eta(k) sum of the y with a.y <= margin``, until there are none: gradient descent on the Perceptron criterion
     J_p. Its path is smoother than that of the single-sample rule, and on separable data it ends for every eta(k) that
-    is constant, 1/k or k. Where no hyperplane separates it does not end, unless the violated patterns happen to add up
-    to 0, which proves that; `LinearProgram` finds the minimum of J_p.
+    is constant, 1/k or k. If no hyperplane separates it does not end, unless the violated patterns happen to add up to
+    0, which proves that; `LinearProgram` finds the minimum of J_p.
 
     A sample weight c is the same as c copies.
 
@@ -55,6 +56,9 @@ class BatchPerceptron(ClassWeightMixin, IterativeClassifier):
     theta : float, default=0.0
         The threshold of algorithm 3: a correction ``eta(k) sum y`` shorter than this ends the fit, also where patterns
         are still violated; such a fit counts as converged. 0 goes on until none is.
+    until : {"accurate", "separated"}, default="accurate"
+        What predicts: "accurate", the vector with the smallest J_p/|a| of all epochs, which is the last one if it
+        exceeds the margin; "separated", the last vector, as the algorithm is printed.
 
     Attributes
     ----------
@@ -82,6 +86,8 @@ class BatchPerceptron(ClassWeightMixin, IterativeClassifier):
     eta: Annotated[float | str | Callable, POSITIVE, one_of(*POWERS)] = 1.0
     theta: Annotated[float, NOT_NEGATIVE] = 0.0
     _: KW_ONLY
+    until: Annotated[str, one_of("accurate", "separated")] = "accurate"
+    max_iter: int = FEW_PASSES
     checkpoint: Checkpoint = None
 
     _takes_homes = True
@@ -96,6 +102,10 @@ class BatchPerceptron(ClassWeightMixin, IterativeClassifier):
             _descent(p, data.weight, criterion, rate, enough=enough, theta=float(self.theta), start=start)
             for p, start in zip(patterns, starts, strict=True)
         ]
+
+    def _answer(self, solver: Descent) -> Vector:
+        best, ratio = solver.best
+        return best if self.until == "accurate" and ratio < np.inf else solver.a
 
 
 @estimator
@@ -143,6 +153,7 @@ class BatchRelaxation(ClassWeightMixin, IterativeClassifier):
     eta: Annotated[float | str | Callable, POSITIVE, one_of("auto", *POWERS)] = "auto"
     margin_tol: Annotated[float, between(0, 1, "both")] = 1.0
     _: KW_ONLY
+    max_iter: int = FEW_PASSES
     checkpoint: Checkpoint = None
 
     _takes_homes = True

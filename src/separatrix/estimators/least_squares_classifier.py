@@ -214,7 +214,7 @@ class LeastSquares(ClassWeightMixin, DirectClassifier):
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), or a home of rows
+        X : array-like or CSR matrix of shape (n, d), or a row source
             The rows.
 
         Returns
@@ -239,7 +239,7 @@ class LeastSquares(ClassWeightMixin, DirectClassifier):
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), or a home of rows
+        X : array-like or CSR matrix of shape (n, d), or a row source
             The rows.
 
         Returns

@@ -25,6 +25,7 @@ from separatrix.passes.kesler_patterns import KeslerPatterns
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.solvers import choice as solvers
 from separatrix.solvers.hinge_problem import HingeProblem
+from separatrix.solvers.l1_penalty import L1Problem
 from separatrix.solvers.problem import PRECISE_GAP, Problem
 from separatrix.space import Space, Vector, default_errstate, is_finite
 
@@ -62,6 +63,10 @@ class MaxMargin(MarginClassifier):
     tol : float, default=1e-4
         The certified gap at which to stop. Small problems (up to 200,000 values) are solved to machine precision,
         except a linear machine with ``loss="hinge"`` and squared slack of sparse rows with 50 columns or more.
+    penalty : {"l2", "l1"}, default="l2"
+        "l1": sum |w_j| takes the place of |w|^2/2, and |b|/intercept_scaling that of the bias (lasso, sparse SVM): many
+        coefficients are exactly 0. It is the problem of ``LinearSVC(penalty="l1", dual=False)``, here for both losses
+        and with a certified gap. It needs a finite C, two classes or "ovr" or "ovo", and rows in memory.
     positive : bool or array-like of shape (n_features,), default=False
         Sign constraints. True: all coefficients are at least 0. An array: +1 for a coefficient of at least 0, -1 for
         one of at most 0, 0 for any number. They hold for every hyperplane, for each class or pair; the intercept is
@@ -147,6 +152,7 @@ class MaxMargin(MarginClassifier):
     """
 
     _: KW_ONLY
+    penalty: Annotated[str, one_of("l2", "l1")] = "l2"
     positive: Annotated[Any, "boolean", "array-like"] = False
     solver: Annotated[str, one_of(*solvers.SIDES)] = "auto"
     max_passes: Annotated[int | None, COUNT] = None
@@ -157,7 +163,7 @@ class MaxMargin(MarginClassifier):
     _not_saved = ("support_vectors_",)  # rows of the data, of which a soft margin may need most
 
     def _space(self) -> Space:
-        space = super()._space()
+        space = super()._space()._replace(l1=self.penalty == "l1")
         return space if self.positive is False else space._replace(signs=signs_of(self.positive, self.n_features_in_))
 
     def _advice(self, n: int) -> str:
@@ -168,14 +174,27 @@ class MaxMargin(MarginClassifier):
             raise ValueError(
                 'A linear machine has no free bias: use fit_intercept=True with a large intercept_scaling, or "ovr".'
             )
+        if self.penalty == "l1":
+            self._check_l1(data)
         if self._mode(data.classes) == "joint" and self._space().signs:
             raise ValueError('positive: multi_class="joint" has no sign constraints. Use "ovr" or "ovo".')
         if not data.here and self._space().hinge:
             raise UnavailableError('loss="hinge" keeps a multiplier for every row, so the rows have to be in memory.')
         return super()._problems(data, weight, mode)
 
+    def _check_l1(self, data: Data) -> None:
+        if np.isinf(self.C):
+            raise ValueError('penalty="l1" needs a finite C (got inf). Use a large C, or LinearProgram("l1").')
+        if self.positive is not False:
+            raise ValueError('penalty="l1" has no sign constraints (got positive=). Use penalty="l2".')
+        if self._mode(data.classes) == "joint":
+            raise ValueError('penalty="l1": multi_class="joint" is not supported. Use "ovr" or "ovo".')
+        if not data.here:
+            raise UnavailableError('penalty="l1" reads columns, so the rows have to be in memory. Use penalty="l2".')
+
     def _problem(self, patterns: Patterns, data: Data, threads: int = 1) -> Problem:
-        kind, tol = HingeProblem if patterns.space.hinge else Problem, float(self.tol)
+        kind: Any = L1Problem if patterns.space.l1 else HingeProblem if patterns.space.hinge else Problem
+        tol = float(self.tol)
         tol = tol if tol > FINE else 0.5 * tol
         return kind(
             patterns,
@@ -188,7 +207,7 @@ class MaxMargin(MarginClassifier):
         """Does machine precision? Not with one slack for all rivals of a row, nor where sweeps over sparse rows would
         do."""
         hinge, machine = patterns.space.hinge, patterns.n_classes > 2
-        if hinge and machine:
+        if (hinge and machine) or patterns.space.l1:
             return False
         sparse = patterns.here and patterns.sparse and patterns.d >= NARROW_SPARSE
         sweeps = sparse and patterns.space.delta > 0 and not hinge

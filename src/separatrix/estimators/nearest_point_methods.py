@@ -1,6 +1,7 @@
 """First-order methods for the nearest point of the patterns' convex hull, whose every iterate has a certificate."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from typing import Annotated, Any
 
 from separatrix.certificates.certificate import Certificate
@@ -74,6 +75,8 @@ class NearestPoint(IterativeClassifier):
 
     method: Annotated[str, one_of(*METHODS)] = "gilbert"
     tol: Annotated[float, between(0, 1, "both")] = 0.05
+    _: KW_ONLY
+    max_iter: int = 100
 
     def _has_multipliers(self) -> bool:
         return True

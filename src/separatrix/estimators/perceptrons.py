@@ -20,11 +20,12 @@ from separatrix.online.loops.averaging import Pocket as PocketMemory
 from separatrix.online.loops.averaging import Voters, room_for_a_mean
 from separatrix.online.loops.greedy import Margins
 from separatrix.online.loops.state import FACTOR, POSITION, RUN, VISITS
-from separatrix.online.training import Training
+from separatrix.online.training import UNLIMITED, Training
 from separatrix.rules.perceptrons import GreedyRule, PerceptronRule, TabulatedPerceptronRule
 from separatrix.space import Vector
 
 REPLACEMENTS = 2  # their place among the counts of a pocket
+MOST_PASSES = 300  # of an accurate fit of the greedy Perceptron, one per update
 
 
 @estimator
@@ -299,8 +300,9 @@ class GreedyPerceptron(AdditiveClassifier):
     """The greedy Perceptron: of several increments the one that leaves the fewest errors.
 
     Update when ``a.y <= 0``: ``a += eta* y`` with eta* the first of ``etas`` that minimises the 0-1 loss after the
-    update. Every update costs a pass over the data. At most (max eta/min eta) (R/gamma_d)^2 updates
-    (`separatrix.bounds.bounded_increments`; the source's own theorem has the square of the first factor).
+    update. At most (max eta/min eta) (R/gamma_d)^2 updates on separable data (`separatrix.bounds.bounded_increments`;
+    the source's own theorem has the square of the first factor). Every update costs a pass over the data:
+    ``until="accurate"`` makes at most ``max_iter`` updates for a class.
 
     Sample weights multiply the increment and count in the loss. It has no `partial_fit`.
 
@@ -353,7 +355,9 @@ class GreedyPerceptron(AdditiveClassifier):
             etas = np.zeros(0)
         if len(etas) == 0 or not np.all(np.isfinite(etas)) or etas.min() <= 0:
             raise ValueError(f"etas={self.etas!r} must be one or more positive numbers.")
-        return Recipe(GreedyRule(etas), memory=_margins_at_hand, predicting=averaged(attrgetter("vector")))
+        passes = MOST_PASSES if self.until == "accurate" else UNLIMITED
+        predicting = averaged(attrgetter("vector"))
+        return Recipe(GreedyRule(etas), memory=_margins_at_hand, limit=passes, predicting=predicting)
 
     def _fitted(self, trainings: list[Any], recipe: Recipe, data: Any) -> dict[str, Any]:
         used = [t.state.memory.used.copy() for t in trainings]

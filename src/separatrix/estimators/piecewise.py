@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from separatrix.compile_cache import at_once
 from separatrix.errors import DataError
+from separatrix.fit.averages import enough_epochs
 from separatrix.fit.declare import estimator
 from separatrix.fit.prediction import scores_of
 from separatrix.fit.separator import Data, LinearSeparator
@@ -26,6 +27,7 @@ from separatrix.passes.plain_patterns import Patterns
 from separatrix.space import default_errstate
 
 MANY_STARTS = 5
+MOST_EPOCHS = 200  # of a start, by default
 
 
 @dataclass
@@ -60,9 +62,9 @@ class PiecewiseLinearMachine(LinearSeparator):
         Learn biases by augmenting every row with the constant ``intercept_scaling``.
     intercept_scaling : float, default=1.0
         The augmenting constant.
-    max_iter : int, default=200
-        Passes over the data for each start.
-    n_init : int, default=10
+    max_iter : int or None, default=None
+        Passes over the data for each start, at most. None: as many as visit 5,000 rows, at least 5 and at most 200.
+    n_init : int, default=5
         Starts, at most; the first without an error ends the fit.
     shuffle : bool, default=True
         Draw a new order for every epoch.
@@ -109,8 +111,8 @@ class PiecewiseLinearMachine(LinearSeparator):
     _: KW_ONLY
     fit_intercept: bool = True
     intercept_scaling: Annotated[float, POSITIVE] = 1.0
-    max_iter: Annotated[int, COUNT] = 200
-    n_init: Annotated[int, COUNT] = 10
+    max_iter: Annotated[int | None, COUNT] = None
+    n_init: Annotated[int, COUNT] = 5
     shuffle: bool = True
     random_state: Annotated[Any, "random_state"] = 0
 
@@ -209,7 +211,7 @@ class PiecewiseLinearMachine(LinearSeparator):
         order = order_of(patterns.n, int(rng.randint(np.iinfo(np.int32).max)) if self.shuffle else None)
         epoch, margin = pieces.epoch(), float(self.margin) * patterns.radius2
         self._keep(data, V, rho, best)
-        for e in range(int(self.max_iter)):
+        for e in range(int(self.max_iter or min(MOST_EPOCHS, enough_epochs(patterns.n)))):
             with np.errstate(over="ignore"):
                 permutation()(order, e)
                 updates = epoch(data.rows, data.codes, self.owners_, order.sequence, data.weight, rho, margin, V)
@@ -253,7 +255,7 @@ class PiecewiseLinearMachine(LinearSeparator):
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), or a home of rows
+        X : array-like or CSR matrix of shape (n, d), or a row source
             The rows.
 
         Returns

@@ -28,6 +28,7 @@ from separatrix.space import Vector
 
 Average = Annotated[bool, "Predict with the mean of the vector over all visits instead of the last one."]
 ENOUGH_VISITS = 5000  # rows that an accurate fit looks at, at least: 105 rows of iris need 48 epochs
+FEWEST_EPOCHS = 5  # of an accurate fit, unless a rule wants more or fewer
 
 
 class Length(NamedTuple):
@@ -38,12 +39,17 @@ class Length(NamedTuple):
     reason: str
 
 
+def enough_epochs(rows: int, fewest: int = FEWEST_EPOCHS) -> int:
+    """Return the epochs of an accurate fit to so many rows."""
+    return max(fewest, ceil(ENOUGH_VISITS / max(rows, 1)))
+
+
 def length_of(owner: Any, rows: int) -> Length:
     """How long a fit to so many rows is."""
     most = int(owner.max_iter)
     if owner.until == "separated":
         return Length(most, most, "max_iter")
-    enough = max(owner._epochs, ceil(ENOUGH_VISITS / max(rows, 1)))
+    enough = enough_epochs(rows, owner._epochs)
     epochs = min(enough, most)
     return Length(epochs, epochs // 2, "epochs" if enough <= most else "max_iter")
 

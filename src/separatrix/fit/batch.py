@@ -103,6 +103,10 @@ class BatchClassifier(LinearSeparator):
     def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
         raise NotImplementedError
 
+    def _answer(self, solver: Any) -> Vector:
+        """Return the vector that predicts, as it is now."""
+        return solver.a
+
     def _epoch_limit(self) -> float:
         return np.inf
 
@@ -139,7 +143,7 @@ class BatchClassifier(LinearSeparator):
             for p in patterns:
                 self._check_scale(p, None)
         outcomes = [
-            Outcome(s, s.a, r or watch.stop.reason, bool(watch.stop.reason))
+            Outcome(s, self._answer(s), r or watch.stop.reason, bool(watch.stop.reason))
             for s, r in zip(solvers, reasons, strict=True)
         ]
         late = [k for k, o in enumerate(outcomes) if o.reason == "max_time" and not np.any(o.a)]
@@ -152,7 +156,7 @@ class BatchClassifier(LinearSeparator):
             self._finish(outcomes, data)
 
     def _look(self, k: int, solvers: list[Solver], watch: Watch) -> str:
-        return watch.look(k, lambda: _measures(solvers[k]), lambda: self._planes([s.a for s in solvers]))
+        return watch.look(k, lambda: _measures(solvers[k]), lambda: self._planes([self._answer(s) for s in solvers]))
 
     def _run(self, k: int, solvers: list[Solver], watch: Watch) -> str:
         limit, solver, look = self._epoch_limit(), solvers[k], partial(self._look, k, solvers, watch)
@@ -255,8 +259,8 @@ class IterativeClassifier(BatchClassifier):
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a home of rows
-            A home (``separatrix.data``) holds the labels too, and rows that need not fit into memory.
+        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a row source
+            A row source (``separatrix.data``) holds the labels too, and rows that need not fit into memory.
         y : array-like of shape (n,)
             Labels of any type, of two or more classes.
         sample_weight : array-like of shape (n,), default=None
@@ -284,8 +288,8 @@ class DirectClassifier(BatchClassifier):
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a home of rows
-            A home (``separatrix.data``) holds the labels too, and rows that need not fit into memory.
+        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a row source
+            A row source (``separatrix.data``) holds the labels too, and rows that need not fit into memory.
         y : array-like of shape (n,)
             Labels of any type, of two or more classes.
         sample_weight : array-like of shape (n,), default=None

@@ -101,8 +101,8 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a home of rows
-            A home (``separatrix.data``) holds the labels too, and rows that need not fit into memory.
+        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a row source
+            A row source (``separatrix.data``) holds the labels too, and rows that need not fit into memory.
         y : array-like of shape (n,), Dask array or series, or the name of a column of a Dask data frame
             Labels of any type, of two or more classes.
         sample_weight : array-like of shape (n,), default=None

@@ -14,7 +14,7 @@ from separatrix.certificates.theory import Theory, theory_of, theory_of_budget, 
 from separatrix.compile_cache import at_once
 from separatrix.data.memory import rows_together
 from separatrix.errors import DataError
-from separatrix.fit.averages import begin_half, end_half, length_of, remembering, with_mean
+from separatrix.fit.averages import FEWEST_EPOCHS, begin_half, end_half, length_of, remembering, with_mean
 from separatrix.fit.checkpointed import Checkpoint
 from separatrix.fit.declare import estimator
 from separatrix.fit.early_stopping import EarlyStopping, hold_out
@@ -142,7 +142,7 @@ class OnlineClassifier(PartialFitMixin):
     _takes_homes = True
 
     _refuses: ClassVar[dict[str, str]] = {}  # why there is no "partial_fit" or "joint"
-    _epochs: ClassVar[int] = 5  # of until="accurate" on many rows; rules with small steps need 20
+    _epochs: ClassVar[int] = FEWEST_EPOCHS  # of until="accurate" on many rows; rules with small steps need 20
 
     def _recipe(self, record: Record) -> Recipe:
         """What a subclass says of its algorithm; ``record`` has the data that it saw first."""
@@ -158,8 +158,8 @@ class OnlineClassifier(PartialFitMixin):
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a home of rows
-            A home (``separatrix.data``) holds the labels too, and rows that need not fit into memory.
+        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a row source
+            A row source (``separatrix.data``) holds the labels too, and rows that need not fit into memory.
         y : array-like of shape (n,)
             Labels of any type, of two or more classes.
         sample_weight : array-like of shape (n,), default=None
@@ -216,10 +216,11 @@ class OnlineClassifier(PartialFitMixin):
             pause = pausing(k, recipe, watch, stopping, attributes) if by_epoch or watch.needed else None
             length, most = length_of(self, training.rows), self._update_limit(recipe)
             end_half(self, training)
-            reason = training.train(length.before * training.rows, most, pause, by_epoch)
-            if reason == "max_iter" and length.before < length.epochs:
+            end, first = training.visits + length.epochs * training.rows, min(most, recipe.limit // 2)
+            reason = training.train(length.before * training.rows, first, pause, by_epoch)
+            if length.before < length.epochs and (reason == "max_iter" or (reason == "max_updates" and first < most)):
                 begin_half(self, recipe, training)
-                reason = training.train((length.epochs - length.before) * training.rows, most, pause, by_epoch)
+                reason = training.train(end - training.visits, most, pause, by_epoch)
             if reason == "converged":
                 end_half(self, training)
             record.reason = length.reason if reason == "max_iter" else reason

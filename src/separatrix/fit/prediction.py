@@ -12,7 +12,7 @@ from sklearn.utils.validation import assert_all_finite, check_is_fitted, validat
 from separatrix.certificates.notebook import figures_of
 from separatrix.data.base import RowSource
 from separatrix.data.device import DeviceRows, beside, namespace, stays_there, to_numpy
-from separatrix.data.elsewhere import block_by_block, is_dask
+from separatrix.data.out_of_core import block_by_block, is_dask
 from separatrix.data.validate import check_structure
 from separatrix.errors import DataError, UnavailableError
 from separatrix.fit.known_parameters import KnownParametersMixin
@@ -82,7 +82,7 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), or a home of rows
+        X : array-like or CSR matrix of shape (n, d), or a row source
             The rows.
 
         Returns
@@ -157,7 +157,7 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), or a home of rows
+        X : array-like or CSR matrix of shape (n, d), or a row source
             The rows.
 
         Returns
@@ -182,7 +182,7 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), or a home of rows
+        X : array-like or CSR matrix of shape (n, d), or a row source
             The rows.
         norm : {2, 1, inf}, default=2
             How moves are measured: Euclidean, the sum of all changes, or the largest change of a feature.
@@ -224,7 +224,7 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), or a home of rows
+        X : array-like or CSR matrix of shape (n, d), or a row source
             The rows.
 
         Returns
@@ -249,7 +249,7 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), or a home of rows
+        X : array-like or CSR matrix of shape (n, d), or a row source
             The rows.
 
         Returns
@@ -275,7 +275,7 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), or a home of rows
+        X : array-like or CSR matrix of shape (n, d), or a row source
             The rows.
 
         Returns

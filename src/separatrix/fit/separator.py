@@ -15,8 +15,8 @@ from separatrix.certificates.certify import joint_certificate, measured_multiple
 from separatrix.data.access import CSR, Dense
 from separatrix.data.base import RowSource
 from separatrix.data.device import DeviceRows, beside, stays_there
-from separatrix.data.elsewhere import home_of, is_dask
 from separatrix.data.memory import MemoryRows, as_rows, take_rows
+from separatrix.data.out_of_core import is_dask, row_source_of
 from separatrix.data.validate import check_numbers, check_structure, is_plain
 from separatrix.errors import DataError, UnavailableError
 from separatrix.fit.checkpointed import checkpointed
@@ -36,7 +36,7 @@ from separatrix.space import Space, Vector, norm, per_length
 class Data(NamedTuple):
     """Checked data, without the rows of weight 0. Of rows that live elsewhere only home, classes and size are known."""
 
-    rows: Any  # what compiled code reads, or a home of rows
+    rows: Any  # what compiled code reads, or a row source
     codes: Any  # number of the class of each row
     classes: np.ndarray
     weight: Any
@@ -164,7 +164,7 @@ class LinearSeparator(LinearPredictor):
     ) -> Data:
         if is_dask(X) and not self._takes_homes:
             raise self._needs_memory()
-        home = None if stays_there(X) and not self._takes_homes else home_of(X, y, sample_weight)
+        home = None if stays_there(X) and not self._takes_homes else row_source_of(X, y, sample_weight)
         if home is not None:
             return self._check_home(home)
         usual = is_plain(X)

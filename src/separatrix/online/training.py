@@ -203,6 +203,11 @@ class Training:
                 return stop
         return "max_iter"
 
+    @property
+    def visits(self) -> int:
+        """Visits of rows so far."""
+        return int(self.state.counts[VISITS])
+
     def visit_cost(self) -> float:
         """Multiplications in a visit, at worst."""
         row = self.patterns.entries_per_row + 10.0

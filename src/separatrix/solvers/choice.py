@@ -9,7 +9,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from separatrix.solvers import coordinate_descent, crammer_singer, engine, sample_newton, sign_constraints, working_set
+from separatrix.solvers import (
+    coordinate_descent,
+    crammer_singer,
+    engine,
+    l1_penalty,
+    sample_newton,
+    sign_constraints,
+    working_set,
+)
 from separatrix.solvers.hinge_problem import HingeProblem
 from separatrix.solvers.newton_steps import LARGEST_MATRIX
 from separatrix.solvers.problem import Problem
@@ -39,6 +47,7 @@ class Method(NamedTuple):
 FACES = Method("dual", "coordinate descent, then Newton steps on faces", coordinate_descent.solve)
 RIVALS = Method("dual", "coordinate descent, a row with its rivals at a time", crammer_singer.solve)
 ENGINE = Method("newton", "Newton steps in proximal stages", engine.solve)
+COLUMNS = Method("newton", "Newton steps on a working set of columns", l1_penalty.solve)
 SIGNED = Method("newton", "Newton steps in the cone of signs", sign_constraints.solve)
 WORKING_SET = Method("newton", "solutions on a working set, which rows near the boundary join", working_set.solve)
 SAMPLE = Method("newton", "Newton steps from the solution of a sample", sample_newton.solve)
@@ -48,6 +57,8 @@ def choose(problem: Problem, side: str = "auto") -> Method:
     """Return the method: that of the side, or of the cheaper one."""
     patterns = problem.patterns
     _check(problem, side)
+    if patterns.space.l1:
+        return COLUMNS
     if patterns.here and patterns.space.signs:
         return SIGNED
     if isinstance(problem, HingeProblem) and patterns.n_classes > 2:
@@ -68,6 +79,7 @@ def _check(problem: Problem, side: str) -> None:
     if side != "dual" or (joint and isinstance(problem, HingeProblem)):
         return
     lacking = "rows in memory" if not patterns.here else "two classes" if joint else ""
+    lacking = lacking or ("the l2 penalty" if patterns.space.l1 else "")
     lacking = lacking or ("coefficients of any sign, not positive=" if patterns.space.signs else "")
     lacking = lacking or ('a penalized intercept, not fit_intercept="unpenalized"' if problem.free else "")
     if lacking:
@@ -110,7 +122,7 @@ def solve(problem: Problem, start: Vector | None = None, side: str = "auto") -> 
     # the certificate is the judge of its numbers, an overflow on the way says nothing of the result
     with np.errstate(all="ignore"), AS_MANY_THREADS if large or tiny else one_blas_thread:
         method.run(problem, start)
-        if not problem.hard:
+        if not (problem.hard or patterns.space.l1):
             _rescue(problem, method)
     return f"{method.side} ({method.what})"
 

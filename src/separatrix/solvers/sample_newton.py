@@ -27,6 +27,7 @@ Matrix = NDArray[np.float64]
 
 def solve(problem: Problem, start: Vector | None = None) -> None:
     patterns, penalty = problem.patterns, problem.penalty
+    signs = patterns.space.column_signs().astype(np.float64) if patterns.space.signs else None
     known: Matrix | None = None  # a Hessian that stands for that of all rows
     if start is None:
         a, known = _from_sample(problem)
@@ -37,8 +38,8 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
     while not problem.done():
         gradient = penalty * a - 2.0 * problem.C * piece.pull
         hessian = np.diag(penalty) + 2.0 * problem.C * piece.matrix if known is None else known
-        if patterns.space.signs:
-            step = sign_constraints.feasible_step(patterns.space, a, gradient, sign_constraints.model_of(hessian))[0]
+        if signs is not None:
+            step = sign_constraints.feasible_step(signs, a, gradient, sign_constraints.model_of(hessian))[0]
         else:
             step = newton_step(hessian, gradient)
         slope, t = float(gradient @ step), 1.0
