@@ -18,7 +18,7 @@ from separatrix.space import Vector
 
 SAMPLE, COLLECT = 200_000, 50_000  # rows of the first sample, at most; patterns that a pass brings: rows out of core
 SAMPLE_IN_MEMORY, ADD = 25_000, 400  # the same of rows in memory, where a pass costs less
-VALUES = 20_000_000  # values of a sample
+VALUES = 20_000_000  # values of a sample, and of rows that are written out
 FINER = 0.1  # the part of the gap that the solution of a sample may use up
 SHORTEST = 1e-200  # R^2 up to which rows are solved in another unit: curvatures need inverses
 ALL = 5  # rows per column up to which all of them are solved at once
@@ -30,6 +30,7 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
     width = patterns.features + 1
     if patterns.here and (patterns.space.signs or patterns.n <= max(ALL * (patterns.d + 1), 2 * ADD)):
         solve_few(problem)
+        problem.tell()
         return
     add = max(ADD, 2 * width) if patterns.here else COLLECT
     most = max(min(SAMPLE, VALUES // width), 10 * width)
@@ -85,7 +86,7 @@ def solve_few(problem: Problem, alpha: Vector | None = None) -> None:
         coordinate_descent.solve(problem)
         alpha = np.zeros(n)
         alpha[problem.alpha_index] = problem.alpha
-    elif patterns.n_classes == 2:
+    elif patterns.n_classes == 2 and n > d + 1 and n * (d + 1) <= VALUES:
         alpha = exact.solve(problem)
     if problem.gap > problem.tol and not problem.limited and not problem.vanishes():
         problem.go_on()
