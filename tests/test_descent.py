@@ -302,7 +302,7 @@ def test_violated_patterns_that_add_up_to_0_are_a_proof(model, layout):
 
 
 def test_sums_that_only_seem_to_vanish_prove_nothing(monkeypatch):
-    monkeypatch.setattr("separatrix.fit.batch.prove", certify)  # a proof that was not found
+    monkeypatch.setattr("separatrix.fit.batch.certify_with_search", certify)  # a proof that was not found
     model = BatchPerceptron().fit(*PARITY)
     assert model.certificate_.separable is None
     assert (model.converged_, model.stop_reason_) == (False, "stationary")

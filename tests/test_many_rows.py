@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from separatrix import LeastSquares, MaxMargin, Perceptron
 from separatrix.data.base import evenly
 from separatrix.data.memory import as_rows, frozen
-from separatrix.fit.labels import classes_and_codes
+from separatrix.fit.training_data import classes_and_codes
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.solvers import choice as solvers
 from separatrix.solvers import sample_newton, working_set

@@ -67,7 +67,7 @@ class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
     (True, (3, 4))
     >>> LinearSVC(penalty="l1").fit(X, y).dual_gap_ < 1e-4
     True
-    >>> LinearSVC(multi_class="crammer_singer", tol=0.1).fit(X, y).solver_
+    >>> LinearSVC(multi_class="crammer_singer", max_iter=100_000).fit(X, y).solver_
     'scikit-learn: multi_class="crammer_singer"'
     """
 

@@ -7,9 +7,8 @@ from typing import Annotated, Any
 from separatrix.certificates.certificate import Certificate
 from separatrix.errors import DataError
 from separatrix.fit.batch import IterativeClassifier, settled
-from separatrix.fit.declare import estimator
-from separatrix.fit.separator import Data
-from separatrix.fit.sklearn_api import between, one_of
+from separatrix.fit.declare import between, estimator, one_of
+from separatrix.fit.training_data import Data
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.solvers.hull_descent import METHODS, HullDescent, RescaledPerceptron, SmoothPerceptron
 from separatrix.space import Vector
@@ -40,8 +39,6 @@ class NearestPoint(IterativeClassifier):
 
     Parameters
     ----------
-    method : {"gilbert", "kozinec", "away", "mdm", "smooth", "rescaled"}, default="gilbert"
-        How v is moved.
     tol : float, default=0.05
         It ends when the margin that is reached is at least ``1 - tol`` of the bound. 1: at the first vector that
         separates.
@@ -73,7 +70,7 @@ class NearestPoint(IterativeClassifier):
     False
     """
 
-    method: Annotated[str, one_of(*METHODS)] = "gilbert"
+    method: Annotated[str, one_of(*METHODS), "How v is moved."] = "gilbert"
     tol: Annotated[float, between(0, 1, "both")] = 0.05
     _: KW_ONLY
     max_iter: int = 100

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.fit.averages import Average
-from separatrix.fit.class_weight import ClassWeightMixin
 from separatrix.fit.declare import estimator
 from separatrix.fit.online import AdditiveClassifier
-from separatrix.fit.recipe import Recipe, Record
+from separatrix.fit.recipe import Average, Recipe, Record
+from separatrix.fit.training_data import ClassWeightMixin
 from separatrix.rules.base import Scalars, attribute
 from separatrix.rules.perceptrons import PerceptronRule
 

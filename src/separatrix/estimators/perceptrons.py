@@ -7,15 +7,21 @@ from typing import Annotated, Any
 import numpy as np
 
 from separatrix.errors import DataError
-from separatrix.fit.averages import Average, averaged
-from separatrix.fit.class_weight import ClassWeightMixin
-from separatrix.fit.declare import estimator
+from separatrix.fit.declare import COUNT, NOT_NEGATIVE, POSITIVE, estimator, one_of
 from separatrix.fit.online import AdditiveClassifier, OnlineClassifier
 from separatrix.fit.prediction import scores_of
-from separatrix.fit.rates import POWERS, RateTable, amplitude_and_power, sum_looks_finite
-from separatrix.fit.recipe import Recipe, Record
-from separatrix.fit.separator import Data
-from separatrix.fit.sklearn_api import COUNT, NOT_NEGATIVE, POSITIVE, one_of
+from separatrix.fit.recipe import (
+    POWERS,
+    Average,
+    RateTable,
+    Recipe,
+    Record,
+    amplitude_and_power,
+    averaged,
+    sum_looks_finite,
+)
+from separatrix.fit.result import each, total
+from separatrix.fit.training_data import ClassWeightMixin, Data
 from separatrix.online.loops.averaging import Pocket as PocketMemory
 from separatrix.online.loops.averaging import Voters, room_for_a_mean
 from separatrix.online.loops.greedy import Margins
@@ -112,8 +118,7 @@ class VotedPerceptron(AdditiveClassifier):
 
     Parameters
     ----------
-    max_voters : int, default=1000
-        How many vectors are kept: those that survived longest.
+    {parameters}
 
     Attributes
     ----------
@@ -140,7 +145,7 @@ class VotedPerceptron(AdditiveClassifier):
     True
     """
 
-    max_voters: Annotated[int, COUNT] = 1000
+    max_voters: Annotated[int, COUNT, "How many vectors are kept: those that survived longest."] = 1000
 
     _predicting = ("voters_", "voter_intercepts_", "votes_")
 
@@ -161,32 +166,22 @@ class VotedPerceptron(AdditiveClassifier):
 
         return Recipe(PerceptronRule(), memory=no_voters, predicts=False)
 
-    def _fitted(self, trainings: list[Any], recipe: Recipe, data: Data) -> dict[str, Any]:
-        found: dict[str, list[Any]] = {"voters_": [], "voter_intercepts_": [], "votes_": []}
-        for training in trainings:
-            memory, counts = training.state.memory, training.state.counts
-            kept = np.flatnonzero(memory.votes)
-            all_vectors = np.vstack([memory.vectors[kept], training.vector[None]])
-            votes = np.append(memory.votes[kept], min(counts[RUN] + 1, counts[VISITS]))
-            best = np.sort(np.argsort(-votes, kind="stable")[: int(self.max_voters)])
-            machines = all_vectors[best].reshape(len(best), -1, self.n_features_in_ + 1)
-            voters = machines if self._fitted_as() == "joint" else machines[:, 0]
-            found["voters_"].append(voters[..., :-1])
-            found["voter_intercepts_"].append(voters[..., -1] * self._space().rho)
-            found["votes_"].append(votes[best])
-        return found
-
-    def _of_pairs(self, parts: list[dict[str, Any]]) -> dict[str, Any]:
-        return {name: [array for part in parts for array in part[name]] for name in self._predicting}
+    def _of(self, patterns: Any, vector: Vector, data: Data, training: Any = None) -> dict[str, Any]:
+        memory, counts = training.state.memory, training.state.counts
+        kept = np.flatnonzero(memory.votes)
+        all_vectors = np.vstack([memory.vectors[kept], training.vector[None]])
+        votes = np.append(memory.votes[kept], min(counts[RUN] + 1, counts[VISITS]))
+        best = np.sort(np.argsort(-votes, kind="stable")[: int(self.max_voters)])
+        machines = all_vectors[best].reshape(len(best), -1, patterns.features + 1)
+        voters = machines if self._fitted_as() == "joint" else machines[:, 0]
+        intercepts = voters[..., -1] * self._space().rho
+        return {"voters_": [voters[..., :-1]], "voter_intercepts_": [intercepts], "votes_": [votes[best]]}
 
     def _last_plane(self, k: int) -> tuple[Vector, float]:
         machine = self._fitted_as() == "joint"
         record = self._records_[0 if machine else k]
         a = (record.state.v * record.state.real[FACTOR]).reshape(-1, self.n_features_in_ + 1)
         return record.space.split(a[k if machine else 0])
-
-    def _measure_margins(self, patterns: Any, vectors: Any) -> None:
-        """There is no hyperplane whose margin could be measured."""
 
     def _scores(self, X):
         """Votes for the positive class minus votes against it, as a share of all; of machines the votes per class."""
@@ -223,8 +218,7 @@ class Pocket(OnlineClassifier):
 
     Parameters
     ----------
-    variant : {"ratchet", "run"}, default="ratchet"
-        With or without the comparison of errors.
+    {parameters}
 
     Attributes
     ----------
@@ -252,8 +246,9 @@ class Pocket(OnlineClassifier):
     True
     """
 
-    variant: Annotated[str, one_of("ratchet", "run")] = "ratchet"
+    variant: Annotated[str, one_of("ratchet", "run"), "With or without the comparison of errors."] = "ratchet"
 
+    _joins = {**OnlineClassifier._joins, "n_replacements_": total}
     _refuses = {"partial_fit": "compares vectors on all patterns"}
 
     def _needs_no_end(self) -> bool:
@@ -262,13 +257,8 @@ class Pocket(OnlineClassifier):
     def _recipe(self, record: Record) -> Recipe:
         return with_pocket(PerceptronRule(), ratchet=self.variant == "ratchet")
 
-    def _fitted(self, trainings: list[Any], recipe: Recipe, data: Any) -> dict[str, Any]:
-        replaced = sum(int(t.state.memory.best[REPLACEMENTS]) for t in trainings)
-        return {**super()._fitted(trainings, recipe, data), "n_replacements_": replaced}
-
-    def _gather(self, members: list[Any]) -> None:
-        super()._gather(members)
-        self.n_replacements_ = sum(m.n_replacements_ for m in members)
+    def _own(self, training: Training, record: Record) -> dict[str, Any]:
+        return {"n_replacements_": int(training.state.memory.best[REPLACEMENTS])}
 
 
 def with_pocket(rule: Any, ratchet: bool) -> Recipe:
@@ -343,6 +333,7 @@ class GreedyPerceptron(AdditiveClassifier):
 
     etas: Annotated[Any, "array-like"] = (0.5, 1.0, 2.0, 4.0)
 
+    _joins = {**AdditiveClassifier._joins, "eta_counts_": each}
     _refuses = {
         "partial_fit": "compares losses on all patterns",
         "joint": "compares losses of two classes",
@@ -359,13 +350,8 @@ class GreedyPerceptron(AdditiveClassifier):
         predicting = averaged(attrgetter("vector"))
         return Recipe(GreedyRule(etas), memory=_margins_at_hand, limit=passes, predicting=predicting)
 
-    def _fitted(self, trainings: list[Any], recipe: Recipe, data: Any) -> dict[str, Any]:
-        used = [t.state.memory.used.copy() for t in trainings]
-        return {**super()._fitted(trainings, recipe, data), "eta_counts_": used[0] if len(used) == 1 else used}
-
-    def _gather(self, members: list[Any]) -> None:
-        super()._gather(members)
-        self.eta_counts_: Any = [m.eta_counts_ for m in members]
+    def _own(self, training: Training, record: Record) -> dict[str, Any]:
+        return {"eta_counts_": training.state.memory.used.copy()}
 
 
 def _margins_at_hand(training: Training) -> Margins:

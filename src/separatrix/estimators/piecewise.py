@@ -9,20 +9,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from separatrix.compile_cache import at_once
 from separatrix.errors import DataError
-from separatrix.fit.averages import enough_epochs
-from separatrix.fit.declare import estimator
+from separatrix.fit.declare import COUNT, NOT_NEGATIVE, POSITIVE, estimator
 from separatrix.fit.prediction import scores_of
-from separatrix.fit.separator import Data, LinearSeparator
-from separatrix.fit.sklearn_api import (
-    COUNT,
-    NOT_NEGATIVE,
-    POSITIVE,
-    fit_method,
-)
+from separatrix.fit.recipe import enough_epochs
+from separatrix.fit.result import Result, each
+from separatrix.fit.separator import LinearSeparator
+from separatrix.fit.sklearn_api import fit_method
+from separatrix.fit.training_data import Data
 from separatrix.fit.watch import Watch
 from separatrix.online.loops import piecewise_loop as pieces
 from separatrix.online.loops.order import order_of, permutation
-from separatrix.passes.class_scores import all_scores
+from separatrix.passes.compiled import all_scores
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.space import default_errstate
 
@@ -60,16 +57,8 @@ class PiecewiseLinearMachine(LinearSeparator):
         By how much the right class has to win, in units of the increment times |y|^2.
     fit_intercept : bool, default=True
         Learn biases by augmenting every row with the constant ``intercept_scaling``.
-    intercept_scaling : float, default=1.0
-        The augmenting constant.
     max_iter : int or None, default=None
         Passes over the data for each start, at most. None: as many as visit 5,000 rows, at least 5 and at most 200.
-    n_init : int, default=5
-        Starts, at most; the first without an error ends the fit.
-    shuffle : bool, default=True
-        Draw a new order for every epoch.
-    random_state : int, RandomState or None, default=0
-        Seed of the starts and orders.
 
     Attributes
     ----------
@@ -110,11 +99,11 @@ class PiecewiseLinearMachine(LinearSeparator):
     margin: Annotated[float, NOT_NEGATIVE] = 0.0
     _: KW_ONLY
     fit_intercept: bool = True
-    intercept_scaling: Annotated[float, POSITIVE] = 1.0
+    intercept_scaling: Annotated[float, POSITIVE, "The augmenting constant."] = 1.0
     max_iter: Annotated[int | None, COUNT] = None
-    n_init: Annotated[int, COUNT] = 5
-    shuffle: bool = True
-    random_state: Annotated[Any, "random_state"] = 0
+    n_init: Annotated[int, COUNT, "Starts, at most; the first without an error ends the fit."] = 5
+    shuffle: Annotated[bool, "Draw a new order for every epoch."] = True
+    random_state: Annotated[Any, "random_state", "Seed of the starts and orders."] = 0
 
     @fit_method
     @at_once()
@@ -148,10 +137,11 @@ class PiecewiseLinearMachine(LinearSeparator):
         advice = "More pieces, more starts (n_init) or more epochs may help; noisy data keep some."
         return f"{self.n_init} starts with {self.n_errors_} errors left", advice if wanted else ""
 
-    def _fit_data(self, data: Data, watch: Watch) -> None:
+    _joins = dict.fromkeys(("n_errors_", "n_iter_", "_last_start_helped_", "converged_"), each)
+
+    def _results(self, data: Data, watch: Watch, before: None) -> list[Result]:
         patterns = Patterns(data.rows, np.ones(len(data.codes)), self._space())
         self._check_scale(patterns, data.kept)
-        self.classes_ = data.classes
         self.owners_ = np.repeat(np.arange(len(data.classes)), self._pieces(len(data.classes)))
         self.n_updates_, self.n_epochs_, self.converged_ = 0, 0, False
         best = Best(len(data.codes) + 1, self._along_the_diagonal(data, patterns))
@@ -165,10 +155,14 @@ class PiecewiseLinearMachine(LinearSeparator):
                 best.start = start if best.errors < before else best.start
 
         watch.run_each(task, int(self.n_init), n_jobs=1)
-        self.n_errors_, self.n_iter_ = best.errors, self.n_epochs_
-        self._last_start_helped_ = best.start == int(self.n_init) - 1
-        self.stop_reason_ = watch.stop.reason or ("converged" if self.converged_ else "max_iter")
-        self._set(self._planes([best.machine.ravel()]))
+        own = {
+            "n_errors_": best.errors,
+            "n_iter_": self.n_epochs_,
+            "_last_start_helped_": best.start == int(self.n_init) - 1,
+            "converged_": self.converged_,
+        }
+        reason = watch.stop.reason or ("converged" if self.converged_ else "max_iter")
+        return [Result(self._of(patterns, best.machine.ravel(), data), reason, None, None, own)]
 
     def _pieces(self, classes: int) -> np.ndarray:
         given = np.asarray(self.n_pieces)
@@ -224,7 +218,7 @@ class PiecewiseLinearMachine(LinearSeparator):
             stopped = watch.look(
                 0,
                 lambda: {"epochs": self.n_epochs_, "updates": self.n_updates_, "errors": best.errors},
-                lambda: self._planes([best.machine.ravel()]),
+                lambda: [self._of(patterns, best.machine.ravel(), data)],
             )
             if stopped or updates == 0:
                 return

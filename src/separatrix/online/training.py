@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.compile_cache import at_once
+from separatrix.compile_cache import Kernel, at_once
 from separatrix.data.memory import frozen
 from separatrix.online.loops.averaging import Nothing, Voters
 from separatrix.online.loops.loop import online_kernel
@@ -35,7 +35,7 @@ from separatrix.online.loops.state import (
 )
 from separatrix.passes.patterns import EPS
 from separatrix.passes.plain_patterns import Patterns
-from separatrix.rules.base import attribute
+from separatrix.rules.base import Rule, attribute
 from separatrix.space import norm
 
 SECONDS_OF_A_PIECE = 0.2  # seconds a piece is meant to last
@@ -51,7 +51,7 @@ class Training:
     def __init__(
         self,
         patterns: Patterns,
-        rule: Any,
+        rule: Rule,
         weight: np.ndarray,
         *,
         seed: int | None,
@@ -61,7 +61,8 @@ class Training:
     ):
         """``seed``: None visits the rows as they come. ``together``: rows that stay together in a shuffle, if any.
         ``radius2``: R^2 of earlier data, where they set the scale."""
-        self.patterns, self.rule, self.weight = patterns, rule, weight
+        self.patterns, self.weight = patterns, weight
+        self.rule: Any = rule  # with parameters of its own
         scale2 = unit_scale2(rule, patterns.radius2 if radius2 is None else radius2)
         norms2 = self._norms2()
         self.norms2 = frozen(norms2 if scale2 == 1.0 else norms2 * scale2)  # one type, one compilation
@@ -147,13 +148,15 @@ class Training:
             if status != RUNNING or visits <= 0:
                 return int(status)
 
-    def _run(self, rule: Any, visits: int, max_updates: int) -> int:
+    def _run(self, rule: Rule, visits: int, max_updates: int) -> int:
         """Call the compiled loop."""
-        run: Any = online_kernel(type(rule))
-        return int(run(rule, self._stored(), self.order, self.state, visits, max_updates))
+        return int(self._kernel(rule)(rule, self._rows(), self.order, self.state, visits, max_updates))
 
-    def _stored(self) -> Any:
-        """The patterns as a loop sees them."""
+    def _kernel(self, rule: Rule) -> Kernel:
+        return online_kernel(type(rule))
+
+    def _rows(self) -> Any:
+        """Return the rows as the loop sees them."""
         return SignedRows(self.patterns.rows, self.patterns.labels, self.weight, self.norms2, self.frame)
 
     @property
@@ -237,7 +240,7 @@ class Training:
         return float(np.sqrt(max(self.state.real[NORM2], 0.0)) / (total * self.frame.scale))
 
     @staticmethod
-    def accumulated_upper(state: State, rule: Any, radius2: float, largest_radius: float) -> float:
+    def accumulated_upper(state: State, rule: Rule, radius2: float, largest_radius: float) -> float:
         """|a| / sum alpha of a vector whose multipliers were not kept, with a bound on what rounding did to it.
 
         Each of t updates rounds a by at most 2 eps (|a| + g R), and |a| <= R sum alpha.
@@ -270,11 +273,11 @@ class Window:
         return made >= before
 
 
-def adds_single_patterns(rule: Any) -> bool:
+def adds_single_patterns(rule: Rule) -> bool:
     """Is every correction of this rule a multiple >= 0 of the pattern at hand, found by the additive loop?"""
     return bool(attribute(rule, "additive") and attribute(rule, "loop") == "additive")
 
 
-def unit_scale2(rule: Any, radius2: float) -> float:
+def unit_scale2(rule: Rule, radius2: float) -> float:
     """The square of the factor on the patterns: 1/R^2 for rules on patterns of length at most 1."""
     return 1.0 / radius2 if attribute(rule, "unit_patterns") else 1.0

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from separatrix.data.base import RowSource
 from separatrix.data.memory import MemoryRows
-from separatrix.passes.class_scores import all_scores, combination
+from separatrix.passes.compiled import all_scores, class_combination
 from separatrix.passes.patterns import EPS, PassedPatterns, machine_error
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.space import Space, Vector, symmetric
@@ -205,7 +205,7 @@ class KeslerPatterns(Patterns):
     def combine(self, index: np.ndarray, alpha: Vector) -> Vector:
         rows, B = self._table(index, alpha)
         out = np.zeros((self.n_classes, self.features + 1))
-        combination()(self.rows, self.space.rho, rows, B, out)
+        class_combination()(self.rows, self.space.rho, rows, B, out)
         return out.ravel()
 
     def fill_inner_products(

@@ -39,7 +39,9 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
         gradient = penalty * a - 2.0 * problem.C * piece.pull
         hessian = np.diag(penalty) + 2.0 * problem.C * piece.matrix if known is None else known
         if signs is not None:
-            step = sign_constraints.feasible_step(signs, a, gradient, sign_constraints.model_of(hessian))[0]
+            step = sign_constraints.feasible_step(
+                signs, a, gradient, sign_constraints.model_of(hessian, problem.interrupted)
+            )[0]
         else:
             step = newton_step(hessian, gradient)
         slope, t = float(gradient @ step), 1.0

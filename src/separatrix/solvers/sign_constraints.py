@@ -103,7 +103,7 @@ class SignedEngine(Engine):
         face, problem = self.face.copy(), self.problem
         if problem.patterns.d < LARGEST_MATRIX:
             matrix, unit = self.steps.columns.hessian(face, self.s)
-            return model_of(unit * matrix + self.ridge * np.eye(len(matrix)))
+            return model_of(unit * matrix + self.ridge * np.eye(len(matrix)), problem.interrupted)
         F, penalty = np.flatnonzero(face), self.penalty + self.ridge
 
         def newton(free: Mask, gradient: Vector) -> Vector:
@@ -115,7 +115,7 @@ class SignedEngine(Engine):
             problem.passes += len(F) / problem.patterns.n
             return penalty * p + problem.patterns.curvature_product(F, self.s[F], p)
 
-        return Model(newton, product)
+        return Model(newton, product, problem.interrupted)
 
 
 def _step_by_rows(problem: Problem, F: np.ndarray, s: Vector, free: Mask, gradient: Vector) -> Vector:
@@ -140,13 +140,14 @@ def _step_by_rows(problem: Problem, F: np.ndarray, s: Vector, free: Mask, gradie
 
 class Model(NamedTuple):
     """A quadratic model. ``newton``: returns its Newton step in some columns, 0 in others, if its gradient is 0 in
-    these; ``product``: returns the product of its matrix with a vector."""
+    these; ``product``: returns the product of its matrix with a vector; ``stop``: is time up?"""
 
     newton: Callable[[Mask, Vector], Vector]
     product: Callable[[Vector], Vector]
+    stop: Callable[[], bool]
 
 
-def model_of(lower: NDArray[np.float64]) -> Model:
+def model_of(lower: NDArray[np.float64], stop: Callable[[], bool]) -> Model:
     """Return the model of a matrix, which is given by its lower triangle."""
     matrix = symmetric(lower)
 
@@ -156,7 +157,7 @@ def model_of(lower: NDArray[np.float64]) -> Model:
             step[free] = newton_step(matrix[np.ix_(free, free)], gradient[free])
         return step
 
-    return Model(newton, matrix.__matmul__)
+    return Model(newton, matrix.__matmul__, stop)
 
 
 def clip_to(signs: Vector, v: Vector) -> Vector:
@@ -179,7 +180,7 @@ def feasible_step(signs: Vector, a: Vector, gradient: Vector, model: Model) -> t
         here = a + p
         free = ~held_columns(signs, here, slope)
         step = model.newton(free, np.where(free, slope, 0.0))
-        while (blocked := free & (here == 0.0) & (signs * step < 0.0)).any():
+        while not model.stop() and (blocked := free & (here == 0.0) & (signs * step < 0.0)).any():
             free &= ~blocked
             step = model.newton(free, np.where(free, slope, 0.0))
         for t in (*SHORTER, min(1.0, _room(signs, here, step))):  # up to the first bound a step always lowers it
@@ -191,8 +192,8 @@ def feasible_step(signs: Vector, a: Vector, gradient: Vector, model: Model) -> t
             return p, False
         plain = t == 1.0 and bool(np.all(signs * (here + step) >= 0.0))
         p, slope = clip_to(signs, here + t * step) - a, slope + bend
-        if plain:
-            return p, count == 0
+        if plain or model.stop():
+            return p, plain and count == 0
     return p, False
 
 

@@ -8,9 +8,7 @@ Unless a memory defines them, m = a.y with the extension Delta e_k, and the upda
 ``finish(memory, state)`` enclose the visits of a call. rows.py lists what the loop asks of rows.
 """
 
-from typing import Any
-
-from separatrix.compile_cache import one_per_rule
+from separatrix.compile_cache import Kernel, one_per_rule
 from separatrix.data.access import touch
 from separatrix.online.loops.order import scattered
 from separatrix.online.loops.rows import ask_for, bias2, lacking, nothing, product
@@ -51,7 +49,7 @@ begin, finish = verb("begin", nothing), verb("finish", nothing)
 
 
 @one_per_rule
-def online_kernel(key: str) -> Any:
+def online_kernel(key: str) -> Kernel:
     """Return the kernel that runs rules of this class: the formulas are compiled in."""
 
     def run(rule, rows, order, state, budget, max_updates):

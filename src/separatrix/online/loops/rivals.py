@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from separatrix.compile_cache import one_per_rule
+from separatrix.compile_cache import Kernel, one_per_rule
 from separatrix.data.access import Storage, add_row, prefetch, scores
 from separatrix.online.loops.order import scattered
 from separatrix.online.loops.rows import bias2
@@ -53,6 +53,7 @@ class RivalPairs(NamedTuple):
     scores: np.ndarray  # V[j].(x, rho) of the row at hand
     others: np.ndarray  # the same of other rows
     frame: Frame
+    how: Any  # OneByOne, or Together for `PassiveAggressiveRule`
 
     def number(self, at):
         i, own, rival = at
@@ -167,10 +168,10 @@ correct_rivals = verb("correct_rivals")
 
 
 @one_per_rule
-def rivals_kernel(key: str) -> Any:
-    """Return the kernel of the rules of this class. ``how``: `OneByOne`, or `Together` for `PassiveAggressiveRule`."""
+def rivals_kernel(key: str) -> Kernel:
+    """Return the kernel that runs rules of this class over rivals."""
 
-    def run(rule, rows, order, how, state, budget, max_updates):
+    def run(rule, rows, order, state, budget, max_updates):
         key  # noqa: B018  a closure cell, for numba's cache key
         real, count, rivals, status = state.real, state.counts, rows.V.shape[0] - 1, RUNNING
         while budget > 0 and status == RUNNING:
@@ -184,7 +185,7 @@ def rivals_kernel(key: str) -> Any:
                 count[RUN] += 1
             scores(rows.X, i, rows.V, rows.frame.rho, rows.scores)
             r, last = count[PLACE], rivals
-            if not how.every:
+            if not rows.how.every:
                 smallest = np.inf
                 for q in range(rivals):
                     m, _ = rival_margin(rows, i, q, state)
@@ -200,7 +201,7 @@ def rivals_kernel(key: str) -> Any:
                 s = Scalars(t, visit, norm2, flat2, total, rows.norms2[i], rows.frame.radius2, rows.weight[i])
                 if violates(rule, m, s):
                     note(state.memory, rows, state, norm2)
-                    correct_rivals(how, rule, rows, i, r, m, s, state)
+                    correct_rivals(rows.how, rule, rows, i, r, m, s, state)
                     status = count_update(rule, m, s, count, max_updates)
                 r += 1
             if r < last:
