@@ -12,6 +12,7 @@ import numpy as np
 from separatrix.data.base import evenly
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.solvers import coordinate_descent, engine, exact, sign_constraints
+from separatrix.solvers.newton_steps import PRECISE
 from separatrix.solvers.problem import Problem
 from separatrix.solvers.vertex import affine_vertex
 from separatrix.space import Vector
@@ -88,7 +89,7 @@ def solve_few(problem: Problem, alpha: Vector | None = None) -> None:
         alpha[problem.alpha_index] = problem.alpha
     elif patterns.n_classes == 2 and n > d + 1 and n * (d + 1) <= VALUES:
         alpha = exact.solve(problem)
-    if problem.gap > problem.tol and not problem.limited and not problem.vanishes():
+    if problem.gap > max(problem.tol, PRECISE) and not problem.limited and not problem.vanishes():
         problem.go_on()
         engine.solve(problem, alpha=alpha)
     if problem.vanishes():
