@@ -87,7 +87,7 @@ def solve_few(problem: Problem, alpha: Vector | None = None) -> None:
         coordinate_descent.solve(problem)
         alpha = np.zeros(n)
         alpha[problem.alpha_index] = problem.alpha
-    elif patterns.n_classes == 2 and n > d + 1 and n * (d + 1) <= VALUES:
+    elif n * (d + 1) <= VALUES and (n > d + 1 or patterns.n_classes > 2):
         alpha = exact.solve(problem)
     if problem.gap > max(problem.tol, PRECISE) and not problem.limited and not problem.vanishes():
         problem.go_on()
