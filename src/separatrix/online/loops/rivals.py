@@ -32,6 +32,7 @@ from separatrix.online.loops.state import (
     count_update,
     end_epoch,
     inlined,
+    not_negative,
     rescale,
     squared_length,
 )
@@ -196,7 +197,7 @@ def rivals_kernel(key: str) -> Kernel:
                 m, _ = rival_margin(rows, i, r, state)
                 c, norm2 = real[FACTOR], real[NORM2]
                 m *= c
-                flat2 = max(norm2 - bias2(rows, c, state.v), 0.0)
+                flat2 = not_negative(norm2 - bias2(rows, c, state.v))
                 t, visit, total = count[UPDATES] + 1.0, float(count[VISITS]), c * real[TOTAL]
                 s = Scalars(t, visit, norm2, flat2, total, rows.norms2[i], rows.frame.radius2, rows.weight[i])
                 if violates(rule, m, s):
