@@ -93,7 +93,7 @@ class L1Engine(SignedEngine):
             signs[-1] = 0.0
         slope = gradient + signs
         free = ~held_columns(signs, self.a, slope)
-        caution = CAUTION if np.count_nonzero(self.face) >= np.count_nonzero(free) else SINGULAR
+        caution = 0.0 if self.sigma else CAUTION if np.count_nonzero(self.face) >= np.count_nonzero(free) else SINGULAR
         left = float(np.linalg.norm(slope[free]))
         size = max(float(np.linalg.norm(self.a)), self.scale**-0.5)
         self.ridge = max(RIDGE * float(self.s.max()) * self.scale, caution * left / size)
