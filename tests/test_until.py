@@ -32,6 +32,8 @@ from separatrix.data import from_blocks
 from separatrix.estimators.gradient_descent import LARGEST_HESSIAN
 from separatrix.estimators.perceptrons import MOST_PASSES
 
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # fits of few epochs
+
 EPOCHS = 7  # fewer than few rows would get
 OWN_MEMORY = ("Pocket", "MarginFuzzyPerceptron", "RecursiveLeastSquares")  # these predict with something else
 MEANS = [case for case in RULES if not case.parameters.get("average") and case.estimator.__name__ not in OWN_MEMORY]

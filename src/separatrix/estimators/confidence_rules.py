@@ -145,11 +145,6 @@ class AROW(ConfidenceClassifier):
 
     r: Annotated[float, POSITIVE] = 1.0
     margin_tol: Annotated[float, between(0, 1, "left"), "How far below 1 a margin may stay."] = 1e-3
-    _: KW_ONLY
-    max_iter: int = 10
-
-    def _needs_no_end(self) -> bool:
-        return True
 
     def _rule(self) -> Any:
         return ArowRule(1.0 - float(self.margin_tol), float(self.r))
@@ -203,11 +198,6 @@ class SCW(ConfidenceClassifier):
     C: Annotated[float, POSITIVE_OR_INF, "Aggressiveness; inf is confidence-weighted learning without softness."] = 1.0
     variant: Annotated[str, one_of("I", "II"), "A cap on the step, or a softer step."] = "I"
     margin_tol: Annotated[float, between(0, 1, "left")] = 1e-3
-    _: KW_ONLY
-    max_iter: int = 10
-
-    def _needs_no_end(self) -> bool:
-        return True
 
     def _rule(self) -> Any:
         phi, C, tol = float(ndtri(self.confidence)), float(self.C), float(self.margin_tol)

@@ -1,6 +1,5 @@
 """Stochastic gradient steps on the soft margin, for comparison with `MaxMargin`, which solves it."""
 
-from dataclasses import KW_ONLY
 from typing import Annotated
 
 from separatrix.fit.declare import POSITIVE, estimator
@@ -49,13 +48,8 @@ class Pegasos(ClassWeightMixin, AdditiveClassifier):
     """
 
     penalty: Annotated[float, POSITIVE, "The weight of |a|^2/2, the paper's lambda."] = 1e-3
-    _: KW_ONLY
-    max_iter: int = 20
 
     _refuses = {"joint": "shrinks its vector once a visit, where a machine corrects rivals"}
-
-    def _needs_no_end(self) -> bool:
-        return True
 
     def _recipe(self, record: Record) -> Recipe:
         return Recipe(ShrinkingHingeRule(float(self.penalty), 1.0 / float(self.penalty), 1.0, 1.0))

@@ -143,7 +143,7 @@ class LinearProgram(ClassWeightMixin, DirectClassifier):
 
     _unbegun = {
         **dict.fromkeys(("n_updates_", "n_visits_", "n_epochs_", "n_iter_"), 0),
-        "criterion_values_": np.zeros(0), "_settled_": False,
+        "criterion_values_": np.zeros(0),
     }  # fmt: skip
 
     def _between_means(self, means: ClassMeans, i: int, j: int, data: Data, reason: str) -> Result:

@@ -515,5 +515,5 @@ def _best(scores: np.ndarray) -> float:
 
 
 def _planes_of(model: MaxMargin, solutions: list[Any], data: Data, present: np.ndarray) -> _Planes:
-    found = [model._of(s.problem.patterns, s.a, data) for s in solutions]
+    found = [model._attributes_of(s.problem.patterns, s.a, data) for s in solutions]
     return _Planes(joined([p["coef_"] for p in found]), joined([p["intercept_"] for p in found]), present)

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from typing import Annotated, Any
 
-from separatrix.certificates.certificate import Certificate
 from separatrix.errors import DataError
-from separatrix.fit.batch import IterativeClassifier, settled
+from separatrix.fit.batch import IterativeClassifier
 from separatrix.fit.declare import between, estimator, one_of
 from separatrix.fit.training_data import Data
 from separatrix.passes.plain_patterns import Patterns
@@ -77,11 +76,6 @@ class NearestPoint(IterativeClassifier):
 
     def _has_multipliers(self) -> bool:
         return True
-
-    def _has_settled(self, solver: Any, certificate: Certificate) -> bool:
-        """Where 0 is in the hull, v goes there at a steady rate; the iterate with the fewest errors predicts, and their
-        number tells whether more epochs help."""
-        return super()._has_settled(solver, certificate) or settled(getattr(solver, "errors", []))
 
     def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
         if any(start is not None for start in starts):

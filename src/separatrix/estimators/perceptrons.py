@@ -94,12 +94,7 @@ class Perceptron(ClassWeightMixin, AdditiveClassifier):
 
     def _doubt(self, n: int) -> tuple[str, str]:
         reason, advice = super()._doubt(n)
-        if (
-            callable(self.eta)
-            and self.until == "separated"
-            and not self.converged_
-            and sum_looks_finite(self.eta, self.n_updates_)
-        ):
+        if callable(self.eta) and self.until == "separated" and sum_looks_finite(self.eta, self.n_updates_):
             advice = (
                 "The sum of eta(k) looks finite, and then the vector may stop short of every solution (Duda, Hart & "
                 'Stork, eq. 29). Use eta=1, "1/k", "k" or a function that falls no faster than 1/k.'
@@ -149,9 +144,6 @@ class VotedPerceptron(AdditiveClassifier):
 
     _predicting = ("voters_", "voter_intercepts_", "votes_")
 
-    def _needs_no_end(self) -> bool:
-        return True
-
     def _recipe(self, record: Record) -> Recipe:
         def no_voters(training: Training) -> Voters:
             most = int(self.max_voters)
@@ -166,7 +158,7 @@ class VotedPerceptron(AdditiveClassifier):
 
         return Recipe(PerceptronRule(), memory=no_voters, predicts=False)
 
-    def _of(self, patterns: Any, vector: Vector, data: Data, training: Any = None) -> dict[str, Any]:
+    def _attributes_of(self, patterns: Any, vector: Vector, data: Data, training: Any = None) -> dict[str, Any]:
         memory, counts = training.state.memory, training.state.counts
         kept = np.flatnonzero(memory.votes)
         all_vectors = np.vstack([memory.vectors[kept], training.vector[None]])
@@ -250,9 +242,6 @@ class Pocket(OnlineClassifier):
 
     _joins = {**OnlineClassifier._joins, "n_replacements_": total}
     _refuses = {"partial_fit": "compares vectors on all patterns"}
-
-    def _needs_no_end(self) -> bool:
-        return True
 
     def _recipe(self, record: Record) -> Recipe:
         return with_pocket(PerceptronRule(), ratchet=self.variant == "ratchet")

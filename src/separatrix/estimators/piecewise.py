@@ -23,7 +23,6 @@ from separatrix.passes.compiled import all_scores
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.space import default_errstate
 
-MANY_STARTS = 5
 MOST_EPOCHS = 200  # of a start, by default
 
 
@@ -33,7 +32,6 @@ class Best:
 
     errors: int
     machine: np.ndarray
-    start: int = 0  # the first that came to so few errors
 
 
 @estimator
@@ -130,14 +128,10 @@ class PiecewiseLinearMachine(LinearSeparator):
         return "joint"
 
     def _doubt(self, n: int) -> tuple[str, str]:
-        """More starts may help where the last of few did: that one more beats all n before it has a chance of
-        1/(n + 1), whatever the data."""
-        few = self._last_start_helped_ and int(self.n_init) < MANY_STARTS
-        wanted = self.n_errors_ > 0 and self.stop_reason_ != "callback" and few
-        advice = "More pieces, more starts (n_init) or more epochs may help; noisy data keep some."
-        return f"{self.n_init} starts with {self.n_errors_} errors left", advice if wanted else ""
+        advice = "More pieces, more starts (n_init) or more epochs may help; noisy data keep some errors."
+        return f"{self.stop_reason_} with {self.n_errors_} errors left", advice
 
-    _joins = dict.fromkeys(("n_errors_", "n_iter_", "_last_start_helped_", "converged_"), each)
+    _joins = dict.fromkeys(("n_errors_", "n_iter_", "converged_"), each)
 
     def _results(self, data: Data, watch: Watch, before: None) -> list[Result]:
         patterns = Patterns(data.rows, np.ones(len(data.codes)), self._space())
@@ -149,20 +143,18 @@ class PiecewiseLinearMachine(LinearSeparator):
 
         def task(start: int) -> None:
             if best.errors > 0:
-                before = best.errors
                 V = best.machine.copy() if start == 0 else self._at_random(data, patterns, rng)
                 self._run(data, patterns, V, rng, best, watch)
-                best.start = start if best.errors < before else best.start
 
         watch.run_each(task, int(self.n_init), n_jobs=1)
+        self.converged_ = best.errors == 0 or self.converged_  # from that machine an epoch makes no correction
         own = {
             "n_errors_": best.errors,
             "n_iter_": self.n_epochs_,
-            "_last_start_helped_": best.start == int(self.n_init) - 1,
             "converged_": self.converged_,
         }
         reason = watch.stop.reason or ("converged" if self.converged_ else "max_iter")
-        return [Result(self._of(patterns, best.machine.ravel(), data), reason, None, None, own)]
+        return [Result(self._attributes_of(patterns, best.machine.ravel(), data), reason, None, None, own)]
 
     def _pieces(self, classes: int) -> np.ndarray:
         given = np.asarray(self.n_pieces)
@@ -218,7 +210,7 @@ class PiecewiseLinearMachine(LinearSeparator):
             stopped = watch.look(
                 0,
                 lambda: {"epochs": self.n_epochs_, "updates": self.n_updates_, "errors": best.errors},
-                lambda: [self._of(patterns, best.machine.ravel(), data)],
+                lambda: [self._attributes_of(patterns, best.machine.ravel(), data)],
             )
             if stopped or updates == 0:
                 return

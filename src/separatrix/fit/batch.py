@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from functools import partial
-from itertools import pairwise
 from typing import Annotated, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -21,11 +20,8 @@ from separatrix.fit.separator import LinearSeparator, starting_vectors
 from separatrix.fit.sklearn_api import fit_method
 from separatrix.fit.training_data import Data
 from separatrix.fit.watch import Watch
-from separatrix.online.training import WINDOW
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.space import Vector
-
-SMALL_FALL = 1e-3 * WINDOW  # of the criterion within a window, a thousandth per epoch: more would not change much
 
 
 class Solver(Protocol):
@@ -102,7 +98,6 @@ class BatchClassifier(LinearSeparator):
 
     _joins = {
         "n_updates_": total, "n_visits_": total, "n_epochs_": max, "n_iter_": max, "criterion_values_": each,
-        "_settled_": all,
     }  # fmt: skip
 
     # What a subclass says of its algorithm.
@@ -131,9 +126,7 @@ class BatchClassifier(LinearSeparator):
     # The steps of a fit.
 
     def _doubt(self, n: int) -> tuple[str, str]:
-        """More epochs help where the criterion was still falling, and nothing was found yet."""
-        quiet = self.stop_reason_ == "callback" or (self.stop_reason_ == "max_iter" and self._settled_)
-        return self.stop_reason_, "" if quiet else self._advice()
+        return self.stop_reason_, self._advice()
 
     def _results(
         self, data: Data, watch: Watch, before: None, coef_init: Any = None, intercept_init: Any = None
@@ -170,7 +163,7 @@ class BatchClassifier(LinearSeparator):
 
     def _look(self, k: int, solvers: list[Solver], data: Data, watch: Watch) -> str:
         def parts() -> list[dict[str, Any]]:
-            return [self._of(s.patterns, self._answer(s), data) for s in solvers]
+            return [self._attributes_of(s.patterns, self._answer(s), data) for s in solvers]
 
         return watch.look(k, lambda: _measures(solvers[k]), parts)
 
@@ -221,21 +214,15 @@ class BatchClassifier(LinearSeparator):
             "n_epochs_": int(solver.epochs),
             "n_iter_": int(solver.epochs),
             "criterion_values_": np.array(solver.values),
-            "_settled_": outcome.reason != "max_iter" or self._has_settled(solver, certificate),
             **self._own(outcome, certificate, data),
         }
         margins = self._margins_of(solver.patterns, outcome.a) if outcome.measured else UNKNOWN
-        predicting = self._of(solver.patterns, outcome.a, data)
+        predicting = self._attributes_of(solver.patterns, outcome.a, data)
         return Result(predicting, self._ended(outcome.reason, certificate), certificate, margins, own)
 
     def _own(self, outcome: Outcome, certificate: Certificate, data: Data) -> dict[str, Any]:
         """Attributes of a problem that not all batch estimators have."""
         return {}
-
-    def _has_settled(self, solver: Any, certificate: Certificate) -> bool:
-        """Would more epochs change little? So it is if the criterion no longer fell, or a vector that separates was
-        made better for some epochs."""
-        return settled(solver.values) or (certificate.separable is True and solver.epochs > WINDOW)
 
     def _certificate(self, outcome: Outcome, data: Data, thorough: bool) -> Certificate:
         solver, make = outcome.solver, certify_with_search if thorough else certify
@@ -320,12 +307,6 @@ def _measures(solver: Solver) -> dict[str, Any]:
         "lower": lambda: lower_bound(solver.patterns, solver.a),
         "criterion": solver.values[-1] if solver.values else None,
     }
-
-
-def settled(values: Sequence[float]) -> bool:
-    """Did the criterion ever fall by less than `SMALL_FALL` within a window of epochs?"""
-    ends = values[::WINDOW]
-    return any(after >= (1.0 - SMALL_FALL) * before for before, after in pairwise(ends))
 
 
 def row_values(value: Any, name: str, data: Data, *, positive: bool = True) -> Vector:

@@ -59,7 +59,7 @@ class KernelMixin(KernelParameters, LinearSeparator):
     dual_coef_: np.ndarray
     _predicting = ("_kernel_", "support_", "dual_coef_", "intercept_", "support_vectors_")
 
-    def _shared(self, data: Data) -> Data:
+    def _prepare_data(self, data: Data) -> Data:
         """All problems are in the space of one kernel."""
         return data._replace(kernel=self._kernel(data))
 
@@ -105,7 +105,9 @@ class KernelMixin(KernelParameters, LinearSeparator):
         """Those of a problem's cache, of which so many are at work at a time."""
         return float(self.cache_size) / (problems * data.at_once)
 
-    def _of(self, patterns: KernelPatterns, vector: Vector, data: Data, training: Any = None) -> dict[str, Any]:
+    def _attributes_of(
+        self, patterns: KernelPatterns, vector: Vector, data: Data, training: Any = None
+    ) -> dict[str, Any]:
         """The attributes that predict, from a vector (beta, b) over the rows of ``patterns``."""
         beta = vector[:-1]
         rho2 = 0.0 if patterns.space.free else patterns.space.rho**2
@@ -139,7 +141,7 @@ class KernelMixin(KernelParameters, LinearSeparator):
         with np.errstate(divide="ignore", invalid="ignore"):
             return float(m.min() / np.float64(np.hypot(patterns.length(a), a[-1]))), patterns.distance(a, m)
 
-    def _joined(self, parts: Sequence[dict[str, Any]], data: Data) -> dict[str, Any]:
+    def _join_predicting(self, parts: Sequence[dict[str, Any]], data: Data) -> dict[str, Any]:
         """The duals of all problems, over all rows that support any of them."""
         rows, dual = joined_duals([part["support_"] for part in parts], [part["dual_coef_"] for part in parts])
         return {

@@ -23,7 +23,7 @@ VALUES_AFTERWARDS = 10_000_000  # of patterns that are measured when no time is 
 REACHED = 1e-9  # rounding outwards may cost the last digits of a gap that was reached
 
 
-@dataclass
+@dataclass(frozen=True)
 class Solution:
     """One problem, solved: its vector, the patterns with multipliers and these, and by what it was solved. ``exact``: a
     vector that separates by less than floats can tell, where needed. ``certificate``: None until it is made."""
@@ -66,8 +66,8 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
         """The best vector that a problem has seen, and its multipliers; of a hard margin scaled to a margin of 1."""
         raise NotImplementedError
 
-    def _of(self, patterns: Any, vector: Vector, data: Data, training: Any = None) -> dict[str, Any]:
-        plane = super()._of(patterns, vector, data)
+    def _attributes_of(self, patterns: Any, vector: Vector, data: Data, training: Any = None) -> dict[str, Any]:
+        plane = super()._attributes_of(patterns, vector, data)
         if data.here:  # empty columns have been left out, where they were many
             plane["coef_"] = patterns.home.in_all_columns(plane["coef_"])
         return plane
@@ -126,7 +126,7 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
 
         def look(k: int, problem: Any) -> bool:
             def parts() -> list[dict[str, Any]]:
-                return [self._of(p.patterns, p.a, data) for p in problems]
+                return [self._attributes_of(p.patterns, p.a, data) for p in problems]
 
             return bool(watch.look(k, lambda: self._measures(problem), parts))
 
@@ -159,11 +159,12 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
             if data.here and not problem.lower > -np.inf:
                 means = means or class_means(self, data)
                 machine = patterns.n_classes > 2
-                s.a = means.of_machine() if machine else means.against_the_rest(k if data.planes > 1 else 1)
+                a = means.of_machine() if machine else means.against_the_rest(k if data.planes > 1 else 1)
+                s = replace(s, a=a)
                 if patterns.explicit and values <= VALUES_AFTERWARDS:
-                    problem.measure(s.a)
-                    solutions[k] = s = self._certified(self._solution(problem, s.how), data)
-            s.certificate = s.certificate or unmeasured(patterns, s.a, data.given_weight)
+                    problem.measure(a)
+                    s = self._certified(self._solution(problem, s.how), data)
+            solutions[k] = replace(s, certificate=s.certificate or unmeasured(patterns, s.a, data.given_weight))
         return solutions
 
     def _certified(self, solution: Solution, data: Data) -> Solution:
@@ -192,7 +193,7 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
         limit = "max_passes" if getattr(s.problem, "limited", False) else "stalled"
         why = stopped or ("max_time" if out_of_time() else limit)
         reason = why if stopped == "interrupted" or not self._is_reached(s.certificate) else "converged"
-        predicting = self._of(s.problem.patterns, s.a, data)
+        predicting = self._attributes_of(s.problem.patterns, s.a, data)
         return Result(predicting, reason, s.certificate, s.margins, self._own(s, data))
 
     def _own(self, solution: Solution, data: Data) -> dict[str, Any]:

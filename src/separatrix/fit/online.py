@@ -48,7 +48,7 @@ from separatrix.space import Vector
 
 ADVICE = (
     'If the data may not be separable, until="accurate" or MaxMargin give a useful answer, and separability(X, y) '
-    "decides whether they are; otherwise scale your features or raise max_iter."
+    "decides whether they are; otherwise scale your features or raise {}."
 )
 
 
@@ -189,16 +189,10 @@ class OnlineClassifier(PartialFitMixin):
             return self._fit(X, y, sample_weight, coef_init=coef_init, intercept_init=intercept_init)
 
     def _doubt(self, n: int) -> tuple[str, str]:
-        """More epochs help where corrections were still becoming fewer; where they were not, or the answer is a mean or
-        the best of all vectors, a warning would tell nothing that ``converged_`` does not."""
-        short = any(r.reason == "max_updates" or (r.reason == "max_iter" and not r.settled) for r in self._records_)
-        return self.stop_reason_, ADVICE if short and not self._needs_no_end() else ""
+        limit = self.stop_reason_ if self.stop_reason_ in ("max_updates", "max_time") else "max_iter"
+        return self.stop_reason_, ADVICE.format(limit)
 
-    def _needs_no_end(self) -> bool:
-        """Is the answer good whenever the fit ends?"""
-        return self.until == "accurate" or bool(getattr(self, "average", False))
-
-    def _before(self, data: Data) -> Before:
+    def _resume_from(self, data: Data) -> Before:
         records = self._resumable(data)
         if records is not None:
             return Before(self._seed_, records)
@@ -223,7 +217,7 @@ class OnlineClassifier(PartialFitMixin):
         reasons = [""] * len(trainings)
 
         def parts() -> list[dict[str, Any]]:
-            return [self._of(t.patterns, recipe.predicting(t), train, t) for t in trainings]
+            return [self._attributes_of(t.patterns, recipe.predicting(t), train, t) for t in trainings]
 
         def task(k: int) -> None:
             training, record = trainings[k], records[k]
@@ -271,7 +265,7 @@ class OnlineClassifier(PartialFitMixin):
         how: dict[str, Any] = {"predicts": recipe.predicts, "kept": data.kept, "sample_weight": data.given_weight}
         for p, training, record in zip(patterns, trainings, records, strict=True):
             vector, alpha = self._vector(training, recipe), training.alpha
-            predicting = self._of(training.patterns, vector, train, training)
+            predicting = self._attributes_of(training.patterns, vector, train, training)
             if trained is not None:
                 vector = self._on_all_rows(vector, trained, len(data.codes))
                 alpha = None if alpha is None else _spread(alpha, trained, len(data.codes))

@@ -159,7 +159,10 @@ class _InOrder:
                     "updates": int(counts[UPDATES]),  # noqa: B023
                     "upper": training.running_upper(),  # noqa: B023
                 },
-                lambda: [self.owner._of(t.patterns, self.recipe.predicting(t), self.data, t) for t in self.trainings],
+                lambda: [
+                    self.owner._attributes_of(t.patterns, self.recipe.predicting(t), self.data, t)
+                    for t in self.trainings
+                ],
             )
         return stopped
 

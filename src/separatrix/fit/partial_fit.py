@@ -119,7 +119,7 @@ class PartialFitMixin(LinearSeparator):
             record = record.stands(training, reason, radius=radius, mark=None)
             vector = self._vector(training, recipe)
             certificate = accumulated(p, vector, self._accumulated_upper(record, recipe), radius)
-            predicting = self._of(p, vector, data, training)
+            predicting = self._attributes_of(p, vector, data, training)
             results.append(self._result(predicting, certificate, UNKNOWN, training, record, recipe))
         return results
 

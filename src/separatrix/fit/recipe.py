@@ -91,15 +91,13 @@ class Record:
     state: State | Any = None
     from_zero: bool = True
     reason: str = ""
-    settled: bool = False  # corrections no longer became fewer
     patience: dict[str, Any] = field(default_factory=dict)
     own: dict[str, Any] = field(default_factory=dict)  # what `Recipe.weight` remembers
     mark: str | None = None  # the fingerprint of its data, if a fit may go on
 
     def stands(self, training: Training, reason: str, **more: Any) -> "Record":
         """The record of where a training stands."""
-        state, settled = training.state, training.settled
-        return replace(self, state=state, from_zero=training.from_zero, reason=reason, settled=settled, **more)
+        return replace(self, state=training.state, from_zero=training.from_zero, reason=reason, **more)
 
 
 class Before(NamedTuple):

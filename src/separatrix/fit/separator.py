@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from math import isfinite
 from operator import itemgetter
 from typing import Any, ClassVar
@@ -28,6 +29,8 @@ from separatrix.passes.kesler_patterns import KeslerPatterns
 from separatrix.passes.patterns import TINY
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.space import Space, Vector, norm, per_length
+
+REQUESTED = ("epochs", "early_stopping", "callback", "interrupted")  # ends that were requested: no limit was reached
 
 
 class LinearSeparator(CheckedData):
@@ -73,22 +76,19 @@ class LinearSeparator(CheckedData):
         return self
 
     def _fit_checked(self, data: Data, watch: Watch, start: dict[str, Any]) -> None:
-        data, before, mode = self._shared(data), self._before(data), self._mode(data.classes)
+        data, before, mode = self._prepare_data(data), self._resume_from(data), self._mode(data.classes)
         self._set({"classes_": data.classes, "multi_class_": mode})  # callbacks may predict before the end
-        results = (self._pairs if mode == "ovo" else self._results)(data, self._followed(watch, data), before, **start)
+        watch = watch.of(partial(self._join_predicting, data=data))
+        results = (self._pairs if mode == "ovo" else self._results)(data, watch, before, **start)
         self._set(self._attributes(results, data))
 
-    def _shared(self, data: Data) -> Data:
+    def _prepare_data(self, data: Data) -> Data:
         """The data with what is the same for all problems."""
         return data
 
-    def _before(self, data: Data) -> Any:
+    def _resume_from(self, data: Data) -> Any:
         """What an earlier fit left, if this one is to go on from it."""
         return None
-
-    def _followed(self, watch: Watch, data: Data) -> Watch:
-        """A watch that tells callbacks the attributes that predict, from those of the problems."""
-        return watch.of(lambda parts: self._joined(parts, data))
 
     def _results(self, data: Data, watch: Watch, before: Any) -> list[Result]:
         """What each problem comes to."""
@@ -113,7 +113,9 @@ class LinearSeparator(CheckedData):
             def whole(now: list[dict[str, Any]]) -> dict[str, Any]:
                 """The attributes of all pairs, from those of pair p as they are now; pairs to come have no say."""
                 ended = {k: result.predicting for k, result in found.items()}
-                return self._joined([{**ended, p: now[0]}.get(k) or _silent(now[0]) for k in range(len(which))], data)
+                return self._join_predicting(
+                    [{**ended, p: now[0]}.get(k) or _silent(now[0]) for k in range(len(which))], data
+                )
 
             rows = np.sort(np.concatenate([of_class[k] for k in which[p]]))
             part, left = data.pair(*which[p], rows, at_once), None if before is None else before.pair(p)
@@ -134,17 +136,18 @@ class LinearSeparator(CheckedData):
     def _between_means(self, means: ClassMeans, i: int, j: int, data: Data, reason: str) -> Result:
         """The result of a pair that has not begun."""
         a, certificate = means.unmeasured_pair(i, j, data)
-        return Result(self._of(means.patterns, a, data), reason, certificate, own=self._unbegun or {})
+        return Result(self._attributes_of(means.patterns, a, data), reason, certificate, own=self._unbegun or {})
 
     def _warn_not_converged(self, n: int) -> None:
-        """``n``: the number of rows that took part."""
-        reason, advice = self._doubt(n)
-        if advice:  # the fifth frame from here is the user's line
-            words = f"{type(self).__name__} ended by {reason} before it converged. {advice}"
-            warnings.warn(words, ConvergenceWarning, stacklevel=6)
+        """Warn about every fit that ended at a limit; ``n``: the number of rows that took part."""
+        if self.stop_reason_ in REQUESTED:
+            return
+        reason, advice = self._doubt(n)  # the fifth frame from here is the user's line
+        words = f"{type(self).__name__} stopped before it converged ({reason}). {advice}"
+        warnings.warn(words, ConvergenceWarning, stacklevel=6)
 
     def _doubt(self, n: int) -> tuple[str, str]:
-        """Why a fit has not converged, and advice; none where there is nothing to say."""
+        """Return why a fit stopped before it converged, and what helps."""
         raise NotImplementedError
 
     # Problems.
@@ -208,7 +211,7 @@ class LinearSeparator(CheckedData):
     def _attributes(self, results: list[Result], data: Data) -> dict[str, Any]:
         """The attributes of a fit, from the results of its problems."""
         predicting, reasons, certificates, margins, own = zip(*results, strict=True)
-        found = self._joined(predicting, data)
+        found = self._join_predicting(predicting, data)
         if certificates[0] is not None:
             found |= {"certificates_": [*certificates], "certificate_": joint_certificate(certificates)}
         if margins[0] is not None:  # the smallest of all problems; nan if that of a problem is unknown
@@ -219,11 +222,11 @@ class LinearSeparator(CheckedData):
                 found[name] = self._joins[name]([*map(itemgetter(name), own)])
         return found
 
-    def _joined(self, parts: Sequence[dict[str, Any]], data: Data) -> dict[str, Any]:
+    def _join_predicting(self, parts: Sequence[dict[str, Any]], data: Data) -> dict[str, Any]:
         """The attributes that predict, from those of the problems."""
         return {name: joined([*map(itemgetter(name), parts)]) for name in parts[0]}
 
-    def _of(self, patterns: Any, vector: Vector, data: Data, training: Any = None) -> dict[str, Any]:
+    def _attributes_of(self, patterns: Any, vector: Vector, data: Data, training: Any = None) -> dict[str, Any]:
         """The attributes that predict, of one problem: ``coef_`` and ``intercept_``; the vector of a linear machine
         holds those of its classes."""
         table = vector.reshape(-1, patterns.features + 1)

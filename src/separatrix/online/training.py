@@ -41,7 +41,6 @@ from separatrix.space import norm
 SECONDS_OF_A_PIECE = 0.2  # seconds a piece is meant to last
 FIRST_PIECE = 2e6  # multiplications in the first piece, before the speed is known
 UNLIMITED = 2**62
-WINDOW = 20  # epochs over which corrections are counted, to see whether they still become fewer
 
 
 class Training:
@@ -74,7 +73,6 @@ class Training:
         self.table: Callable[[int, int], np.ndarray] | None = None
         self.first_rate, self.rates = 0, np.zeros(0)
         self.from_zero = True
-        self.settled = False  # whether the last `train` came to where corrections no longer became fewer
         n = patterns.n if keep_alpha and attribute(rule, "additive") else 0
         self.state = State(
             np.zeros(patterns.d + 1),
@@ -177,12 +175,10 @@ class Training:
         Returns "converged", "max_updates", "max_iter" or that reason.
         """
         piece = max(1, int(FIRST_PIECE / self.visit_cost()))
-        window = Window(self.state.counts, WINDOW * self.rows)
-        self.settled = False
         while visits > 0:
             if self.state.counts[UPDATES] >= max_updates:
                 return "max_updates"
-            part = min(visits, piece, window.left(self.state.counts))
+            part = min(visits, piece)
             if pause is not None:  # callers that watch want early news too
                 part = min(part, max(16, int(self.state.counts[VISITS]) // 4))
             if every_epoch:
@@ -192,7 +188,6 @@ class Training:
             done = int(self.state.counts[VISITS]) - before
             seconds = time.perf_counter() - clock
             visits -= done
-            self.settled |= window.closes_without_fall(self.state.counts)
             if done >= piece and seconds < SECONDS_OF_A_PIECE:
                 piece = int(piece * min(4.0, SECONDS_OF_A_PIECE / max(seconds, 1e-6)) + 1)
             elif seconds > SECONDS_OF_A_PIECE and done:
@@ -251,26 +246,6 @@ class Training:
         scale = float(np.sqrt(unit_scale2(rule, radius2)))
         rounding = 4.0 * EPS * (float(state.counts[UPDATES]) + len(state.v) + 8) * largest_radius
         return norm(state.v) / (total * scale) + rounding
-
-
-class Window:
-    """Counts the corrections of so many visits, again and again: do they still become fewer?"""
-
-    def __init__(self, counts: np.ndarray, visits: int):
-        self.visits, self.before = visits, np.inf
-        self.begun, self.updates = int(counts[VISITS]), int(counts[UPDATES])
-
-    def left(self, counts: np.ndarray) -> int:
-        """Visits until it is full."""
-        return self.begun + self.visits - int(counts[VISITS])
-
-    def closes_without_fall(self, counts: np.ndarray) -> bool:
-        """Is it full, with no fewer corrections than the one before? A full one is begun anew."""
-        if self.left(counts) > 0:
-            return False
-        made, before = int(counts[UPDATES]) - self.updates, self.before
-        self.begun, self.updates, self.before = int(counts[VISITS]), int(counts[UPDATES]), made
-        return made >= before
 
 
 def adds_single_patterns(rule: Rule) -> bool:
