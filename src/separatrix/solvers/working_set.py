@@ -12,10 +12,10 @@ import numpy as np
 from separatrix.data.base import evenly
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.solvers import coordinate_descent, engine, exact, sign_constraints
-from separatrix.solvers.newton_steps import PRECISE
+from separatrix.solvers.newton_steps import LARGEST_MATRIX, PRECISE
 from separatrix.solvers.problem import Problem
 from separatrix.solvers.vertex import affine_vertex
-from separatrix.space import Vector
+from separatrix.space import Space, Vector
 
 SAMPLE, COLLECT = 200_000, 50_000  # rows of the first sample, at most; patterns that a pass brings: rows out of core
 SAMPLE_IN_MEMORY, ADD = 25_000, 400  # the same of rows in memory, where a pass costs less
@@ -35,6 +35,9 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
         return
     add = max(ADD, 2 * width) if patterns.here else COLLECT
     most = max(min(SAMPLE, VALUES // width), 10 * width)
+    if patterns.here and patterns.n_classes > 2 and problem.patterns.d < LARGEST_MATRIX:
+        _solve_written_out(problem, start, add)
+        return
     if patterns.here:
         rows = np.unique(_try(problem, problem.mean() if start is None else start, add) // patterns.per_row)
     elif start is not None:
@@ -63,6 +66,25 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
             alpha[index] = small.alpha
         support = rows[np.unique(small.alpha_index // patterns.per_row)]
         rows = joined if len(rows) < (1.5 * width + add if patterns.here else most) else np.union1d(support, brought)
+
+
+def _solve_written_out(problem: Problem, start: Vector | None, add: int) -> None:
+    """Solve a joint machine on single patterns, not on rows with all their rivals."""
+    patterns, a = problem.patterns, problem.mean() if start is None else start
+    working = np.zeros(0, np.int64)
+    while True:
+        joined = np.union1d(working, _try(problem, a, add))
+        if problem.done() or len(joined) == len(working):
+            return
+        V, columns = patterns.narrow_rows(joined)
+        small = problem.part(Patterns(V, np.ones(len(V)), Space(0.0)), np.inf, FINER * problem.tol)
+        solve_few(small)
+        a = np.zeros(patterns.d + 1)
+        a[columns] = small.a[:-1]
+        problem.dual(joined[small.alpha_index], small.alpha, problem.combine(joined[small.alpha_index], small.alpha))
+        if problem.vanishes():
+            return
+        working = joined if len(joined) < 1.5 * len(a) + add else joined[small.alpha_index]
 
 
 def solve_few(problem: Problem, alpha: Vector | None = None) -> None:
