@@ -103,6 +103,15 @@ def test_a_strong_penalty_leaves_no_coefficient():
         assert MaxMargin(penalty="l1", loss=loss, tol=1e-6).fit(X, y).certificate_.gap <= 1e-6
 
 
+def test_more_columns_than_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 2000))
+    y = (X[:, 0] + rng.normal(size=100) > 0).astype(int)
+    model = MaxMargin(10.0, penalty="l1").fit(X, y)
+    assert model.certificate_.gap <= 1e-4
+    assert np.count_nonzero(model.coef_) <= 101
+
+
 def test_limits_and_what_cannot_be():
     X, y = CANCER
     with pytest.warns(ConvergenceWarning):

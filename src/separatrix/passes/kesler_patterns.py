@@ -208,6 +208,13 @@ class KeslerPatterns(Patterns):
         class_combination()(self.rows, self.space.rho, rows, B, out)
         return out.ravel()
 
+    def fill_inner_products(
+        self, index: np.ndarray, first: int, end: int, out: NDArray[np.float64], bias: bool = True
+    ) -> None:
+        Y = self.sparse_patterns(index[:end])
+        part = (Y[first:] @ Y.T).toarray()
+        out[first:end, :end], out[:first, first:end] = part, part[:, :first].T
+
     def curvature_product(self, index: np.ndarray, c: Vector, q: Vector) -> Vector:
         return self.combine(index, c * self.margins_of(index, q))
 

@@ -19,11 +19,12 @@ from separatrix.passes import compiled as passes
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.solvers.engine import Engine, line_search
 from separatrix.solvers.problem import Problem
-from separatrix.solvers.sign_constraints import SignedEngine
+from separatrix.solvers.sign_constraints import SignedEngine, held_columns
 from separatrix.space import Vector
 
 COLUMNS = 100  # that join the working set, at least
 FINER, ENOUGH = 0.1, 0.5  # gap of a working set, against the gap of all columns and against the one asked for
+CAUTION, SINGULAR = 0.1, 10.0  # of the gradient per length of the vector, as a ridge: with more rows than columns, else
 RIDGE = 1e-9  # of |y|^2 s: columns of a face may depend on each other
 
 
@@ -90,8 +91,13 @@ class L1Engine(SignedEngine):
         signs = np.where(self.a != 0.0, np.sign(self.a), np.where(gradient > 0.0, -1.0, 1.0))
         if self.problem.free:
             signs[-1] = 0.0
-        self.ridge = RIDGE * float(self.s.max()) * self.scale
-        return signs, gradient + signs
+        slope = gradient + signs
+        free = ~held_columns(signs, self.a, slope)
+        caution = 0.0 if self.sigma else CAUTION if np.count_nonzero(self.face) >= np.count_nonzero(free) else SINGULAR
+        left = float(np.linalg.norm(slope[free]))
+        size = max(float(np.linalg.norm(self.a)), self.scale**-0.5)
+        self.ridge = max(RIDGE * float(self.s.max()) * self.scale, caution * left / size)
+        return signs, slope
 
     def _line_search(self, step: Vector, change: Vector) -> float:
         linear, sums = float(self._orthant()[0] @ step), passes.clipped_sums()
