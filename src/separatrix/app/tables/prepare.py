@@ -285,12 +285,15 @@ def _check_text(table: Table, text: list[str], encode: bool, advice: str) -> Non
 
 
 def _unreadable(column: Any, text: Collection[str]) -> list[int]:
-    """The rows of texts that are no numbers even alone; if there are none, of those that are no plain numbers."""
+    """The rows of texts that are no numbers even alone; if there are none, those with rarer signs than others."""
     import polars as pl
 
     odd = column.filter(column.cast(pl.Float64, strict=False).is_null()).drop_nulls().unique(maintain_order=True)
     alone = [v for v in odd[:MOST_TRIED] if as_number(pl.Series([v]), "", text, True).numbers is None]
-    wrong = column.is_in(alone or odd.filter(odd.str.contains("[0-9]")))
+    numbers = odd.filter(odd.str.contains("[0-9]"))
+    signs = numbers.str.replace_all(r"[^\p{L}\p{Sc}%]", "")  # the rarer ones are the mistake
+    rarer = numbers.filter(signs != signs.mode()[0]) if len(numbers) else numbers
+    wrong = column.is_in(alone or (rarer if len(rarer) else numbers))
     return np.flatnonzero(wrong.fill_null(False).to_numpy()).tolist()
 
 
