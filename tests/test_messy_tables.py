@@ -514,3 +514,10 @@ def test_notes_on_rare_classes(tmp_path):
     weighted = told(separatrix("fit", tmp_path / "t.csv", "-t", "y", "--max-time", 2, "--class-weight", "balanced"))
     assert "Rare:" not in weighted
     assert "Try --class-weight" not in weighted
+
+
+def test_amounts_with_a_value_that_is_none_are_not_encoded(tmp_path):
+    rows = "".join(f"{'1x' if k == 7 else f'{k}.{k % 10} EUR'},{'uv'[k % 2]}\n" for k in range(150))
+    (tmp_path / "t.csv").write_text("a,y\n" + rows)
+    words = told(separatrix("fit", tmp_path / "t.csv", "-t", "y", "--encode"))
+    assert "expected a number in the column 'a', found" in words

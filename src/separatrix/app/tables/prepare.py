@@ -19,7 +19,9 @@ OFTEN = 2  # rows that a text needs to get a column of its own
 MOST_TOLD = 3  # columns that are told by their names
 MOST_TRIED = 1000  # different texts that are read one by one, to name those that are no numbers
 MOST_WAYS = 6  # spellings of numbers that are told
-LIKE_A_NUMBER = r"^[^\p{L}0-9]{0,4}[0-9][0-9.,'\x{2019} \x{a0}\x{202f}]*([eE][-+]?[0-9]+)?[^\p{L}0-9]{0,4}$"
+LIKE_A_NUMBER = (
+    r"^[^\p{L}0-9]{0,4}[0-9][0-9.,'\x{2019} \x{a0}\x{202f}]*([eE][-+]?[0-9]+)?[^\p{L}0-9]{0,4}(\p{L}{2,4})?$"
+)
 
 
 def normalised(table: Table, text: Collection[str] = (), numbers: Collection[str] = ()) -> Table:
