@@ -104,6 +104,15 @@ def test_a_large_price_is_the_hard_margin():
     assert soft.certificate_.separable
 
 
+def test_sweeps_between_passes_visit_only_the_rows_that_move():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 8))
+    y = np.argmax(X @ rng.standard_normal((8, 5)), axis=1)
+    model = machine(C=100.0).fit(X, y)  # 43 rows have multipliers
+    assert model.converged_
+    assert model.n_passes_ < 10_000
+
+
 def test_the_certificate_of_a_machine_cannot_be_improved():
     model = machine(C=1.0, tol=1e-6).fit(IRIS, LABELS)
     claim = model.certificate_

@@ -14,7 +14,7 @@ from separatrix.solvers.loops.crammer_singer_loop import sweep
 from separatrix.solvers.problem import Problem
 from separatrix.space import Vector
 
-INNER = 100  # sweeps over the rows that move, for each over all rows
+INNER = 1000  # sweeps over the rows that move, for each over all rows
 MOST_TURNS = 2000
 STILL = 0.01  # of the change in a full sweep, below which the rows that move have come to rest
 

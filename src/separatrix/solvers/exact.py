@@ -9,9 +9,10 @@ An unpenalized intercept is one that costs next to nothing here, on centered row
 
 import numpy as np
 import scipy.linalg as la
+from numpy.typing import NDArray
 
 from separatrix.passes.patterns import EPS
-from separatrix.solvers.loops.dual_active_set import INFEASIBLE, OPTIMAL, dual_active_set
+from separatrix.solvers.loops.dual_active_set import DEPENDENT, INFEASIBLE, OPTIMAL, dual_active_set
 from separatrix.solvers.newton_steps import NewtonSteps
 from separatrix.solvers.problem import Problem
 from separatrix.space import Vector
@@ -21,8 +22,11 @@ FREE = 30.0  # the constant column of an unpenalized intercept, in lengths of th
 WORK_BETWEEN_LOOKS = 2e7  # multiplications between two looks at the limits
 
 
-def solve(problem: Problem) -> Vector:
-    """Enter what is found; return the multipliers of all rows, for another solver to go on from."""
+def solve(problem: Problem, guess: Vector | None = None) -> Vector:
+    """Enter what is found; return the multipliers of all rows, for another solver to go on from.
+
+    ``guess``: multipliers that are positive on rows that are expected to be tight.
+    """
     patterns = problem.patterns
     n, alpha = patterns.n, np.zeros(patterns.n)
     V, columns = patterns.narrow_rows(np.arange(n))
@@ -36,16 +40,26 @@ def solve(problem: Problem) -> Vector:
     V, most = np.ascontiguousarray(V), min(V.shape) + 1
     w, u, active = np.zeros(V.shape[1]), np.zeros(most + 1), np.zeros(most + 1, np.int64)
     Q, R, size, ended = np.zeros((most, V.shape[1])), np.zeros((most, most)), 0, -1
+    rows = np.zeros(0, np.int64) if guess is None else guess.nonzero()[0]
+    if 0 < len(rows) < most:
+        tight, triangle = la.qr(V[rows].T, mode="economic", check_finite=False)
+        pivots = np.abs(np.diag(triangle))
+        z, weights = _tight(triangle)
+        if pivots.min() > DEPENDENT * pivots.max() and np.all(weights > 0.0):  # else it starts without rows
+            size = len(rows)
+            active[:size], u[:size], w[:] = rows, weights, tight @ z
+            Q[:size], R[:size, :size] = tight.T, triangle
     left = 20 * sum(V.shape) + 1000
     while ended not in (OPTIMAL, INFEASIBLE) and left > 0 and np.all(np.isfinite(w)) and not problem.interrupted():
         steps = max(1, int(WORK_BETWEEN_LOOKS / (V.size + 4.0 * (size + 1) * V.shape[1])))
         ended, size = dual_active_set()(V, norms, np.ones(n), w, Q, R, active, u, size, 4.0 * EPS, steps)
         left -= steps
+    if size == 0:
+        return alpha  # interrupted
     rows, weights = active[: size + 1], u[: size + 1]
     if ended != INFEASIBLE:
         rows, weights = rows[:-1], weights[:-1]
-        z = la.solve_triangular(R[:size, :size], np.ones(size), trans=1, check_finite=False)
-        exact = la.solve_triangular(R[:size, :size], z, check_finite=False)
+        z, exact = _tight(R[:size, :size])
         weights = exact if np.all(exact > 0.0) else weights
         w = z @ Q[:size]
     alpha[rows], a = weights, np.zeros(patterns.d + 1)
@@ -59,6 +73,12 @@ def solve(problem: Problem) -> Vector:
     if np.all(weights >= 0.0):
         problem.dual(rows, weights, patterns.combine(rows, weights))
     return alpha
+
+
+def _tight(R: NDArray[np.float64]) -> tuple[Vector, Vector]:
+    """Solve R^t z = 1 and R u = z; by LAPACK itself, because scipy's checks take longer in small data."""
+    z, _ = la.lapack.dtrtrs(R, np.ones(len(R)), trans=1)
+    return z, la.lapack.dtrtrs(R, z)[0]
 
 
 def _balanced(weights: Vector, labels: Vector) -> Vector:

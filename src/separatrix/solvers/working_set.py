@@ -11,7 +11,8 @@ import numpy as np
 
 from separatrix.data.base import evenly
 from separatrix.passes.plain_patterns import Patterns
-from separatrix.solvers import coordinate_descent, engine, exact, sign_constraints
+from separatrix.solvers import coordinate_descent, crammer_singer, engine, exact, sign_constraints
+from separatrix.solvers.hinge_problem import HingeProblem
 from separatrix.solvers.newton_steps import LARGEST_MATRIX, PRECISE
 from separatrix.solvers.problem import Problem
 from separatrix.solvers.vertex import affine_vertex
@@ -22,6 +23,8 @@ SAMPLE_IN_MEMORY, ADD = 25_000, 400  # the same of rows in memory, where a pass 
 VALUES = 20_000_000  # values of a sample, and of rows that are written out
 FINER = 0.1  # the part of the gap that the solution of a sample may use up
 SHORTEST = 1e-200  # R^2 up to which rows are solved in another unit: curvatures need inverses
+START_C, START_GAP = 1e3, 0.1  # C |y|^2 of a soft joint machine near the hard one, and its gap
+START_PASSES, START_ROWS = 12.0, 5000  # for it, at most: narrow margins need more, and are not near it
 ALL = 5  # rows per column up to which all of them are solved at once
 
 
@@ -38,14 +41,18 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
     if patterns.here and patterns.n_classes > 2 and problem.patterns.d < LARGEST_MATRIX:
         _solve_written_out(problem, start, add)
         return
-    if patterns.here:
-        rows = np.unique(_try(problem, problem.mean() if start is None else start, add) // patterns.per_row)
-    elif start is not None:
-        rows = np.unique(_try(problem, start, add) // patterns.per_row)
+    if patterns.here or start is not None:
+        brought = _try(problem, problem.mean() if start is None else start, add) // patterns.per_row
     else:
-        rows = evenly(patterns.rows_in_all, most)
+        brought = evenly(patterns.rows_in_all, most)
     alpha = np.zeros(patterns.n) if patterns.here else np.zeros(0)
+    rows = support = np.zeros(0, np.int64)
     while not problem.done():
+        joined = np.union1d(rows, brought)
+        if len(joined) == len(rows):
+            return  # nothing new is violated: this is as far as arithmetic goes
+        few = len(rows) < (1.5 * width + add if patterns.here else most)
+        rows = joined if few else np.union1d(support, brought)
         part = patterns.sample(rows)
         small = problem.part(part, np.inf, FINER * problem.tol)
         if patterns.here:
@@ -56,21 +63,16 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
         problem.dual(index, small.alpha, part.combine(*small.multipliers()))
         if problem.vanishes():
             return  # these rows alone have no separator
-        brought = _try(problem, small.a, add) // patterns.per_row
-        joined = np.union1d(rows, brought)
-        if len(joined) == len(rows):
-            problem.done()
-            return  # nothing new is violated: this is as far as arithmetic goes
         if patterns.here:
             alpha[:] = 0.0
             alpha[index] = small.alpha
-        support = rows[np.unique(small.alpha_index // patterns.per_row)]
-        rows = joined if len(rows) < (1.5 * width + add if patterns.here else most) else np.union1d(support, brought)
+        support = rows[small.alpha_index // patterns.per_row]
+        brought = _try(problem, small.a, add) // patterns.per_row
 
 
 def _solve_written_out(problem: Problem, start: Vector | None, add: int) -> None:
     """Solve a joint machine on single patterns, not on rows with all their rivals."""
-    patterns, a = problem.patterns, problem.mean() if start is None else start
+    patterns, a = problem.patterns, _soft_machine(problem) if start is None else start
     working = np.zeros(0, np.int64)
     while True:
         joined = np.union1d(working, _try(problem, a, add))
@@ -85,6 +87,21 @@ def _solve_written_out(problem: Problem, start: Vector | None, add: int) -> None
         if problem.vanishes():
             return
         working = joined if len(joined) < 1.5 * len(a) + add else joined[small.alpha_index]
+
+
+def _soft_machine(problem: Problem) -> Vector:
+    """Return a vector near that of the hard margin: of hinge loss, whose sweeps visit rows, of which few move."""
+    patterns = problem.patterns
+    C = START_C / (patterns.one.mean_square + patterns.space.rho**2 or np.inf)
+    if not 0.0 < C < np.inf:
+        return problem.mean()
+    rows = evenly(patterns.rows_in_all, START_ROWS)
+    part = patterns.sample(rows).in_space(patterns.space._replace(hinge=C))
+    soft = problem.part(part, C, START_GAP, HingeProblem)
+    soft.max_passes = min(START_PASSES, 0.25 * problem.max_passes)
+    crammer_singer.solve(soft)
+    problem.passes += soft.passes * len(rows) / patterns.rows_in_all
+    return soft.a
 
 
 def solve_few(problem: Problem, alpha: Vector | None = None) -> None:
@@ -110,7 +127,7 @@ def solve_few(problem: Problem, alpha: Vector | None = None) -> None:
         alpha = np.zeros(n)
         alpha[problem.alpha_index] = problem.alpha
     elif n * (d + 1) <= VALUES and (n > d + 1 or patterns.n_classes > 2):
-        alpha = exact.solve(problem)
+        alpha = exact.solve(problem, alpha)
     if problem.gap > max(problem.tol, PRECISE) and not problem.limited and not problem.vanishes():
         problem.go_on()
         engine.solve(problem, alpha=alpha)

@@ -40,7 +40,8 @@ def sweep(key: str) -> Any:
                     ranked[place] = ranked[place - 1]
                     place -= 1
                 ranked[place] = value
-            t, count = ranked[0] - A * cap, 1
+            # Without rounding errors where the row needs no multiples: these are exactly 0 then.
+            t, count = linear[own] if ranked[0] == linear[own] + A * cap else ranked[0] - A * cap, 1
             while count < n_classes and t < count * ranked[count]:
                 t += ranked[count]
                 count += 1
