@@ -27,6 +27,7 @@ from separatrix.data.device import DeviceRows
 from separatrix.data.memory import MemoryRows
 from separatrix.passes import triton_kernels
 from separatrix.passes.device_patterns import passed
+from separatrix.passes.in_memory import extremes
 from separatrix.passes.patterns import PassedPatterns
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.solvers import choice as solvers
@@ -149,7 +150,7 @@ def compared(X, y):
         "sizes": (triton_kernels.sizes, home),
         "slacks": (triton_kernels.slacks, home, 1, a),
         "curvature": (triton_kernels.curvature, home, 1, a, 1),
-        "array API, extremes": (plain._pass, "extremes_of_block", a, 1000),
+        "array API, extremes": (plain.run, extremes, a, 1000),
     }
     rates = {name: read / median_time(*call) / 1e12 for name, call in calls.items()}
     return {"differences": differences, "same rows": same, "TB/s": rates}

@@ -303,7 +303,7 @@ def test_what_kernels_inline_is_part_of_their_key():
         for file in package.rglob("*.py")
         if "\n@on_first_use\n" in file.read_text() or "\n@one_per_rule\n" in file.read_text()
     ]
-    assert {"piecewise_loop.py", "kesler_loop.py", "access.py", "compiled.py"} <= {file.name for file in files}
+    assert {"piecewise_loop.py", "rivals.py", "access.py", "compiled.py"} <= {file.name for file in files}
     for file in files:
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("separatrix"):

@@ -17,7 +17,7 @@ import separatrix
 from separatrix.certificates.certify import certify
 from separatrix.data.memory import MemoryRows
 from separatrix.errors import DataError, SeparatrixError
-from separatrix.passes import journal
+from separatrix.passes import in_memory, journal
 from separatrix.passes.patterns import PassedPatterns, Seen
 from separatrix.solvers import choice as solvers
 from separatrix.solvers.problem import Problem
@@ -215,7 +215,7 @@ def test_bad_collections():
 
 
 def test_work_is_small_and_names_compiled_code():
-    work = partial(Seen(Space(1.0), 1).work, "extremes_of_block", (np.zeros(D + 1), 20), 2)
+    work = partial(Seen(Space(1.0), 1).work, in_memory.extremes, (np.zeros(D + 1), 20))
     content = pickle.dumps(work)
     assert len(content) < 1000
     assert b"numba" not in content
@@ -270,7 +270,7 @@ def test_a_pass_is_kept_group_by_group(tmp_path, monkeypatch):
 
     monkeypatch.setattr(journal, "EVERY", 0.0)
     X, y = table()
-    work = partial(Seen(Space(1.0), 1).work, "piece_of_block", (np.ones(D + 1), True), 2)
+    work = partial(Seen(Space(1.0), 1).work, in_memory.piece, (np.ones(D + 1), True))
     with dask.config.set(scheduler="synchronous"):
         home = separatrix.data.from_dask(da.from_array(X, (20, D)), da.from_array(y, 20))
         expected = home.run(work)
@@ -343,7 +343,7 @@ def test_rows_that_kill_their_workers_are_told(cluster, tmp_path):
     poison.touch()
     try:
         with pytest.raises(SeparatrixError, match="cluster lost this pass"):
-            home.run(partial(Seen(Space(1.0), 1).work, "extremes_of_block", (np.ones(D + 1), 10), 2))
+            home.run(partial(Seen(Space(1.0), 1).work, in_memory.extremes, (np.ones(D + 1), 10)))
     finally:
         cluster[0].scheduler.allowed_failures = allowed
 

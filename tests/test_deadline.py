@@ -24,8 +24,8 @@ from separatrix import (
     negative_margin,
     separability,
 )
+from separatrix.certificates import decision
 from separatrix.certificates import negative_margin as hulls
-from separatrix.certificates import separability as questions
 from separatrix.estimators import kernel_max_margin
 from separatrix.online.training import Training
 from separatrix.passes.kernel_functions import Kernel
@@ -166,7 +166,7 @@ def test_a_path_has_one_deadline(monkeypatch, clock):
 
 
 def test_the_questions_about_all_classes_have_one_deadline(monkeypatch, clock):
-    calls = counted(monkeypatch, clock, questions.solvers, "solve")
+    calls = counted(monkeypatch, clock, decision.solvers, "solve")
     X, y = blobs(6, far=0.1)
     answer = separability(X, y, max_time=2.5)
     assert len(calls) <= 6
@@ -190,7 +190,7 @@ def test_the_proof_before_the_search_has_the_same_deadline(monkeypatch, clock):
     answer = negative_margin([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], max_time=4.0)
     assert not calls
     assert -INF < answer.lower <= answer.upper == 0.0
-    counted(monkeypatch, clock, questions.solvers, "solve", 5.0)
+    counted(monkeypatch, clock, decision.solvers, "solve", 5.0)
     with pytest.raises(DataError, match="Raise max_time"):
         negative_margin([[0.0], [1.0], [2.0], [3.1]], [0, 1, 0, 1], max_time=1e-9)
 

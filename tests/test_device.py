@@ -11,12 +11,13 @@ from sklearn.utils._array_api import move_estimator_to
 
 from separatrix import BatchPerceptron, GradientDescent, LeastSquares, MaxMargin, load, save
 from separatrix.certificates.certify import certify
-from separatrix.certificates.separability import decide, separability
+from separatrix.certificates.decision import decide
+from separatrix.certificates.separability import separability
 from separatrix.data import device
 from separatrix.data.changed_rows import ScaledRows
 from separatrix.data.device import DeviceRows, to_numpy
 from separatrix.errors import DataError, MissingExtraError
-from separatrix.passes import device_patterns
+from separatrix.passes import device_patterns, in_memory
 from separatrix.passes.device_patterns import FusedPatterns, passed
 from separatrix.passes.kesler_patterns import KeslerPatterns
 from separatrix.passes.on_device import Block
@@ -339,7 +340,7 @@ def test_more_rows_than_32_bits_count():
     last = home.part(n - 5, n)
     assert last.first == n - 5
     np.testing.assert_array_equal(last.take(np.array([4, 1])).dense(np.arange(2)), X[:2])
-    worst = PassedPatterns(home, 1, Space(1.0)).seen.work("extremes_of_block", (np.ones(d + 1), 3), 2, last)
+    worst = PassedPatterns(home, 1, Space(1.0)).seen.work(in_memory.extremes, (np.ones(d + 1), 3), last)
     assert worst.numbers.dtype == np.int64
     assert worst.numbers.max() == n - 3
     assert passed(home, 1, Space(1.0)).n == n

@@ -84,7 +84,6 @@ def test_a_value_that_underflows_beside_a_large_one_proves_nothing():
 
 
 def test_no_fit_claims_more_than_verify_has_time_for(monkeypatch):
-    monkeypatch.setattr(gordan, "ENCLOSED", 10)
     monkeypatch.setattr(gordan, "ROWS_OF_A_FIT", 10)
     rng = np.random.default_rng(5)
     X = rng.standard_normal((150, 12))

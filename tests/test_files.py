@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import separatrix
+from separatrix.app.tables import read_table
 from separatrix.data import memory as memory_module
 from separatrix.data.memory import MemoryRows
 from separatrix.data.npy_array import NpyArray
@@ -240,8 +241,18 @@ BROKEN = {
     "damaged npy": (lambda f: write(f / "a.npy", "nonsense"), "not a readable"),
     "damaged npz": (lambda f: write(f / "a.npz", "PKnonsense"), "damaged"),
     "libsvm": (lambda f: write(f / "a.svm", "1 1:2\n\n-1 2:x\n"), "line 3: expected"),
+    "libsvm order": (lambda f: write(f / "a.svm", "1 1:2\n-1 2:1 1:3\n"), "line 2: expected an index above 2, found"),
     "libsvm label": (lambda f: write(f / "a.svm", "1 1:2\nyes 2:1\n"), "line 2: expected"),
 }
+
+
+def test_arrays_of_an_archive_have_the_names_that_tables_in_memory_have(tmp_path):
+    path = tmp_path / "a.npz"
+    np.savez(path, features=np.eye(4), labels=np.array([0, 0, 1, 1]), about=np.zeros(3))
+    rows = separatrix.data.open_files(path)
+    assert (rows.n, rows.width, rows.classes.tolist()) == (4, 4, [0, 1])
+    table = read_table(path)
+    assert (table.n, table.d, table.target) == (4, 4, "labels")
 
 
 @pytest.mark.parametrize("name", BROKEN)

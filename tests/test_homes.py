@@ -33,7 +33,7 @@ from separatrix import (
     VotedPerceptron,
 )
 from separatrix.certificates.certify import certify
-from separatrix.certificates.separability import decide
+from separatrix.certificates.decision import decide
 from separatrix.data.base import RowSource
 from separatrix.data.memory import MemoryRows
 from separatrix.passes.kesler_patterns import KeslerPatterns

@@ -10,8 +10,8 @@ from scipy.optimize import linprog
 
 from separatrix import separability
 from separatrix.cancellation import Clock
+from separatrix.certificates import decision as module
 from separatrix.certificates import quasi_complete
-from separatrix.certificates import separability as module
 from separatrix.certificates.exact import integer_row, pieces_of, units_of
 from separatrix.certificates.integer_rows import FloatRows, IntegerRows
 from separatrix.certificates.integer_systems import PRIMES

@@ -1,6 +1,5 @@
 """separability and exact arithmetic: never a wrong answer, always with a proof."""
 
-import sys
 import warnings
 from dataclasses import replace
 from fractions import Fraction
@@ -13,10 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from separatrix import DataError, MaxMargin, separability
 from separatrix.cancellation import Clock, OutOfTimeError
-from separatrix.certificates import integer_systems
+from separatrix.certificates import decision, integer_systems
 from separatrix.certificates.exact import product_sign, vanishing_weights
-
-separability_module = sys.modules["separatrix.certificates.separability"]  # the function has the same name
 
 
 def separable_set(seed):
@@ -381,9 +378,9 @@ def test_two_classes_that_are_not_separable_decide_the_joint_question(monkeypatc
     y = np.repeat(np.arange(4), 50)
     X = rng.normal(size=(200, 3)) + 20.0 * np.eye(4)[y][:, :3]
     X[y == 2] = rng.normal(size=(50, 3)) + 20.0 * np.eye(3)[1]  # where class 1 is
-    solved, solve = [], separability_module._Question._solve
+    solved, solve = [], decision.Question._solve
     monkeypatch.setattr(
-        separability_module._Question, "_solve", lambda ask, p: (solved.append((p.n, p.n_classes)), solve(ask, p))[1]
+        decision.Question, "_solve", lambda ask, p: (solved.append((p.n, p.n_classes)), solve(ask, p))[1]
     )
     answer = separability(X, y, check_quasi=False)
     assert (answer.separable, answer.exact) == (False, True)
@@ -399,14 +396,14 @@ def test_two_classes_that_are_not_separable_decide_the_joint_question(monkeypatc
 def test_hyperplanes_of_each_class_make_a_machine_when_time_is_up(monkeypatch):
     X, y = load_iris(return_X_y=True)
     X = X + 30.0 * np.eye(4)[y]
-    solve = separability_module._Question._solve
+    solve = decision.Question._solve
 
     def late(ask, patterns):
         if patterns.n_classes > 2:
             raise OutOfTimeError
         return solve(ask, patterns)
 
-    monkeypatch.setattr(separability_module._Question, "_solve", late)
+    monkeypatch.setattr(decision.Question, "_solve", late)
     answer = separability(X, y)
     assert answer.separable is True
     assert answer.certificate.verify(X, y)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from fractions import Fraction
-from math import lcm
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from separatrix.certificates.error_tree import MOST_SWEPT, ErrorTree, fewest_on,
 from separatrix.certificates.exact import dot, pieces_of
 from separatrix.certificates.integer_rows import FloatRows
 from separatrix.certificates.integer_systems import LIMB, PRIMES, basis_columns, residues, solve
+from separatrix.certificates.witness import dense
 from separatrix.solvers.loops import cone_tree as loops
 from separatrix.space import Vector
 
@@ -132,13 +132,12 @@ class ConeSearch:
         self.W = (
             np.array([float(w) for w in self.net]) if self.whole else np.array(self.net, dtype=object).astype(float)
         )
-        Y = np.hstack([points, np.ones((len(points), 1))]) if intercept else points
-        self.points = Y
+        self.points = dense(points, intercept)
         self.lower, self.upper = 0, sum(self.weight) + 1
         self.vector: tuple[Any, ...] = ()
         self.tree: ErrorTree | None = None
         self.random = np.random.default_rng(0)
-        self.rows = FloatRows(np.hstack([X, np.ones((len(X), 1))] if intercept else [X]) * sign[:, None], clock)
+        self.rows = FloatRows(dense(X, intercept) * sign[:, None], clock)
         self.swept: dict[tuple[int, ...], int] = {}
 
     def prepare(self) -> int:
@@ -157,9 +156,7 @@ class ConeSearch:
     def errors_of(self, a: list[Fraction]) -> int:
         """Return the weight of the errors of (w, b), exactly."""
         used = a if self.intercept else a[:-1]
-        scaled = [v * Fraction(2) ** u for v, u in zip(used, self.rows.unit.tolist(), strict=True)]
-        common = lcm(*(v.denominator for v in scaled))
-        signs = self.rows.signs([int(v * common) for v in scaled], self.clock)
+        signs = self.rows.signs(self.rows.integers(used)[0], self.clock)
         return sum(w for w, s in zip(self.weight, signs.tolist(), strict=True) if s <= 0)
 
     def offer_in_basis(self, u: Vector) -> None:

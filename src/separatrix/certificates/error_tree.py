@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.certificates.separation import integer_columns
+from separatrix.certificates.witness import dense, integer_columns
 
 MOST_SWEPT = 12  # rows of a leaf that are swept
 LARGEST_SHIFT = 4096  # p and q: a tree that was made by a search has small ones
@@ -88,7 +88,7 @@ class ErrorTree:
 
     def _in_basis(self, points: np.ndarray, side: np.ndarray, intercept: bool) -> np.ndarray:
         d = points.shape[1]
-        Y = np.hstack([points, np.ones((len(points), 1))]) if intercept else points
+        Y = dense(points, intercept)
         table, factor = integer_columns(Y)
         names = self.columns
         if sorted([*names, *self.dependent]) != list(range(Y.shape[1])) or not len(names):

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from separatrix.certificates.decision import decide
 from separatrix.certificates.gordan import Gordan, witness
-from separatrix.certificates.separability import decide
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.space import Space, Vector
 

@@ -14,15 +14,15 @@ from math import ceil, lcm
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from separatrix.cancellation import Clock, StoppedError, limited
 from separatrix.certificates.cone_search import ConeSearch
+from separatrix.certificates.decision import decide
 from separatrix.certificates.error_tree import BrokenTreeError, ErrorTree, integer_weights
 from separatrix.certificates.packing import Packing, PackingSearch, Witness
-from separatrix.certificates.separability import check_switch, check_table, decide
-from separatrix.certificates.separation import integer_columns
+from separatrix.certificates.separability import check_switch, check_table
+from separatrix.certificates.witness import dense, integer_columns
 from separatrix.data.memory import MemoryRows
 from separatrix.errors import DataError
 from separatrix.geometry import Hyperplane
@@ -128,7 +128,7 @@ class FewestErrors:
         if proof is None:
             return False
         try:
-            bound = proof.bound(_dense(X) if self.packing is None else X, sign, whole, self.fit_intercept)
+            bound = proof.bound(dense(X) if self.packing is None else X, sign, whole, self.fit_intercept)
         except (BrokenTreeError, TypeError, ValueError, OverflowError, ZeroDivisionError):
             return False
         return bool(self.lower <= float(Fraction(bound, factor)))
@@ -259,10 +259,6 @@ def _checked(X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, Vecto
     return X, y, weight
 
 
-def _dense(X: Any) -> np.ndarray:
-    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
-
-
 def strict_sides(X: Any, sign: Vector, vector: tuple[Any, ...], intercept: bool) -> np.ndarray:
     """Return which rows are strictly on their sides: by floats if rounding errors cannot matter, else in integers."""
     exact = [Fraction(v) for v in vector]
@@ -270,7 +266,7 @@ def strict_sides(X: Any, sign: Vector, vector: tuple[Any, ...], intercept: bool)
     if not any(exact):
         return right
     for first in range(0, len(sign), ROWS_AT_A_TIME):
-        block = _dense(X[first : first + ROWS_AT_A_TIME])
+        block = dense(X[first : first + ROWS_AT_A_TIME])
         table = np.hstack([block, np.full((len(block), 1), float(intercept))])
         side = _float_sides(table, exact)
         near = np.flatnonzero(side == 0)
@@ -385,7 +381,7 @@ class _Question:
         n, d = self.X.shape
         if d > MOST_COLUMNS or n * (d + 1) > MOST_VALUES:
             return False
-        search = ConeSearch(_dense(self.X), self.sign, self.weight, self.intercept, self.clock)
+        search = ConeSearch(dense(self.X), self.sign, self.weight, self.intercept, self.clock)
         if not 0 < search.prepare() <= LARGEST_BASIS:
             return False
 

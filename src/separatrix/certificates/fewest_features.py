@@ -17,12 +17,12 @@ from numpy.typing import ArrayLike
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from separatrix.cancellation import Clock, OutOfTimeError, StoppedError, limited
-from separatrix.certificates.exact import dot
+from separatrix.certificates.decision import decide
 from separatrix.certificates.fewest_errors import strict_sides
 from separatrix.certificates.hitting import NoTreeError, hitting_tree, proved_by
 from separatrix.certificates.negative_margin import two_classes
-from separatrix.certificates.separability import check_switch, decide
-from separatrix.certificates.separation import integer_columns
+from separatrix.certificates.separability import check_switch
+from separatrix.certificates.witness import combined
 from separatrix.data.memory import MemoryRows
 from separatrix.errors import DataError, NotSeparableError
 from separatrix.passes.plain_patterns import Patterns
@@ -111,17 +111,10 @@ class FewestFeatures:
 
 def columns_met(X: Any, sign: Vector, refutation: Refutation, intercept: bool) -> frozenset[int]:
     """Return the columns in which rows with weights do not combine to 0; the intercept has to vanish."""
-    rows, weight = refutation
-    fits = len(set(rows)) == len(rows) == len(weight) > 0 and all(type(k) is int and 0 <= k < len(sign) for k in rows)
-    if not fits or not all(type(w) is int and w > 0 for w in weight):
+    sums = combined(X, sign, *refutation, intercept)
+    if intercept and sums.pop():
         raise ValueError
-    part = X[np.array(rows)]
-    part = np.asarray(part.toarray() if sp.issparse(part) else part, dtype=np.float64)
-    classes = [1 if s > 0 else -1 for s in sign[np.array(rows)].tolist()]
-    if intercept and dot(weight, classes):
-        raise ValueError
-    table = integer_columns(part * sign[np.array(rows)][:, None])[0]
-    return frozenset(j for j, column in enumerate(table.T.tolist()) if dot(weight, column))
+    return frozenset(j for j, value in enumerate(sums) if value)
 
 
 @default_errstate()

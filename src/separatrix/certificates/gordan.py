@@ -18,8 +18,7 @@ from separatrix.certificates.logistic_witness import overlapping_weights, proved
 from separatrix.solvers.least_distance import least_distance
 from separatrix.space import Vector
 
-ROWS_OF_A_FIT, SECONDS_OF_A_FIT = 600, 20.0  # for a proof within a fit
-ENCLOSED = 300  # rows for a proof in floats: exact arithmetic, which `verify` asks, repeats it in time
+ROWS_OF_A_FIT, SECONDS_OF_A_FIT = 600, 20.0  # for a proof within a fit: `verify` repeats it in exact arithmetic
 VALUES_FOR_MANY = 20_000  # from which many rows are a proof: of less, few that anybody can look at are found as soon
 SAMPLE_ROWS_PER_COLUMN = 32  # of which those are chosen
 FEWEST_PER_COLUMN, MOST_PER_COLUMN = 2.25, 5  # rows that are worth a try: fewer may well be separated, more cost more
@@ -96,7 +95,7 @@ def refuting_pair(patterns: Any, rows: int, clock: Clock) -> Gordan | None:
 def gordan_soon(patterns: Any, index: np.ndarray, alpha: Vector) -> Gordan | None:
     """The same for a fit, which was not asked for a proof: of fewer rows, not for long, and in floats where bounds on
     their rounding errors prove that there are exact weights: these are not computed then."""
-    if 0 < len(index) <= ENCLOSED and upper_bound(patterns, index, alpha) <= NEARLY_ZERO * patterns.radius:
+    if 0 < len(index) <= ROWS_OF_A_FIT and upper_bound(patterns, index, alpha) <= NEARLY_ZERO * patterns.radius:
         A = scaled_columns(patterns.narrow_rows(index)[0])
         weight = None if A is None or not alpha.min() > 0 else proved_weights(A, alpha / alpha.max())
         if weight is not None:
@@ -112,7 +111,7 @@ def gordan_of_many(patterns: Any, a: Vector) -> Gordan | None:
     """The same of many patterns, from a vector that separates most of them: proved in floats, without exchanges of
     rows; None where it was not found or is not worth it."""
     width = patterns.d + 1
-    if not (patterns.here and patterns.explicit and patterns.n_classes == 2 and width < ENCLOSED):
+    if not (patterns.here and patterns.explicit and patterns.n_classes == 2 and width < ROWS_OF_A_FIT):
         return None
     if patterns.n * width < VALUES_FOR_MANY or patterns.n < FEWEST_PER_COLUMN * width or not np.all(np.isfinite(a)):
         return None

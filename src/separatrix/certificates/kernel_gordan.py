@@ -11,10 +11,10 @@ from fractions import Fraction
 import numpy as np
 
 from separatrix.cancellation import Clock, OutOfTimeError
+from separatrix.certificates.decision import decide as decide_in_features
 from separatrix.certificates.gordan import Gordan, refuting_pair, witness
 from separatrix.certificates.integer_rows import IntegerRows
 from separatrix.certificates.integer_systems import Integers
-from separatrix.certificates.separability import decide as decide_in_features
 from separatrix.certificates.wolfe import decide
 from separatrix.passes.kernel_patterns import KernelPatterns
 from separatrix.passes.plain_patterns import Patterns

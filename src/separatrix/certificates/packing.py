@@ -15,9 +15,9 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 from separatrix.cancellation import Clock, OutOfTimeError
-from separatrix.certificates.exact import dot
-from separatrix.certificates.separability import Separability, decide
-from separatrix.certificates.separation import integer_columns
+from separatrix.certificates.decision import decide
+from separatrix.certificates.separability_answer import Separability
+from separatrix.certificates.witness import combined
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.space import Vector
 
@@ -31,18 +31,6 @@ class Witness(NamedTuple):
     multipliers: list[int]
     share: Fraction
 
-    def holds(self, X: Any, sign: Vector, intercept: bool) -> bool:
-        """Decide whether the patterns combine to 0, in integers."""
-        rows = np.array(self.rows, dtype=np.int64)
-        fits = len(rows) and len(set(self.rows)) == len(rows) == len(self.multipliers) and 0 <= rows.min()
-        if not fits or rows.max() >= len(sign) or not all(type(w) is int and w > 0 for w in self.multipliers):
-            return False
-        part = X[rows]
-        part = np.asarray(part.toarray() if sp.issparse(part) else part, dtype=np.float64)
-        part = np.hstack([part, np.ones((len(part), 1))]) if intercept else part
-        table = integer_columns(part * sign[rows][:, None])[0]
-        return not any(dot(self.multipliers, column) for column in table.T.tolist())
-
 
 @dataclass(frozen=True, eq=False)
 class Packing:
@@ -51,10 +39,10 @@ class Packing:
     witnesses: list[Witness]
 
     def bound(self, X: Any, sign: Vector, weight: list[int], intercept: bool) -> int:
-        """Return the weight of errors that every hyperplane has: 0 if a witness or its share is wrong."""
+        """Return the weight of errors that every hyperplane has, 0 if it is not proved."""
         load: dict[int, Fraction] = {}
         for witness in self.witnesses:
-            if witness.share < 0 or not witness.holds(X, sign, intercept):
+            if witness.share < 0 or any(combined(X, sign, witness.rows, witness.multipliers, intercept)):
                 return 0
             for row in witness.rows:
                 load[row] = load.get(row, Fraction(0)) + witness.share

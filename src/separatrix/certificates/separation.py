@@ -22,6 +22,7 @@ from separatrix.certificates.facial_reduction import orthogonal
 from separatrix.certificates.integer_rows import FloatRows, IntegerRows
 from separatrix.certificates.integer_systems import Integers, solve
 from separatrix.certificates.quasi_complete import Answer, decide_quasi_complete
+from separatrix.certificates.witness import dense, integer_columns
 from separatrix.certificates.wolfe import decide
 from separatrix.space import Vector
 
@@ -78,8 +79,7 @@ class Separation:
 
 def patterns_of(X: Any, codes: np.ndarray, fit_intercept: bool) -> np.ndarray:
     """Write out the patterns: row k against its r-th rival is pattern k (c - 1) + r, with c - 1 blocks of columns."""
-    X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
-    X = np.hstack([X, np.ones((len(X), 1))]) if fit_intercept else X
+    X = dense(X, fit_intercept)
     n, m = X.shape
     rivals = int(codes.max(initial=0))
     if rivals == 1:
@@ -92,20 +92,6 @@ def patterns_of(X: Any, codes: np.ndarray, fit_intercept: bool) -> np.ndarray:
             here = classes > 0  # the first class is the reference
             Y[rows[here], r, classes[here] - 1] += sign * X[here]
     return Y.reshape(n * rivals, rivals * m)
-
-
-def integer_columns(Y: np.ndarray) -> tuple[np.ndarray, Integers]:
-    """Return the table as Python's integers, and the power of two by which each column is multiplied."""
-    columns, factor = [], []
-    for column in Y.T.tolist():
-        parts = [value.as_integer_ratio() for value in column]
-        whole = max((q for _, q in parts), default=1)
-        columns.append([p * (whole // q) for p, q in parts])
-        factor.append(whole)
-    out = np.empty(Y.shape, dtype=object)
-    for j, values in enumerate(columns):
-        out[:, j] = values
-    return out, factor
 
 
 def _holds(claim: Separation, table: np.ndarray, factor: Integers, rivals: int) -> bool:

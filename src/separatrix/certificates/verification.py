@@ -19,10 +19,13 @@ from numpy.typing import ArrayLike
 from separatrix.cancellation import Clock, OutOfTimeError
 from separatrix.certificates import checker
 from separatrix.certificates.certificate import Certificate, Verification
-from separatrix.certificates.certify import lower_bound, plain_margin, separates_exactly, slack_bound, upper_bound
-from separatrix.certificates.exact import LARGEST_SYSTEM, vanishing_weights
-from separatrix.certificates.gordan import gordan
-from separatrix.certificates.kernel_gordan import refute
+from separatrix.certificates.verification_in_floats import (
+    SEARCH,
+    TOO_LARGE,
+    TOO_SMALL,
+    verify_in_floats,
+    weights_that_vanish,
+)
 from separatrix.data.base import RowSource
 from separatrix.data.elsewhere import home_of
 from separatrix.data.memory import as_rows
@@ -38,9 +41,6 @@ IN_FLOATS = "Claims in a kernel's space are checked in floating point, with boun
 OTHER_WEIGHTS = (
     "the weights given are not those of the fit, which are sample_weight times class_weight: verify(X, y) knows its own"
 )
-ROUNDED = 1e-10  # of the sizes of its terms, a sum is more than rounding errors
-SEARCH = 20.0  # seconds in which exact multipliers are looked for
-TOO_SMALL, TOO_LARGE = 1e-100, 1e100  # between them error bounds of floating point hold: no square is lost
 VECTORS = ("direction", "alpha", "sample_weight", "slack_vector")
 FLOAT_MAX = sys.float_info.max
 ELSEWHERE = "Claims about rows that live elsewhere are checked in floating point, with bounds on rounding errors"
@@ -170,48 +170,60 @@ def _is_number(value: Any) -> bool:
 
 
 def malformed(claim: Certificate) -> str:
-    """Why this is no claim, "" if it is one: numbers that are finite, vectors of them, and a space that there is."""
-    space = claim.space
-    numbers: dict[str, Any] = {"lower": claim.lower, "radius": claim.radius, **space._asdict()}
+    """Return why this is no claim, "" if it is one: numbers that are finite, vectors of them, and a possible space."""
+    return _wrong_numbers(claim) or _wrong_vectors(claim) or _wrong_space(claim) or _wrong_kernel(claim)
+
+
+def _wrong_numbers(claim: Certificate) -> str:
+    numbers: dict[str, Any] = {"lower": claim.lower, "radius": claim.radius, **claim.space._asdict()}
     numbers |= {"upper": None if claim.upper == np.inf else claim.upper}
     if claim.kernel is not None:
         numbers |= {name: getattr(claim.kernel, name, "none") for name in ("gamma", "degree", "coef0")}
     switches = {name: numbers.pop(name) for name in ("free", "weighted", "fixed_length")}
-    signs = numbers.pop("signs")
-    if not (isinstance(signs, str) and {*signs} <= {*"+-0"}):
-        return "signs are not made of + - 0"
-    if signs and (claim.n_classes > 2 or claim.kernel is not None):
-        return "signs are of two classes, without a kernel"
+    del numbers["signs"]
     switches["separable"] = claim.separable
     for name, value in numbers.items():
-        if not _is_number(value) and (value is not None or name in space._fields):
+        if not _is_number(value) and (value is not None or name in claim.space._fields):
             return f"{name} is no finite number"
     for name, switch in switches.items():
         if not isinstance(switch, (bool, np.bool_)) and (name != "separable" or switch is not None):
             return f"{name} is neither true nor false"
+    return ""
+
+
+def _wrong_vectors(claim: Certificate) -> str:
     for name, kinds in (*((v, "fiu") for v in VECTORS), ("alpha_index", "iu")):
         vector = getattr(claim, name)
-        if vector is None:
-            continue
         plain = isinstance(vector, (np.ndarray, list, tuple)) and not isinstance(vector, np.ma.MaskedArray)
         array = np.asarray(vector) if plain else np.zeros(())
-        if array.ndim != 1 or array.dtype.kind not in kinds or array.dtype.itemsize > 8 or not np.isfinite(array).all():
+        fits = array.ndim == 1 and array.dtype.kind in kinds and array.dtype.itemsize <= 8
+        if vector is not None and not (fits and np.isfinite(array).all()):
             return f"{name} is no vector of finite numbers"
+    return ""
+
+
+def _wrong_space(claim: Certificate) -> str:
+    space, pair = claim.space, claim.class_pair
+    if not (isinstance(space.signs, str) and {*space.signs} <= {*"+-0"}):
+        return "signs are not made of + - 0"
+    if space.signs and (claim.n_classes > 2 or claim.kernel is not None):
+        return "signs are of two classes, without a kernel"
     if min(space.rho, space.delta, space.hinge) < 0 or (space.hinge and space.delta):
         return "rho, delta or hinge is negative, or slack is both plain and squared"
     if type(claim.n_classes) is not int or claim.n_classes < 2:
         return "the number of classes is none"
     if (space.free or claim.kernel is not None) and claim.n_classes > 2:
         return "a free bias and kernels are of two classes"
-    if claim.class_pair is not None and not (
-        isinstance(claim.class_pair, (tuple, list)) and len(claim.class_pair) == 2
-    ):
+    if pair is not None and not (isinstance(pair, (tuple, list)) and len(pair) == 2):
         return "between does not name two classes"
-    if claim.kernel is not None and not (callable(claim.kernel.name) or isinstance(claim.kernel.name, str)):
-        return "the kernel has no name"
-    if claim.kernel is not None and claim.kernel.name == "rbf" and claim.kernel.gamma < 0:
-        return "gamma is negative"
     return ""
+
+
+def _wrong_kernel(claim: Certificate) -> str:
+    kernel = claim.kernel
+    if kernel is not None and not (callable(kernel.name) or isinstance(kernel.name, str)):
+        return "the kernel has no name"
+    return "gamma is negative" if kernel is not None and kernel.name == "rbf" and kernel.gamma < 0 else ""
 
 
 def _plain_rows(X: Any) -> Any:
@@ -243,33 +255,10 @@ def _exact(claim: Certificate, X: Any, y: np.ndarray, kept: np.ndarray) -> dict[
     places, clock = np.searchsorted(numbers, index), Clock(SEARCH)
     alpha = np.asarray(claim.alpha, dtype=np.float64)  # where there is none, NaN
     try:
-        weight = _exact_weights(patterns, places, alpha, clock)
+        weight = weights_that_vanish(patterns, places, alpha, clock)
     except OutOfTimeError:
         return {}
     return {} if weight is None else {"alpha_exact": [hex(w) for w in weight]}
-
-
-def _exact_weights(patterns: Any, places: np.ndarray, alpha: Vector, clock: Clock) -> list[int] | None:
-    """Integers >= 0 with which these patterns combine to 0; ``alpha``: what a claim lists. None if none were found."""
-    V, columns = patterns.narrow_rows(places)
-    if patterns.space.signs:
-        V = _tight_columns(V, patterns.space.column_signs()[columns], alpha)
-    listed = alpha.shape == places.shape and bool(np.all((alpha > 0) & (alpha < np.inf)))
-    with np.errstate(all="ignore"):
-        weight = vanishing_weights(V, alpha if listed else np.ones(len(places)), clock)
-        few = gordan(patterns, places, alpha, clock) if weight is None and listed else None
-    if few is None:
-        return weight
-    known = dict(zip(few.rows.tolist(), few.exact, strict=True))
-    return [known.get(k, 0) for k in places.tolist()]
-
-
-def _tight_columns(V: np.ndarray, signs: np.ndarray, alpha: Vector) -> np.ndarray:
-    """Return the columns in which the combination has to vanish: in the others it has the sign that proves as much."""
-    if alpha.shape != V.shape[:1]:
-        return V
-    left = alpha @ V
-    return V[:, ~(signs * left < -ROUNDED * (np.abs(alpha) @ np.abs(V)))]
 
 
 def _verify_kernel(claim: Certificate, X: Any, y: np.ndarray, weight: Vector | None, kept: np.ndarray) -> Verification:
@@ -288,7 +277,7 @@ def _verify_kernel(claim: Certificate, X: Any, y: np.ndarray, weight: Vector | N
         raise DataError(f"A precomputed kernel has a column for every row; X has {X.shape[1]}, and row {kept.max()}.")
     price = weight if claim.space.weighted else None
     patterns = KernelPatterns(as_rows(X), signs(y), claim.space, claim.kernel, price, kept)
-    return _in_floats(claim, patterns, kept, IN_FLOATS)
+    return verify_in_floats(claim, patterns, kept, IN_FLOATS)
 
 
 def _verify_elsewhere(claim: Certificate, home: RowSource) -> Verification:
@@ -310,7 +299,7 @@ def _verify_elsewhere(claim: Certificate, home: RowSource) -> Verification:
     if sound and claim.space.delta:
         ranges = _weight_ranges(home)
         sound = all(claim.space.weighted and TOO_SMALL < low and high < TOO_LARGE for low, high in ranges)
-    return _in_floats(claim, patterns, None, ELSEWHERE, sound)
+    return verify_in_floats(claim, patterns, None, ELSEWHERE, sound)
 
 
 def _weight_ranges(home: RowSource) -> Iterator[tuple[float, float]]:
@@ -321,112 +310,3 @@ def _weight_ranges(home: RowSource) -> Iterator[tuple[float, float]]:
         weight: Any = block.weight
         xp = getattr(block, "xp", np)
         yield float(xp.min(weight)), float(xp.max(weight))
-
-
-def _in_floats(
-    claim: Certificate, patterns: Any, kept: np.ndarray | None, note: str, bounds: bool = True
-) -> Verification:
-    """The claims, with bounds on rounding errors. ``kept``: the numbers of the rows that take part, None for all.
-    Not ``bounds``: lower and upper are not known to be checked in this space."""
-    with np.errstate(all="ignore"):
-        try:
-            return _settled(claim, patterns, kept, note, bounds)
-        except ArithmeticError as error:
-            return Verification((), (), (f"every claim ({error}: its numbers are too far apart)",), (note,))
-
-
-def _settled(claim: Certificate, patterns: Any, kept: np.ndarray | None, note: str, bounds: bool) -> Verification:
-    found: dict[bool | None, list[str]] = {True: [], False: [], None: []}
-    sizes = [patterns.radius, *(x for x in (claim.space.rho, claim.space.delta, claim.space.hinge) if x)]
-    if not all(TOO_SMALL < x < TOO_LARGE for x in sizes):
-        beyond = f"every claim (data or space are not between {TOO_SMALL:g} and {TOO_LARGE:g})"
-        return Verification((), (), (beyond,), (note,))
-
-    def settle(name: str, holds: bool | None, why: str) -> None:
-        found[None if holds is None else bool(holds)].append(f"{name} ({why})")
-
-    a = None if claim.direction is None else np.asarray(claim.direction, dtype=np.float64)
-    if not bounds and (claim.lower is not None or claim.upper != np.inf):
-        settle("lower and upper", None, "not checked for plain slack, or weights that are no price, of rows elsewhere")
-    elif claim.lower is not None and a is None:
-        settle("lower", None, f"{claim.lower:.6g} comes without a direction")
-    elif claim.lower is not None and a is not None:
-        reached = lower_bound(patterns, a, slack=1.0)
-        reached = (
-            reached if reached <= patterns.radius * (1.0 + 1e-9) or claim.space.hinge or claim.space.delta else -np.inf
-        )
-        settle("lower", claim.lower <= reached, f"{claim.lower:.6g}, the direction reaches {reached:.6g}")
-    if bounds and claim.upper not in (None, np.inf):
-        settle("upper", *_upper_in_floats(claim, patterns, kept))
-    if claim.separable is not None:
-        margin = -np.inf if a is None else plain_margin(patterns, a, slack=1.0)
-        holds = margin > 0 if claim.separable and a is not None else (False if margin > 0 else None)
-        why = f"{claim.separable}, the direction has margin {margin:.6g}"
-        if claim.separable and not holds and a is not None and patterns.explicit:
-            holds, why = separates_exactly(patterns, a), "in rational arithmetic"
-        if claim.separable is False and holds is None and patterns.explicit and claim.alpha_index is not None:
-            holds = _vanishes(claim, patterns, kept)
-            why = "False, the listed patterns combine to exactly 0" if holds else "no combination of 0 was found"
-        if claim.separable is False and holds is None and claim.kernel is not None and claim.alpha_index is not None:
-            holds = _vanishes_in_kernel(np.asarray(claim.alpha_index), patterns, kept)
-            why = "False, exactly" if holds else "no combination of 0 was found"
-        settle("separable", holds, why)
-    R = patterns.radius
-    if claim.radius is not None:
-        settle("radius", abs(claim.radius - R) <= 1e-12 * R, f"R = {R:.6g}, claimed {claim.radius:.6g}")
-    return Verification(tuple(found[True]), tuple(found[False]), tuple(found[None]), (note,))
-
-
-def _vanishes(claim: Certificate, patterns: Any, kept: np.ndarray | None) -> bool | None:
-    """Do the listed patterns combine to 0, exactly? None where they are too many to tell."""
-    index, alpha = np.asarray(claim.alpha_index), np.asarray(claim.alpha, dtype=np.float64)
-    if len(index) > LARGEST_SYSTEM:
-        return None
-    if not _take_part(index, patterns, kept):
-        return False
-    try:
-        if _exact_weights(patterns, _places(index, kept), alpha, Clock(SEARCH)) is not None:
-            return True
-    except OutOfTimeError:
-        return None
-    return False if len(index) <= patterns.d + 2 else None
-
-
-def _vanishes_in_kernel(index: np.ndarray, patterns: KernelPatterns, kept: np.ndarray | None) -> bool | None:
-    """Do some of these patterns combine to 0, exactly? None where that is not known."""
-    if not _take_part(index, patterns, kept):
-        return False
-    places = _places(index, kept)
-    part = KernelPatterns(
-        as_rows(patterns.matrix[places]), patterns.labels[places], patterns.space, patterns.kernel, columns=index
-    )
-    return True if refute(part, np.arange(len(places))) is not None else None
-
-
-def _take_part(index: np.ndarray, patterns: Any, kept: np.ndarray | None) -> bool:
-    """Are these numbers of distinct patterns that take part?"""
-    if index.dtype.kind not in "iu" or len(np.unique(index)) != len(index):
-        return False
-    return bool(np.all((index >= 0) & (index < patterns.n) if kept is None else np.isin(index, kept)))
-
-
-def _places(index: np.ndarray, kept: np.ndarray | None) -> np.ndarray:
-    """The numbers of patterns among those that take part."""
-    return index if kept is None else np.searchsorted(kept, index)
-
-
-def _upper_in_floats(claim: Certificate, patterns: Any, kept: np.ndarray | None) -> tuple[bool | None, str]:
-    if claim.slack_vector is not None and not patterns.here:
-        found = slack_bound(patterns, np.asarray(claim.slack_vector, dtype=np.float64), slack=1.0)
-        return found <= claim.upper, f"{claim.upper:.6g}, the slacks of a vector give {found:.6g}"
-    if claim.alpha is None or claim.alpha_index is None:
-        return None, f"{claim.upper:.6g} comes without multipliers"
-    index, alpha = np.asarray(claim.alpha_index), np.asarray(claim.alpha, dtype=np.float64)
-    if len(index) != len(alpha) or not _take_part(index, patterns, kept):
-        return False, "the multipliers do not belong to distinct rows that take part"
-    if not (np.all(alpha >= 0) and 0 < alpha.sum() < np.inf):
-        return False, "the multipliers are not non-negative numbers with a positive sum"
-    if not patterns.definite:
-        return patterns.definite, "the kernel is not known to be positive semi-definite on these rows"
-    found = upper_bound(patterns, _places(index, kept), alpha, slack=1.0)
-    return found <= claim.upper, f"{claim.upper:.6g}, the multipliers give {found:.6g}"

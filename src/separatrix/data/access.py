@@ -58,11 +58,14 @@ def _stored(X, i):
     return X.data[i] if isinstance(X, Dense) else X.data[X.indptr[i] : X.indptr[i + 1]]
 
 
-def columns(X, i):
-    """The columns in which row i may differ from 0."""
-    if isinstance(X, Dense):
-        return range(X.data.shape[1])
-    return X.indices[X.indptr[i] : X.indptr[i + 1]]
+def places(X, i):
+    """Return the places at which row i may differ from 0; `column_of` tells their columns."""
+    return range(X.data.shape[1]) if isinstance(X, Dense) else range(X.indptr[i], X.indptr[i + 1])
+
+
+def column_of(X, k):
+    """Return the column of a place."""
+    return k if isinstance(X, Dense) else X.indices[k]
 
 
 def outer(X, rho, rows, c, H):
@@ -207,11 +210,16 @@ def _largest(X, i):
     return impl
 
 
-@overload(columns, jit_options=UNWRAPPED)
-def _columns(X, i):
+@overload(places, jit_options=_INLINED)
+def _places(X, i):
     if _is_dense(X):
         return lambda X, i: range(X.data.shape[1])
-    return lambda X, i: X.indices[X.indptr[i] : X.indptr[i + 1]]
+    return lambda X, i: range(X.indptr[i], X.indptr[i + 1])
+
+
+@overload(column_of, jit_options=_INLINED)
+def _column_of(X, k):
+    return (lambda X, k: k) if _is_dense(X) else (lambda X, k: X.indices[k])
 
 
 @overload(outer, jit_options={"fastmath": {"reassoc", "contract"}, **UNWRAPPED})

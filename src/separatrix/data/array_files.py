@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from separatrix.data.npy_array import NpyArray
+from separatrix.data.npy_array import NpyArray, read_header
 from separatrix.data.row_source import Part, PartSource
 from separatrix.data.validate import check_numbers
 from separatrix.errors import DataError
 
+FEATURES = ("X", "data", "x", "features")  # names of the rows in an archive, and of the labels
+LABELS = ("y", "target", "labels", "label")
 SPARSE_MEMBERS = {"data", "indices", "indptr", "shape", "format"}
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
@@ -99,17 +101,18 @@ class ArrayFile(PartSource):
 
 
 class Archive(PartSource):
-    """An .npz archive: arrays X and y (or ``target``), or a sparse matrix as scipy saves it, with ``target`` the
-    path of an .npy file of labels. Members are read from their beginning, packed or not."""
+    """An .npz archive: arrays X and y, or others of `FEATURES` and `LABELS`, or ``target``; or a sparse matrix as scipy
+    saves it, with ``target`` the path of an .npy file of labels. Members are read from their beginning, packed or not.
+    """
 
     def __init__(self, path: Path, target: Any = None, weight: Any = None):
         paths = [path, *(p for p in (target, weight) if isinstance(p, Path))]
         super().__init__(str(path), paths)
         self.path, self.weighted = path, weight is not None
-        self.target = "y" if target is None else target
         self.weight = weight
         with self._open() as archive:
             names = {name.removesuffix(".npy") for name in archive.namelist()}
+            self.target = next((n for n in LABELS if n in names), LABELS[0]) if target is None else target
             self.sparse = names >= SPARSE_MEMBERS
             if self.sparse:
                 kind = bytes(_Member(archive, "format").rest()[()]).decode()
@@ -119,7 +122,9 @@ class Archive(PartSource):
                 kept = _Member(archive, "data").dtype
             else:
                 given = [t for t in (self.target, weight) if isinstance(t, str)]
-                self.table = "X" if "X" in names else next((n for n in sorted(names) if n not in given), "X")
+                self.table = next(
+                    (n for n in (*FEATURES, *sorted(names)) if n in names and n not in given), FEATURES[0]
+                )
                 for name in (self.table, *given):
                     if name not in names:
                         raise DataError(f"{path} has no array {name!r}; it has {_few(sorted(names))}.")
@@ -166,9 +171,7 @@ class _Member:
 
     def __init__(self, archive: zipfile.ZipFile, name: str):
         self.file, self.name = archive.open(f"{name}.npy"), f"{archive.filename}: {name}"
-        version = np.lib.format.read_magic(self.file)
-        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        self.shape, fortran, self.dtype = read(self.file)
+        self.shape, fortran, self.dtype = read_header(self.file)
         if self.dtype.hasobject or (fortran and len(self.shape) > 1):
             raise DataError(f"{self.name} is stored column by column or holds Python objects; save it in C order.")
 

@@ -1,32 +1,51 @@
-"""Sparse rows in text: ``label column:value ...``, as LIBSVM writes them."""
+"""Sparse rows in text: ``label index:value ...``, as LIBSVM writes them."""
 
 import gzip
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from separatrix.data.row_source import Part, PartSource, regrouped
+from separatrix.data.row_source import Part, PartSource, joined, regrouped
 from separatrix.errors import DataError
 
 BYTES_AT_A_TIME = 1 << 22  # bytes of text that are parsed at a time
 NOISE = re.compile(rb"#[^\n]*|\bqid:\S+|\r")
 BLANK = re.compile(rb"(?m)^[ \t]*\n")
-VALUE = re.compile(rb"^\d+:[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$|^\d+:[-+]?(nan|inf(inity)?)$", re.I)
+LONGEST_INDEX = 18  # digits
 
 
 class LibsvmFile(PartSource):
-    """Columns are counted from 1, or from 0 where a 0 occurs; `based` says so once all files have been read."""
+    """Columns are counted from 1, or from 0 if a 0 occurs; `based` says so once all files have been read.
+
+    Before ``width`` is set, parts are as wide as their largest index. ``open_text`` opens the bytes.
+    """
 
     sparse = True
 
-    def __init__(self, path: Path):
-        super().__init__(str(path), [path])
-        self.path, self.based, self.smallest = path, 0, np.iinfo(np.int64).max
+    def __init__(self, name: str, open_text: Callable[[], IO[bytes]], paths: Sequence[Path] = ()):
+        super().__init__(name, list(paths))
+        self.open_text, self.based, self.smallest = open_text, 0, np.iinfo(np.int64).max
+
+    @classmethod
+    def of(cls, path: Path) -> "LibsvmFile":
+        """A file on disk, packed if its name ends with .gz."""
+        opener: Any = gzip.open if path.suffix == ".gz" else open
+        return cls(str(path), partial(opener, path, "rb"), [path])
+
+    def all_rows(self) -> Part:
+        """Every part in one, of equal width."""
+        parts = list(self.parts(0))
+        if not parts:
+            raise DataError(f"{self.name} has no rows.")
+        for part in parts:
+            part.X.resize(part.n, max(part.X.shape[1] for part in parts))
+        return joined(parts)
 
     def parts(self, step: int, first: int = 0) -> Iterator[Part]:
         done = 0
@@ -38,8 +57,7 @@ class LibsvmFile(PartSource):
 
     def _pieces(self) -> Iterator[Part]:
         line, rest = 1, b""
-        opener: Any = gzip.open if self.path.suffix == ".gz" else open
-        with opener(self.path, "rb") as file:
+        with self.open_text() as file:
             while True:
                 read = file.read(BYTES_AT_A_TIME)
                 text = rest + read
@@ -71,8 +89,10 @@ class LibsvmFile(PartSource):
         rest = np.ones(len(values), dtype=bool)
         rest[starts] = False
         pairs = values[rest].reshape(-1, 2)
-        columns = pairs[:, 0].astype(np.int64)
-        if np.any(columns != pairs[:, 0]) or np.any(columns < self.based):
+        with np.errstate(invalid="ignore"):  # the comparison below finds what no integer holds
+            columns = pairs[:, 0].astype(np.int64)
+        same_row = np.diff(np.repeat(np.arange(len(ends)), counts)) == 0
+        if np.any(same_row & (np.diff(columns) <= 0)) or np.any(columns != pairs[:, 0]) or np.any(columns < self.based):
             raise self._fault(text, line)
         self.smallest = min(self.smallest, int(columns.min(initial=self.smallest)))
         columns -= self.based
@@ -85,17 +105,24 @@ class LibsvmFile(PartSource):
 
     def _fault(self, text: bytes, line: int) -> DataError:
         """What is wrong, with its line: read again, slowly."""
-        for number, row in enumerate(NOISE.sub(b"", text).split(b"\n"), line):
-            fields = row.split()
-            try:
-                wrong = not all(VALUE.match(field) for field in fields[1:])
-                float(fields[0] if fields else b"0")
-            except ValueError:
-                wrong = True
-            if wrong:
-                shown = row[:60].decode("utf-8", "replace")
-                return DataError(
-                    f"{self.name}, line {number}: expected 'label column:value ...' with a number as label, "
-                    f"found {shown!r}."
-                )
+        for number, row in enumerate(text.decode("utf-8", "replace").split("\n"), line):
+            last = -1
+            for place, word in enumerate(row.split("#")[0].split()):
+                index, _, value = word.partition(":")
+                good, expected = _is_number(word), "a label that is a number"
+                if place and index != "qid":
+                    good = index.isdecimal() and len(index) <= LONGEST_INDEX and _is_number(value)
+                    expected = "index:value"
+                    if good:
+                        good, expected, last = int(index) > last, f"an index above {last}", int(index)
+                if not good and index != "qid":
+                    return DataError(f"{self.name}, line {number}: expected {expected}, found {word[:60]!r}.")
         return DataError(f"{self.name}: from line {line} on, columns are not counted from {self.based}.")
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return "_" not in word

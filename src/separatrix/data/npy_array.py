@@ -35,9 +35,7 @@ class NpyArray(NamedTuple):
         """The array of an .npy file; nothing but its header is read."""
         try:
             with path.open("rb") as file:
-                version = np.lib.format.read_magic(file)
-                read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-                shape, fortran, dtype = read(file)
+                shape, fortran, dtype = read_header(file)
                 offset = file.tell()
         except ValueError as error:
             raise DataError(f"{path} is not a readable .npy file: {error}.") from error
@@ -125,6 +123,13 @@ class NpyArray(NamedTuple):
                 end = a + int(np.searchsorted(numbers[a:b], numbers[a] + most))
                 yield a, end
                 a = end
+
+
+def read_header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
+    """Shape, whether columns come first, and type of an array in numpy's format."""
+    version = np.lib.format.read_magic(file)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    return read(file)
 
 
 def _read_at(file: Any, out: memoryview, where: int) -> int:

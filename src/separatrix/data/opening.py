@@ -180,6 +180,6 @@ def _source(path: Path, target: Any, weight: Any, first: PartSource | None, enco
     if path.suffix in LIBSVM:
         if weight is not None:
             raise DataError(f"{path}: LIBSVM's text has no column of weights.")
-        return LibsvmFile(path)
+        return LibsvmFile.of(path)
     known = ", ".join([*SCANS, ".npy", ".npz", *LIBSVM])
     raise DataError(f"{path}: the ending {path.suffix!r} says nothing about the format. Known are {known}.")

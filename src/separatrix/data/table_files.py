@@ -140,7 +140,7 @@ class TableFile(PartSource):
             if not encode or kind.is_nested() or kind.is_temporal():
                 raise DataError(
                     f"{self.name}: column {name!r} holds {kind}, not numbers. "
-                    "Encode text by files(..., encode=True), or leave the column out."
+                    "Encode text with open_files(..., encode=True) or --encode, or leave the column out."
                 )
             self.texts.append(name)
 

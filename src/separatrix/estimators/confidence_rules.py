@@ -15,7 +15,7 @@ from separatrix.fit.online import OnlineClassifier
 from separatrix.fit.recipe import Recipe, Record
 from separatrix.fit.sklearn_api import POSITIVE, POSITIVE_OR_INF, between, one_of
 from separatrix.online.loops.averaging import room_for_a_mean
-from separatrix.online.loops.confidence_loop import Covariance, Variances
+from separatrix.online.loops.second_order import Covariance, Variances
 from separatrix.online.training import Training
 from separatrix.rules.confidence import ArowRule, ScwRule
 

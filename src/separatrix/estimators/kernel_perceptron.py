@@ -18,7 +18,7 @@ from separatrix.fit.watch import threads_for
 from separatrix.online.budgets import ERROR, POLICIES, empty_ledger
 from separatrix.online.kernel_training import KernelTraining
 from separatrix.online.loops.averaging import room_for_a_mean
-from separatrix.online.loops.greedy_loop import Margins
+from separatrix.online.loops.greedy import Margins
 from separatrix.online.training import Training, adds_single_patterns
 from separatrix.rules.perceptrons import GreedyRule, PerceptronRule
 from separatrix.space import Vector

@@ -9,9 +9,9 @@ import numpy as np
 
 from separatrix.cancellation import limited, out_of_time
 from separatrix.certificates.certify import refutation, separates_exactly
+from separatrix.certificates.decision import decide
 from separatrix.certificates.farkas import decide_with_signs
 from separatrix.certificates.gordan import Gordan
-from separatrix.certificates.separability import decide
 from separatrix.errors import NotSeparableError, UnavailableError
 from separatrix.fit.checkpointed import Checkpoint
 from separatrix.fit.class_means import ClassMeans, unmeasured

@@ -12,8 +12,7 @@ from separatrix.fit.online import OnlineClassifier
 from separatrix.fit.recipe import Recipe, Record
 from separatrix.fit.sklearn_api import between, one_of
 from separatrix.online.loops.averaging import room_for_a_mean
-from separatrix.online.loops.p_norm_loop import Powers
-from separatrix.online.loops.winnow_loop import Sinh
+from separatrix.online.loops.multiplicative import Powers, Sinh
 from separatrix.online.training import Training
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.rules.multiplicative import AlmaPRule, OneSidedWinnowRule, PNormRule, WinnowRule, p_norm_radius

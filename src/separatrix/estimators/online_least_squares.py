@@ -15,7 +15,7 @@ from separatrix.fit.rates import RateTable
 from separatrix.fit.recipe import Recipe, Record
 from separatrix.fit.separator import Data
 from separatrix.fit.sklearn_api import NOT_NEGATIVE, POSITIVE, between, one_of
-from separatrix.online.loops.recursive_least_squares import Triangle
+from separatrix.online.loops.second_order import Triangle
 from separatrix.online.loops.state import UPDATES
 from separatrix.online.training import Training
 from separatrix.rules.descent import LmsRule, RlsRule, TabulatedLmsRule, TargetLmsRule

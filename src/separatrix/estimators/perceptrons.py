@@ -18,7 +18,7 @@ from separatrix.fit.separator import Data
 from separatrix.fit.sklearn_api import COUNT, NOT_NEGATIVE, POSITIVE, one_of
 from separatrix.online.loops.averaging import Pocket as PocketMemory
 from separatrix.online.loops.averaging import Voters, room_for_a_mean
-from separatrix.online.loops.greedy_loop import Margins
+from separatrix.online.loops.greedy import Margins
 from separatrix.online.loops.state import FACTOR, POSITION, RUN, VISITS
 from separatrix.online.training import Training
 from separatrix.rules.perceptrons import GreedyRule, PerceptronRule, TabulatedPerceptronRule

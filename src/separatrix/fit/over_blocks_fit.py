@@ -136,7 +136,7 @@ class _InOrder:
     def _show(self, block: Any, last: bool, course: Course) -> None:
         self.trainings = []
         for k, (p, record) in enumerate(zip(self.problems, self.records, strict=True)):
-            training = self._on(p.seen.patterns(block, p.n_classes), block.weight, record, k)
+            training = self._on(p.seen.patterns(block), block.weight, record, k)
             course.show(k, training, last, self.limit)
             self.trainings.append(training)
 
@@ -214,7 +214,7 @@ class _Mixing(_InOrder):
         reason, epoch, sums = self.length.reason, 0, np.zeros_like(vectors)
         while epoch < self.length.epochs:
             how = self.how if self.how.seed is None else self.how._replace(seed=(self.how.seed + epoch) % 2**31)
-            work = partial(mixed_block, how, [p.seen for p in self.problems], self.problems[0].n_classes, vectors)
+            work = partial(mixed_block, how, [p.seen for p in self.problems], vectors)
             found: Mixture = self.data.rows.run(partial(work, totals, updates, visits))
             epoch += 1
             visits += found.rows
@@ -240,7 +240,7 @@ class _Mixing(_InOrder):
         few = self.data.rows.take(np.zeros(1, np.int64))
         self.trainings = []
         for k, (p, record) in enumerate(zip(self.problems, self.records, strict=True)):
-            training = self.how.training(p.seen.patterns(few, p.n_classes), few.weight)
+            training = self.how.training(p.seen.patterns(few), few.weight)
             training.from_zero = self.starts[k] is None
             counts, mean = (int(updates[k]), visits, epochs), None if means is None else means[k]
             training.state = mixed_state(vectors[k].copy(), float(totals[k]), counts, mean)

@@ -6,15 +6,11 @@ from typing import Any
 import numpy as np
 
 from separatrix.online.budgets import POLICIES, Span
-from separatrix.online.loops import kernel
-from separatrix.online.loops.additive import LACKING
-from separatrix.online.loops.dual_form import InnerProducts
-from separatrix.online.loops.greedy_loop import greedy_dual_kernel
-from separatrix.online.loops.state import EXHAUSTED, FACTOR, POSITION, RUNNING, UPDATES, VISITS
+from separatrix.online.loops.rows import InnerProducts
+from separatrix.online.loops.state import EXHAUSTED, FACTOR, LACKING, POSITION, RUNNING, UPDATES, VISITS
 from separatrix.online.training import Training
 from separatrix.passes.gram_rows import GramRows
 from separatrix.passes.kernel_patterns import KernelPatterns
-from separatrix.rules.base import attribute
 
 
 class KernelTraining(Training):
@@ -76,7 +72,7 @@ class KernelTraining(Training):
         return float(self.state.alpha @ self.state.v[:-1])
 
     def _stored(self) -> InnerProducts:
-        return InnerProducts(self.gram.rows, self.gram.slot, self.patterns.labels, self.frame)
+        return InnerProducts(self.gram.rows, self.gram.slot, self.patterns.labels, self.weight, self.norms2, self.frame)
 
     def _run(self, rule: Any, visits: int, max_updates: int) -> int:
         if not self.budgeted:
@@ -96,11 +92,9 @@ class KernelTraining(Training):
     def _run_on(self, rule: Any, visits: int, max_updates: int) -> int:
         """The compiled loop; where it lacks a row of the Gram matrix, it gets it."""
         end = int(self.state.counts[VISITS]) + visits
-        run = greedy_dual_kernel() if attribute(rule, "loop") == "greedy" else kernel(rule)
         while True:
             left = end - int(self.state.counts[VISITS])
-            parts = rule, self._stored(), self.order, self.weight, self.norms2, self.frame, self.state
-            if (status := int(run(*parts, left, max_updates))) != LACKING:
+            if (status := super()._run(rule, left, max_updates)) != LACKING:
                 return status
             self.gram.fetch(self._wanted())
 

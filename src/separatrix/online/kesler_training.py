@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.online.loops.kesler_loop import machine_kernel
-from separatrix.online.loops.mira_loop import together_kernel
+from separatrix.online.loops.rivals import OneByOne, RivalPairs, Together, rivals_kernel
 from separatrix.online.training import Training
 from separatrix.passes.kesler_patterns import KeslerPatterns
 
@@ -30,7 +29,9 @@ class MachineTraining(Training):
         needed = patterns.space.delta > 0  # they are the extension
         keep_alpha = keep_alpha and (needed or patterns.n <= MOST_MULTIPLIERS)
         super().__init__(patterns, rule, weight, keep_alpha=keep_alpha, **options)
-        self.rivals = rivals
+        width = patterns.n_classes - 1
+        together = rivals == "together"
+        self.how = Together(False, np.empty(width), np.empty(width)) if together else OneByOne(rivals == "all")
 
     def start(self, a: np.ndarray | None = None) -> None:
         """What all categories have in common tells none of them apart: it is taken from a start."""
@@ -43,11 +44,12 @@ class MachineTraining(Training):
         return self.patterns.row_norms2
 
     def _run(self, rule: Any, visits: int, max_updates: int) -> int:
-        rule_class: Any = type(rule)
-        parts = (
-            rule, self.patterns.rows, self.patterns.codes, self.order, self.weight, self.norms2, self.frame,
-            self.state, visits, max_updates, np.empty((2, self.patterns.n_classes)),
+        run: Any = rivals_kernel(type(rule))
+        return int(run(rule, self._stored(), self.order, self.how, self.state, visits, max_updates))
+
+    def _stored(self) -> RivalPairs:
+        c = self.patterns.n_classes
+        return RivalPairs(
+            self.patterns.rows, self.patterns.codes, self.weight, self.norms2, self.state.v.reshape((c, -1)),
+            np.empty(c), np.empty(c), self.frame,
         )  # fmt: skip
-        if self.rivals == "together":
-            return int(together_kernel()(*parts))
-        return machine_kernel(rule_class)(*parts, self.rivals == "all")

@@ -95,7 +95,6 @@ class Course:
 def mixed_block(
     how: BlockRule,
     seen: list[Seen],
-    n_classes: int,
     vectors: np.ndarray,
     totals: np.ndarray,
     updates: np.ndarray,
@@ -105,7 +104,7 @@ def mixed_block(
     """One epoch over a block, for every problem; what travels to the blocks."""
     found, sums, counts, fresh = [], [], [], []
     for see, a, total, before in zip(seen, vectors, totals, updates, strict=True):
-        patterns = see.patterns(block, n_classes)
+        patterns = see.patterns(block)
         training = how.training(patterns, block.here().weight)
         training.start(a)
         state = training.state

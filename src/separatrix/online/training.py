@@ -11,11 +11,11 @@ import numpy as np
 
 from separatrix.compile_cache import at_once
 from separatrix.data.memory import frozen
-from separatrix.online.loops import kernel
-from separatrix.online.loops.additive import SignedRows
 from separatrix.online.loops.averaging import Nothing, Voters
-from separatrix.online.loops.confidence_loop import Covariance
+from separatrix.online.loops.loop import online_kernel
 from separatrix.online.loops.order import order_of, permutation
+from separatrix.online.loops.rows import SignedRows
+from separatrix.online.loops.second_order import Covariance
 from separatrix.online.loops.state import (
     CONVERGED,
     EPOCHS,
@@ -149,15 +149,12 @@ class Training:
 
     def _run(self, rule: Any, visits: int, max_updates: int) -> int:
         """Call the compiled loop."""
-        return int(
-            kernel(rule)(
-                rule, self._stored(), self.order, self.weight, self.norms2, self.frame, self.state, visits, max_updates
-            )
-        )
+        run: Any = online_kernel(type(rule))
+        return int(run(rule, self._stored(), self.order, self.state, visits, max_updates))
 
     def _stored(self) -> Any:
         """The patterns as a loop sees them."""
-        return SignedRows(self.patterns.rows, self.patterns.labels, self.frame)
+        return SignedRows(self.patterns.rows, self.patterns.labels, self.weight, self.norms2, self.frame)
 
     @property
     def rows(self) -> int:

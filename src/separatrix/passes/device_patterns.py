@@ -13,8 +13,9 @@ import scipy.linalg as la
 
 from separatrix.data.base import RowSource
 from separatrix.data.device import DeviceRows, to_numpy
+from separatrix.passes import in_memory
 from separatrix.passes.on_device import Block
-from separatrix.passes.patterns import PassedPatterns
+from separatrix.passes.patterns import Pass, PassedPatterns
 from separatrix.passes.summaries import Extremes, Piece, Shape
 from separatrix.space import Space, Vector
 
@@ -54,17 +55,17 @@ class FusedPatterns(PassedPatterns):
     def in_space(self, space: Space) -> "FusedPatterns":
         return FusedPatterns(self.home, self.positive, space)
 
-    def _pass(self, name: str, *args: Any) -> Any:
-        fused: dict[str, Callable[..., Any]] = {
-            "shape_of_block": self._fused_shape,
-            "extremes_of_block": self._fused_extremes,
-            "piece_of_block": self._fused_piece,
+    def run(self, work: Pass, *args: Any) -> Any:
+        fused: dict[Pass, Callable[..., Any]] = {
+            in_memory.shape: self._fused_shape,
+            in_memory.extremes: self._fused_extremes,
+            in_memory.piece: self._fused_piece,
         }
         found: Any = None
-        if name in fused:
+        if work in fused:
             with self.home.room():
-                found = fused[name](*args)
-        return super()._pass(name, *args) if found is None else found
+                found = fused[work](*args)
+        return super().run(work, *args) if found is None else found
 
     def _vector(self, a: Vector) -> Vector:
         """The vector with the bias itself at its end."""

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from separatrix.compile_cache import compiled, on_first_use
-from separatrix.data.access import columns
 
 
 @on_first_use
@@ -18,8 +17,8 @@ def gram_pass(key: str) -> Any:
         stored = 0
         start = np.zeros(X.width + 1, np.int64)  # of each column's values, then where its next one goes
         for k in range(end):
-            for c in columns(X, index[k]):
-                start[c + 1] += 1
+            for p in range(X.indptr[index[k]], X.indptr[index[k] + 1]):
+                start[X.indices[p] + 1] += 1
                 stored += 1
         for c in range(X.width):
             start[c + 1] += start[c]

@@ -20,7 +20,6 @@ from separatrix.data.memory import MemoryRows
 from separatrix.passes.class_scores import all_scores, combination
 from separatrix.passes.patterns import EPS, PassedPatterns, machine_error
 from separatrix.passes.plain_patterns import Patterns
-from separatrix.passes.summaries import Piece
 from separatrix.space import Space, Vector, symmetric
 
 
@@ -52,13 +51,10 @@ class KeslerPatterns(Patterns):
         weight = None if self.row_weight is None else self.row_weight[rows]
         return KeslerPatterns(self.home.take(rows), self.codes[rows], self.n_classes, self.space, weight)
 
-    def _of_block(self, block: MemoryRows) -> "KeslerPatterns":
+    def of_block(self, block: MemoryRows) -> "KeslerPatterns":
         rows = slice(block.first - self.home.first, block.first - self.home.first + block.n)
         weight = None if self.row_weight is None else self.row_weight[rows]
         return KeslerPatterns(block, self.codes[rows], self.n_classes, self.space, weight)
-
-    def _first(self, block: MemoryRows) -> int:
-        return (block.first - self.home.first) * (self.n_classes - 1)
 
     @property
     def features(self) -> int:
@@ -211,9 +207,6 @@ class KeslerPatterns(Patterns):
         out = np.zeros((self.n_classes, self.features + 1))
         combination()(self.rows, self.space.rho, rows, B, out)
         return out.ravel()
-
-    def _sums_of_slack(self, a: Vector) -> Piece:
-        return self._piece(a, False)
 
     def curvature_product(self, index: np.ndarray, c: Vector, q: Vector) -> Vector:
         return self.combine(index, c * self.margins_of(index, q))

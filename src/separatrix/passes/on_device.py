@@ -69,7 +69,7 @@ class Block:
             parts.append(part(v[end:], None if X is None else X[end:, :], 1))
         return parts[0] if len(parts) == 1 else parts[0] + parts[1]
 
-    # Summaries, named as those of patterns in memory.
+    # Summaries, named as the functions of in_memory.py.
 
     @property
     def norms2(self) -> Any:
@@ -81,7 +81,7 @@ class Block:
         delta2 = space.delta**2 / (self.prices if space.weighted else 1.0)
         return squares + ((0.0 if space.free else space.rho**2) + delta2)
 
-    def shape_of_block(self, first: int) -> Shape:
+    def shape(self, first: int) -> Shape:
         xp = self.xp
         squares = xp.sum(self.X * self.X, axis=1)
         norms2 = self._extended(squares)
@@ -97,10 +97,10 @@ class Block:
             bad,
         )
 
-    def extremes_of_block(self, first: int, a: Vector, k: int) -> Extremes:
+    def extremes(self, first: int, a: Vector, k: int) -> Extremes:
         return self._extremes(self.margins(a), None, first, k)
 
-    def sides_of_block(self, first: int, a: Vector, k: int) -> Sides:
+    def sides(self, first: int, a: Vector, k: int) -> Sides:
         m = self.margins(a)
         return Sides(
             self._extremes(m, self.labels > 0.0, first, k),
@@ -122,7 +122,7 @@ class Block:
         minimum = float(margins.min(initial=np.inf))
         return Extremes(minimum, int(xp.count_nonzero(wrong)), numbers, margins, k)
 
-    def piece_of_block(self, first: int, a: Vector, hessian: bool) -> Piece:
+    def piece(self, first: int, a: Vector, hessian: bool) -> Piece:
         xp = self.xp
         m = self.margins(a)
         s, c = xp.clip(1.0 - m, min=0.0), self.prices
@@ -131,7 +131,7 @@ class Block:
         count, near = int(xp.count_nonzero(active)), self.sum(xp.where(m < 1.0 + NEAR, c, xp.zeros_like(c)))
         return Piece(self.sum(c * s * s), self.sum(c * s), self.combine(c * s), matrix, count, float(xp.min(m)), near)
 
-    def slope_of_block(self, first: int, a: Vector, criterion: Any, hessian: bool) -> Slope:
+    def slope(self, first: int, a: Vector, criterion: Any, hessian: bool) -> Slope:
         """The formulas of a criterion are numpy's: a number per row comes here, and one goes back."""
         xp, m, norms2 = self.xp, to_numpy(self.margins(a)), to_numpy(self.norms2)
         c = to_numpy(self.prices)
@@ -141,7 +141,7 @@ class Block:
         empty = np.zeros((0, 0))
         return Slope(value, self.combine(pull), float(xp.sum(pull)), empty if matrix is None else matrix, smallest)
 
-    def moments_of_block(self, first: int, codes: Any, classes: int) -> Moments:
+    def moments(self, first: int, codes: Any, classes: int) -> Moments:
         xp = self.xp
         members = [xp.astype(codes == k, xp.float64) for k in range(classes)]
         return Moments(
@@ -161,10 +161,10 @@ class Block:
         H[d, d] = rho * rho * self.sum(c)
         return H
 
-    def sum_of_block(self, first: int) -> Combination:
+    def total(self, first: int) -> Combination:
         return Combination(self.combine(self.xp.ones_like(self.labels)), float(self.rows.n))
 
-    def columns_of_block(self, first: int) -> Columns:
+    def columns(self, first: int) -> Columns:
         xp = self.xp
         total = to_numpy(self._combine(xp.ones_like(self.labels), self.X))
         return Columns(self.rows.n, total, to_numpy(xp.min(self.X, axis=0)), to_numpy(xp.max(self.X, axis=0)))

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from separatrix.data.base import RowSource
 from separatrix.data.device import DeviceRows
 from separatrix.data.memory import MemoryRows
+from separatrix.passes import in_memory
 from separatrix.passes.compiled import BLOCK
 from separatrix.passes.on_device import Block
 from separatrix.passes.summaries import Both, Columns, Combination, Extremes, Moments, Piece, Shape, Sides, Slope
@@ -25,6 +26,17 @@ from separatrix.space import Space, Vector, norm, per_length
 if TYPE_CHECKING:
     from separatrix.passes.plain_patterns import Patterns
 
+Pass = Callable[..., Any]  # a function of in_memory.py: from a block and the number of its first pattern to a summary
+ON_DEVICE: dict[Pass, Pass] = {
+    in_memory.shape: Block.shape,
+    in_memory.extremes: Block.extremes,
+    in_memory.sides: Block.sides,
+    in_memory.piece: Block.piece,
+    in_memory.slope: Block.slope,
+    in_memory.moments: Block.moments,
+    in_memory.total: Block.total,
+    in_memory.columns: Block.columns,
+}
 EPS = float(np.finfo(np.float64).eps)
 TINY = np.finfo(np.float64).tiny
 
@@ -73,23 +85,27 @@ class PatternSet(ABC):
     def sample(self, rows: np.ndarray) -> "Patterns":
         """The patterns of some rows, brought here."""
 
-    # Passes: each is a method of the patterns of a block, called with the number of the block's first pattern.
+    # Passes.
 
     @abstractmethod
-    def _pass(self, name: str, *args: Any) -> Any:
-        """Run a method of every block's patterns and merge what comes back in the order of the blocks."""
+    def run(self, work: Pass, *args: Any) -> Any:
+        """Run a pass over every block and merge the summaries in the order of the blocks."""
+
+    def run_at(self, a: Vector, work: Pass, *args: Any) -> Any:
+        """Run a pass at a vector. The last of ``args`` says how much of the summary is needed."""
+        return self.run(work, np.ascontiguousarray(a, dtype=np.float64), *args)
 
     @cached_property
     def shape(self) -> Shape:
-        return self._pass("shape_of_block")
+        return self.run(in_memory.shape)
 
     def extremes(self, a: Vector, k: int) -> Extremes:
-        """The smallest margins, and the numbers of the k patterns that have them."""
-        return self._pass("extremes_of_block", np.ascontiguousarray(a, dtype=np.float64), k)
+        """Return the smallest margins, and the numbers of the k patterns that have them."""
+        return self.run_at(a, in_memory.extremes, k)
 
     def sides(self, a: Vector, k: int) -> Sides:
-        """The same of the two classes apart."""
-        return self._pass("sides_of_block", np.ascontiguousarray(a, dtype=np.float64), k)
+        """Return the smallest margins of each class."""
+        return self.run_at(a, in_memory.sides, k)
 
     def smallest(self, a: Vector) -> float:
         """min a.y_k, without the extension."""
@@ -97,19 +113,19 @@ class PatternSet(ABC):
 
     def piece(self, a: Vector, hessian: bool = True) -> Piece:
         """Value, gradient and Hessian of the criterion of a soft margin."""
-        return self._pass("piece_of_block", np.ascontiguousarray(a, dtype=np.float64), hessian)
+        return self.run_at(a, in_memory.piece, hessian)
 
     def slope(self, a: Vector, criterion: Any, hessian: bool = False) -> Slope:
         """Value, gradient and, where asked for, Hessian of a criterion of `separatrix.theory`."""
-        return self._pass("slope_of_block", np.ascontiguousarray(a, dtype=np.float64), criterion, hessian)
+        return self.run_at(a, in_memory.slope, criterion, hessian)
 
     def sum(self) -> Combination:
         """sum y_k, and their number."""
-        return self._pass("sum_of_block")
+        return self.run(in_memory.total)
 
     def column_range(self) -> Columns:
         """Sums and extremes of the columns of the data."""
-        return self._pass("columns_of_block")
+        return self.run(in_memory.columns)
 
     # Sizes, and what they say of rounding errors.
 
@@ -248,40 +264,40 @@ class PatternSet(ABC):
 
 
 class Seen(NamedTuple):
-    """How the rows of a home are seen: of which class against the rest, or as a machine of all; in which space."""
+    """How the rows of a source are seen: of which class against the rest, or of all classes jointly; in which space."""
 
     space: Space
     positive: int | None
+    n_classes: int = 2
 
-    def patterns(self, block: MemoryRows, n_classes: int) -> "Patterns":
+    def patterns(self, block: MemoryRows) -> "Patterns":
         from separatrix.passes.kesler_patterns import KeslerPatterns
         from separatrix.passes.plain_patterns import Patterns
 
         block = block.here()
         assert block.codes is not None
         if self.positive is None:
-            return KeslerPatterns(block.storage, block.codes, n_classes, self.space, block.weight)
+            return KeslerPatterns(block.storage, block.codes, self.n_classes, self.space, block.weight)
         found = Patterns(block.storage, np.where(block.codes == self.positive, 1.0, -1.0), self.space, block.weight)
         found.long_sums = False  # bounds on rounding errors of rows elsewhere know of blocks alone
         return found
 
-    def work(self, name: str, args: tuple[Any, ...], n_classes: int, block: Any) -> Any:
-        """What travels to a block: a method of its patterns. A device computes those of hyperplanes; the rows of a
-        linear machine are brought here."""
+    def work(self, work: Pass, args: tuple[Any, ...], block: Any) -> Any:
+        """Run a pass over a block, where the block is. A device computes those of hyperplanes; the rows of a joint
+        problem are brought into memory."""
         if isinstance(block, DeviceRows) and self.positive is not None:
-            return getattr(Block(block, self.positive, self.space), name)(block.first, *args)
-        per_row = 1 if self.positive is not None else n_classes - 1
-        return getattr(self.patterns(block, n_classes), name)(block.first * per_row, *args)
+            return ON_DEVICE[work](Block(block, self.positive, self.space), block.first, *args)
+        patterns = self.patterns(block)
+        return work(patterns, block.first * patterns.per_row, *args)
 
-    def moments(self, n_classes: int, block: Any) -> Moments:
-        """The moments of the classes of a block, which travel like other work."""
-        if isinstance(block, DeviceRows):
-            return Block(block, 1, self.space).moments_of_block(block.first, block.codes, n_classes)
-        return self._replace(positive=1).patterns(block, n_classes).moments_of_block(0, block.codes, n_classes)
+    def moments(self, block: Any) -> Moments:
+        """Return the moments of the classes of a block."""
+        codes = block.codes if isinstance(block, DeviceRows) else block.here().codes
+        return self._replace(positive=1).work(in_memory.moments, (codes, self.n_classes), block)
 
-    def two_works(self, works: Any, n_classes: int, block: MemoryRows) -> Both:
-        """Two of them in one pass."""
-        return Both(*(self.work(name, args, n_classes, block) for name, args in works))
+    def two_works(self, works: Any, block: MemoryRows) -> Both:
+        """Run two passes over a block in one."""
+        return Both(*(self.work(work, args, block) for work, args in works))
 
 
 class PassedPatterns(PatternSet):
@@ -292,11 +308,9 @@ class PassedPatterns(PatternSet):
 
     def __init__(self, home: RowSource, positive: int | None, space: Space):
         self.home, self.positive, self.space = home, positive, space
-        self.seen = Seen(space, positive)
         self.n_classes = 2 if positive is not None else len(home.classes)
-        self._known_extremes: tuple[bytes, Extremes] | None = None
-        self._known_piece: tuple[bytes, Piece] | None = None
-        self._known_slope: tuple[bytes, Any, Slope] | None = None
+        self.seen = Seen(space, positive, self.n_classes)
+        self._known: dict[Pass, tuple[Any, Any, Any]] = {}  # of each pass the last vector, what was needed, the summary
 
     @property
     def per_row(self) -> int:
@@ -324,48 +338,29 @@ class PassedPatterns(PatternSet):
     def in_space(self, space: Space) -> "PassedPatterns":
         return PassedPatterns(self.home, self.positive, space)
 
-    def _pass(self, name: str, *args: Any) -> Any:
-        if name == "shape_of_block" or "shape" in vars(self):
-            return self.home.run(partial(self.seen.work, name, args, self.n_classes))
-        works = ((name, args), ("shape_of_block", ()))  # the first pass brings the shape with it
-        summary, self.shape = self.home.run(partial(self.seen.two_works, works, self.n_classes))
+    def run(self, work: Pass, *args: Any) -> Any:
+        if work is in_memory.shape or "shape" in vars(self):
+            return self.home.run(partial(self.seen.work, work, args))
+        works = ((work, args), (in_memory.shape, ()))  # the first pass brings the shape with it
+        summary, self.shape = self.home.run(partial(self.seen.two_works, works))
         return summary
 
-    # A pass is dear: what the last one told of a vector is not asked again.
-
-    def extremes(self, a: Vector, k: int) -> Extremes:
-        a = np.ascontiguousarray(a, dtype=np.float64)
-        if (
-            self._known_extremes is None
-            or self._known_extremes[0] != a.tobytes()
-            or self._known_extremes[1].k < min(k, self.n)
-        ):
-            self._known_extremes = a.tobytes(), super().extremes(a, k)
-        return self._known_extremes[1]
-
-    def piece(self, a: Vector, hessian: bool = True) -> Piece:
-        a = np.ascontiguousarray(a, dtype=np.float64)
-        known = self._known_piece
-        if known is None or known[0] != a.tobytes() or (hessian and not known[1].matrix.size):
-            self._known_piece = a.tobytes(), super().piece(a, hessian)
-        assert self._known_piece is not None
-        return self._known_piece[1]
-
-    def slope(self, a: Vector, criterion: Any, hessian: bool = False) -> Slope:
-        a = np.ascontiguousarray(a, dtype=np.float64)
-        known = self._known_slope
-        if known is None or known[:2] != (a.tobytes(), criterion) or (hessian and not known[2].matrix.size):
-            self._known_slope = known = a.tobytes(), criterion, super().slope(a, criterion, hessian)
+    def run_at(self, a: Vector, work: Pass, *args: Any) -> Any:
+        """A pass is expensive: the last summary at a vector answers again if it holds all that is needed."""
+        a, needed = np.ascontiguousarray(a, dtype=np.float64), min(args[-1], self.n)
+        question, known = (a.tobytes(), *args[:-1]), self._known.get(work)
+        if known is None or known[0] != question or known[1] < needed:
+            self._known[work] = known = question, args[-1], super().run_at(a, work, *args)
         return known[2]
 
     def moments(self) -> Moments:
         """Of the rows of all classes, in one pass."""
-        return self.home.run(partial(self.seen.moments, len(self.home.classes)))
+        return self.home.run(self.seen._replace(n_classes=len(self.home.classes)).moments)
 
     def smallest(self, a: Vector) -> float:
-        known = (self._known_piece, self._known_slope)
-        told = [k[-1].minimum for k in known if k is not None and k[0] == a.tobytes()]
-        return told[0] if told else self.extremes(a, 1).minimum
+        known = (self._known.get(work) for work in (in_memory.piece, in_memory.slope))
+        minima = [k[2].minimum for k in known if k is not None and k[0][0] == a.tobytes()]
+        return minima[0] if minima else self.extremes(a, 1).minimum
 
     def peak(self) -> float:
         """max |y_ki|, the radius that matters to Winnow."""
@@ -373,7 +368,7 @@ class PassedPatterns(PatternSet):
         return max(float(np.abs([columns.smallest, columns.largest]).max(initial=0.0)), self.space.rho)
 
     def sample(self, rows: np.ndarray) -> "Patterns":
-        return self.seen.patterns(self.home.take(rows), self.n_classes)
+        return self.seen.patterns(self.home.take(rows))
 
     def few(self, index: np.ndarray) -> tuple["Patterns", np.ndarray]:
         rows, which = np.divmod(np.asarray(index, dtype=np.int64), self.per_row)
@@ -382,7 +377,7 @@ class PassedPatterns(PatternSet):
     def distance(self, a: Vector, margins: Vector | None = None) -> float:
         """The geometric margin: the smallest distance from a border, negative for an error."""
         if self.positive is None:
-            return self._pass("distance_of_block", a).value
+            return self.run(in_memory.distance, a).value
         return per_length(float(self.smallest(a)), norm(a[:-1]))
 
     def margin_error(self, a: Vector) -> float:

@@ -1,41 +1,36 @@
 """The patterns of hyperplanes, from rows of this process: single passes with bounds on their rounding errors."""
 
 from collections.abc import Callable
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
 
+from separatrix.data.access import Storage
 from separatrix.data.base import RowSource
 from separatrix.data.memory import MemoryRows, frozen
 from separatrix.passes import compiled as passes
-from separatrix.passes.patterns import PassedPatterns
-from separatrix.passes.row_products import LONG_SUM, RowProducts
-from separatrix.passes.slack_pass import slack_pass
-from separatrix.passes.summaries import (
-    NEAR,
-    Columns,
-    Combination,
-    Extremes,
-    Moments,
-    Piece,
-    Shape,
-    Sides,
-    Slope,
-    Smallest,
-    k_smallest,
-)
+from separatrix.passes import in_memory
+from separatrix.passes.gram_pass import gram_pass
+from separatrix.passes.patterns import Pass, PassedPatterns, PatternSet
+from separatrix.passes.summaries import Extremes
 from separatrix.space import Space, Vector, norm, per_length
 
+IN_CACHE = 1 << 17  # values that stay in a processor's cache while they are used twice
+LONG_SUM = 128 * passes.BLOCK  # multipliers of a combination that are summed by one thread
 SHARED = {"squares", "prices"}  # numbers of the rows that do not depend on labels and space
 
 
-class Patterns(RowProducts):
+class Patterns(PatternSet):
     """Patterns ``y_k = l_k (x_k, rho)``, extended by delta, that are only ever passed over.
 
     ``X``: dense or CSR, float32 or float64, or `MemoryRows` or what these hold. ``labels``: -1.0 or +1.0. ``weight``:
     sample weights, which matter in a weighted space.
     """
+
+    long_sums = True  # sums of wide sparse rows may do without blocks
 
     def __init__(self, X: Any, labels: Vector, space: Space, weight: Vector | None = None):
         self.home = X if isinstance(X, MemoryRows) else MemoryRows(X)
@@ -100,101 +95,20 @@ class Patterns(RowProducts):
 
     # Passes, block by block.
 
-    def _pass(self, name: str, *args: Any) -> Any:
+    def run(self, work: Pass, *args: Any) -> Any:
         if len(self.home.borders) == 1 or not self.explicit:
-            return getattr(self, name)(0, *args)
-        return self.home.run(lambda block: getattr(self._of_block(block), name)(self._first(block), *args))
+            return work(self, 0, *args)
+        per_row, first = self.per_row, self.home.first
+        return self.home.run(lambda block: work(self.of_block(block), (block.first - first) * per_row, *args))
 
-    def _first(self, block: MemoryRows) -> int:
-        return block.first - self.home.first
-
-    def _of_block(self, block: MemoryRows) -> "Patterns":
-        rows = slice(self._first(block), self._first(block) + block.n)
+    def of_block(self, block: MemoryRows) -> "Patterns":
+        """Return the patterns of a block of the rows."""
+        rows = slice(block.first - self.home.first, block.first - self.home.first + block.n)
         other = Patterns(block, self.labels[rows], self.space, None if self.weight is None else self.weight[rows])
         other.long_sums = self.block_rows == LONG_SUM
         for name in SHARED & vars(self).keys():
             setattr(other, name, getattr(self, name)[rows])
         return other
-
-    def shape_of_block(self, first: int) -> Shape:
-        squares, norms2 = self.squares, self.norms2
-        finite = np.isfinite(norms2)
-        bad = -1 if finite.all() else first + int(np.flatnonzero(~finite)[0])
-        return Shape(
-            self.n,
-            float(self.prices.sum()),
-            float(norms2.max(initial=0.0)),
-            float(squares.max(initial=0.0)),
-            float(squares.sum()),
-            self.home.longest,
-            bad,
-        )
-
-    def extremes_of_block(self, first: int, a: Vector, k: int) -> Extremes:
-        return _extremes(self.margins(a), k, first)
-
-    def sides_of_block(self, first: int, a: Vector, k: int) -> Sides:
-        m = self.margins(a)
-        plus, minus = np.flatnonzero(self.labels > 0), np.flatnonzero(self.labels < 0)
-        return Sides(_extremes(m[plus], k, first, plus), _extremes(m[minus], k, first, minus))
-
-    def piece_of_block(self, first: int, a: Vector, hessian: bool) -> Piece:
-        if not hessian:
-            return self._sums_of_slack(a)
-        step, rows = self._rows_in_cache(), self.home.n
-        if self.sparse or rows <= step:
-            return self._piece(a, hessian)
-        parts = (self._of_block(self.home.part(i, min(i + step, rows))) for i in range(0, rows, step))
-        return reduce(Piece.merge, (part._piece(a, hessian) for part in parts))
-
-    def _sums_of_slack(self, a: Vector) -> Piece:
-        """The piece without its Hessian: each row is read once."""
-        a, pull = np.ascontiguousarray(a, dtype=np.float64), np.zeros(self.d + 1)
-        squares, slack, active, smallest, near = slack_pass()(
-            self.rows, self.labels, self.space.rho, self.prices, a, 1.0 + NEAR, self.block_rows, pull
-        )
-        return Piece(squares, slack, pull, np.zeros((0, 0)), active, smallest, near)
-
-    def _piece(self, a: Vector, hessian: bool) -> Piece:
-        m = self.margins(a)
-        index = np.flatnonzero(m < 1.0)
-        s, c = 1.0 - m[index], self.prices[index]
-        cs = c * s
-        matrix = self.outer_products(index, c) if hessian else np.zeros((0, 0))
-        pull, smallest = self.combine(index, cs), float(m.min(initial=np.inf))
-        near = float(self.prices[m < 1.0 + NEAR].sum())
-        return Piece(float(cs @ s), float(cs.sum()), pull, matrix, len(index), smallest, near)
-
-    def slope_of_block(self, first: int, a: Vector, criterion: Any, hessian: bool) -> Slope:
-        m, c = self.margins(a), self.prices
-        pull = -c * criterion.slopes(m, self.norms2)
-        rows = np.flatnonzero(pull)
-        matrix = np.zeros((0, 0))
-        if hessian:
-            bends = c * criterion.curvatures(m, self.norms2)
-            matrix = self.outer_products(np.flatnonzero(bends), bends[bends != 0])
-        value, smallest = float(np.sum(c * criterion.losses(m, self.norms2))), float(m.min(initial=np.inf))
-        return Slope(value, self.combine(rows, pull[rows]), float(pull.sum()), matrix, smallest)
-
-    def moments_of_block(self, first: int, codes: np.ndarray, classes: int) -> Moments:
-        """Of the rows themselves, whatever their labels here."""
-        members = [np.flatnonzero(codes == k) for k in range(classes)]
-        signed = self.prices * self.labels
-        return Moments(
-            np.array([len(rows) for rows in members]),
-            np.array([self.prices[rows].sum() for rows in members]),
-            np.array([self.combine(rows, signed[rows]) for rows in members]),
-            self.outer_products(np.arange(self.n), self.prices),
-        )
-
-    def distance_of_block(self, first: int, a: Vector) -> Smallest:
-        return Smallest(self.distance(a))
-
-    def sum_of_block(self, first: int) -> Combination:
-        return Combination(self.combine(np.arange(self.n), np.ones(self.n)), float(self.n))
-
-    def columns_of_block(self, first: int) -> Columns:
-        return Columns(self.home.n, *self.home.column_extremes())
 
     # Prices of slack, and the multipliers that they allow.
 
@@ -267,7 +181,7 @@ class Patterns(RowProducts):
         return max(float(out.max(initial=0.0)), self.space.rho)
 
     def extremes(self, a: Vector, k: int) -> Extremes:
-        return _extremes(self.margins(a), k)
+        return in_memory.extremes(self, 0, a, k)
 
     def smallest(self, a: Vector) -> float:
         return float(self.margins(a).min(initial=np.inf))
@@ -281,6 +195,150 @@ class Patterns(RowProducts):
         """Rows that are not on their side."""
         return int(np.count_nonzero(~(self.margins(a) > 0)))
 
+    # Products: with a vector, with multipliers, with each other. Each is one pass over the rows.
+
+    @property
+    def rows(self) -> Storage:
+        """The data, for compiled loops."""
+        return self.home.storage
+
+    @property
+    def sparse(self) -> bool:
+        return self.home.sparse
+
+    @property
+    def entries_per_row(self) -> float:
+        """Average number of stored values in a row."""
+        return self.home.stored / max(self.n, 1)
+
+    @property
+    def block_rows(self) -> int:
+        """Rows summed before they enter a total: more where its columns outnumber the values of a block."""
+        wide = self.sparse and self.d > passes.BLOCK * self.entries_per_row
+        return LONG_SUM if wide and self.long_sums else passes.BLOCK
+
+    def margins(self, a: Vector) -> Vector:
+        """a.y_k, without the extension."""
+        a, out, rho = np.ascontiguousarray(a, dtype=np.float64), np.empty(self.n), self.space.rho
+        if self.home.threads == 1:
+            passes.products()(self.rows, self.labels, rho, a, out)
+        else:
+            products = passes.products()
+            self.home.each_block(
+                lambda i, j: products(self.home.part(i, j).storage, self.labels[i:j], rho, a, out[i:j])
+            )
+        return out
+
+    def margins_of(self, index: np.ndarray, a: Vector) -> Vector:
+        """a.y_k of some rows."""
+        out = np.empty(len(index))
+        passes.products_of()(self.rows, self.labels, self.space.rho, index, np.ascontiguousarray(a), out)
+        return out
+
+    # Some rows, written out.
+
+    def values(self, index: np.ndarray) -> Any:
+        """Some rows of the data as they are."""
+        return self.home.values(index)
+
+    def in_float64(self) -> Storage:
+        """The rows themselves; a copy where they are not yet of this type."""
+        rows = self.rows
+        return rows if rows.data.dtype == np.float64 else rows._replace(data=frozen(rows.data.astype(np.float64)))
+
+    def sparse_rows(self, index: np.ndarray) -> sp.csr_matrix:
+        """Some rows of CSR data as a float64 matrix, without label and bias."""
+        return self.home.matrix(index)
+
+    def dense_rows(self, index: np.ndarray) -> NDArray[np.float64]:
+        return self._multiples_of(index, self.labels[index])
+
+    def _multiples_of(self, index: np.ndarray, c: Vector) -> NDArray[np.float64]:
+        """``c_k (x_k, rho)`` of some rows, written out."""
+        out = np.empty((len(index), self.d + 1))
+        passes.written_out()(self.rows, self.space.rho, np.ascontiguousarray(index, dtype=np.int64), c, out)
+        return out
+
+    def sparse_patterns(self, index: np.ndarray) -> sp.csr_matrix:
+        """The patterns of some rows as a sparse matrix, (k, d + 1), with label and bias."""
+        if not self.sparse:
+            return sp.csr_matrix(self.dense_rows(index))
+        signs = self.labels[index, None]
+        return sp.hstack([self.sparse_rows(index).multiply(signs), self.space.rho * signs], format="csr")
+
+    def narrow_rows(self, index: np.ndarray) -> tuple[NDArray[np.float64], np.ndarray]:
+        if not self.sparse:
+            return self.dense_rows(index), np.arange(self.d + 1)
+        Y = self.sparse_patterns(index)
+        occurring = np.unique(Y.indices)
+        return Y[:, occurring].toarray(), occurring
+
+    # Sums over some rows.
+
+    def combine(self, index: np.ndarray, alpha: Vector) -> Vector:
+        index, alpha = np.ascontiguousarray(index, dtype=np.int64), np.ascontiguousarray(alpha)
+        kernel, rho = passes.combination(), self.space.rho
+        if len(index) <= LONG_SUM:
+            out = np.zeros(self.d + 1)
+            kernel(self.rows, self.labels, rho, index, alpha, self.block_rows, out)
+            return out
+
+        def part(first: int) -> Vector:
+            out = np.zeros(self.d + 1)
+            rows = slice(first, first + LONG_SUM)
+            kernel(self.rows, self.labels, rho, index[rows], alpha[rows], self.block_rows, out)
+            return out
+
+        return self.home.sum_of(part, len(index), LONG_SUM, np.zeros(self.d + 1))
+
+    def inner_products(self, index: np.ndarray, bias: bool = True) -> NDArray[np.float64]:
+        """y_i.y_j of some rows with each other; ``bias``: with that of the constant coordinate."""
+        out = np.empty((len(index), len(index)))
+        self.fill_inner_products(index, 0, len(index), out, bias)
+        return out
+
+    def fill_inner_products(
+        self, index: np.ndarray, first: int, end: int, out: NDArray[np.float64], bias: bool = True
+    ) -> None:
+        """`inner_products` of ``index[first:end]`` with all rows of ``index[:end]``, in their places of ``out``."""
+        index, rho = np.ascontiguousarray(index[:end], dtype=np.int64), self.space.rho if bias else 0.0
+        if self.sparse:
+            gram_pass()(self.rows, self.labels, rho, index, first, end, out)
+            return
+        Z, labels = self.home.dense(index), self.labels[index]
+        part = Z[first:] @ Z.T
+        part += rho**2
+        part *= labels
+        part *= labels[first:, None]
+        out[first:end, :end], out[:first, first:end] = part, part[:, :first].T
+
+    def curvature_product(self, index: np.ndarray, c: Vector, q: Vector) -> Vector:
+        """``sum c_k y_k (y_k.q)`` over some rows, each read once."""
+        out = np.zeros(self.d + 1)
+        passes.curvature_product()(self.rows, self.space.rho, index, c, q, out)
+        return out
+
+    def outer_products(self, index: np.ndarray, c: Vector) -> NDArray[np.float64]:
+        """``sum c_k y_k y_k^t`` over some rows, its lower triangle; c >= 0."""
+        d, rho = self.d, self.space.rho
+        if self.sparse:
+            H = np.zeros((d + 1, d + 1))
+            passes.outer_products()(self.rows, rho, index, c, H)
+            return H
+        root, step = np.sqrt(c), self.rows_in_cache
+
+        def part(first: int) -> NDArray[np.float64]:
+            Z = self._multiples_of(index[first : first + step], root[first : first + step])
+            return Z.T @ Z
+
+        return self.home.sum_of(part, len(index), step, np.zeros((d + 1, d + 1)))
+
+    @property
+    def rows_in_cache(self) -> int:
+        """Rows that are worked on at a time, so that they are read once; matrices of columns cost less than they do."""
+        width = self.d + 1
+        return max(passes.BLOCK, IN_CACHE // width, 4 * width)
+
 
 def squares_of(home: MemoryRows) -> Vector:
     """|x_k|^2, as a sum of squares: exact on integers, where ties at a threshold matter. Not finite where a value
@@ -293,11 +351,3 @@ def squares_of(home: MemoryRows) -> Vector:
         else:
             home.each_block(lambda i, j: squares(home.part(i, j).storage, out[i:j]))
     return frozen(out)
-
-
-def _extremes(m: Vector, k: int, first: int = 0, numbers: np.ndarray | None = None) -> Extremes:
-    """The k smallest of some margins: those of the patterns from ``first`` on, or of ``numbers`` among them."""
-    places = k_smallest(m, k)
-    errors = int(np.count_nonzero(~(m > 0)))
-    chosen = places if numbers is None else numbers[places]
-    return Extremes(float(m.min(initial=np.inf)), errors, chosen + first, m[places], k)

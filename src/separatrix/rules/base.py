@@ -135,6 +135,26 @@ def verb(name: str, default: Any = None, **options: Any) -> Callable:
     return ask
 
 
+def verb_of_rules_with(formulas: tuple[str, ...], function: Callable) -> Callable:
+    """Return ``function`` for rules that define one of these formulas; for other rules it does nothing, and nothing is
+    compiled."""
+
+    def defined(cls: type) -> bool:
+        return any(hasattr(cls, name) for name in formulas)
+
+    def nothing(rule, *arguments):
+        return None
+
+    def ask(rule, *arguments):
+        return function(rule, *arguments) if defined(type(rule)) else None
+
+    @overload(ask, strict=False, jit_options={"forceinline": True, **UNWRAPPED})
+    def _ask(rule, *arguments):
+        return function if defined(rule.instance_class) else nothing
+
+    return ask
+
+
 ALLOCATES: Any = {"_nrt": True}  # as a formula of one's own may, though the loop around it does not
 
 violates, gain = verb("violates", **ALLOCATES), verb("gain", **ALLOCATES)
@@ -142,7 +162,7 @@ weighted_gain = verb("weighted_gain", _gain_times_weight, **ALLOCATES)
 keep, shrink = verb("keep", 1.0, **ALLOCATES), verb("shrink", 1.0, **ALLOCATES)
 negligible = verb("negligible", False, **ALLOCATES)
 
-precision = verb("precision", **ALLOCATES)  # of the rules of online/loops/confidence_loop.py
+precision = verb("precision", **ALLOCATES)  # of rules with a covariance
 
 FORMULAS = ("violates", "gain", "weighted_gain", "keep", "shrink", "negligible", "precision")
 

@@ -19,6 +19,9 @@ class WinnowRule(NamedTuple):
     rate: float
     stage_updates: float = 0.0
 
+    def violates(self, m, s):
+        return m <= 0.0
+
 
 @rule(loop="winnow")
 class OneSidedWinnowRule(NamedTuple):
@@ -27,6 +30,9 @@ class OneSidedWinnowRule(NamedTuple):
 
     rate: float
     stage_updates: float = 0.0
+
+    def violates(self, m, s):
+        return m <= 0.0
 
 
 # The p-norm Perceptron and ALMA_p (Grove, Littlestone & Schuurmans 2001; Gentile 2003; Gentile, JMLR 2, 2001).

@@ -47,6 +47,9 @@ class GreedyRule(NamedTuple):
 
     etas: np.ndarray
 
+    def violates(self, m, s):
+        return m <= 0.0
+
 
 # The fuzzy Perceptron (GREEDY alg. 3, definitions 19-21; Keller & Hunt 1985).
 

@@ -10,11 +10,10 @@ import scipy.sparse as sp
 
 from separatrix.app.tables.source import Source
 from separatrix.app.tables.table import Asked, Format, Table
+from separatrix.data.array_files import FEATURES, LABELS
 from separatrix.errors import DataError
 from separatrix.persistence.limits import check_extent, check_unpacked
 
-FEATURES = ("X", "data", "x", "features")
-LABELS = ("y", "target", "labels", "label")
 SPARSE = ({"data", "indices", "indptr", "shape"}, {"data", "shape", "format"})  # what tells a sparse matrix
 
 

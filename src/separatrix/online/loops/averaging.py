@@ -1,17 +1,17 @@
 """What a fit remembers besides the current vector: nothing, an average, voters, or a pocket (DHS 5.7).
 
-``note(memory, patterns, visits, run, v, c, norm2)`` is called just before an update at a visit replaces ``a = c v``,
-which has survived ``run`` visits since the last one. ``enter(memory, patterns, at, step)`` tells that ``step`` times a
-pattern is being added to v, and ``set_aside(memory, patterns, state)`` that v is about to be measured in other units.
-The kind of memory is a type, so a fit without one pays nothing.
+``note(memory, rows, state, norm2)`` is called just before an update at a visit replaces ``a = c v``, which has survived
+the visits since the last one. ``enter(memory, rows, at, step)``: ``step`` times a pattern is being added to v.
+``set_aside(memory, rows, state)``: v is about to be measured in other units. The kind of memory is a type, so a fit
+without one pays nothing. Memories of other updates also have ``score`` and ``apply`` (loop.py).
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from separatrix.online.loops.state import FACTOR, VISITS, copy, inlined
-from separatrix.online.loops.update import errors, fold, remember
+from separatrix.online.loops.rows import errors, fold, remember
+from separatrix.online.loops.state import FACTOR, RUN, VISITS, copy, inlined
 
 FACTORS, COUNTED, BEGUN = 0, 1, 2  # places in Mean.sums
 SWITCHED_OFF = -1.0  # in the place BEGUN
@@ -34,16 +34,16 @@ class Mean(NamedTuple):
     sums: np.ndarray = np.zeros(0)  # F, the visit up to which it is counted, and that after which counting began
     directions: bool = False
 
-    def note(self, patterns, visits, run, v, c, norm2):
-        count_visits(self, visits - 1, c, norm2)
+    def note(self, rows, state, norm2):
+        count_visits(self, state.counts[VISITS] - 1, state.real[FACTOR], norm2)
 
-    def enter(self, patterns, at, step):
+    def enter(self, rows, at, step):
         if self.sums[BEGUN] >= 0.0:
-            remember(patterns, at, step, self.sums[FACTORS], self.late)
+            remember(rows, at, step, self.sums[FACTORS], self.late)
 
-    def set_aside(self, patterns, state):
+    def set_aside(self, rows, state):
         if self.sums[BEGUN] >= 0.0:
-            fold(patterns, state, self.sums[FACTORS], self.base)
+            fold(rows, state, self.sums[FACTORS], self.base)
             for j in range(self.late.shape[0]):
                 self.base[j] -= self.late[j]
                 self.late[j] = 0.0
@@ -78,12 +78,13 @@ class Voters(NamedTuple):
     vectors: np.ndarray  # (max_voters, as long as v)
     votes: np.ndarray  # (max_voters,), 0: an empty place
 
-    def note(self, patterns, visits, run, v, c, norm2):
+    def note(self, rows, state, norm2):
         last = np.argmin(self.votes)
-        votes = min(run + 1, visits - 1)  # Freund & Schapire count the visit that made the vector; none made the first
+        # Freund & Schapire count the visit that made the vector; none made the first
+        votes = min(state.counts[RUN], state.counts[VISITS] - 1)
         if votes > self.votes[last]:
             self.votes[last] = votes
-            copy(v, self.vectors[last])
+            copy(state.v, self.vectors[last])
 
 
 class Pocket(NamedTuple):
@@ -93,17 +94,18 @@ class Pocket(NamedTuple):
     best: np.ndarray  # run length, errors, replacements
     ratchet: bool
 
-    def note(self, patterns, visits, run, v, c, norm2):
+    def note(self, rows, state, norm2):
+        run = state.counts[RUN] - 1
         if run <= self.best[0]:
             return
         if self.ratchet:
-            wrong = errors(patterns, v)
+            wrong = errors(rows, state.v)
             if wrong >= self.best[1]:
                 return
             self.best[1] = wrong
         self.best[0] = run
         self.best[2] += 1
-        copy(v, self.vector)
+        copy(state.v, self.vector)
 
 
 # Means, seen from Python.

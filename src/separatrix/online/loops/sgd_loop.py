@@ -4,7 +4,7 @@
     constant rate: gain = eta where m <= threshold;   PA-I: min(eta, loss/|x|^2);   PA-II: loss/(|x|^2 + 1/(2 eta))
     w += gain c_k l_k x_k,   b += gain c_k l_k decay
 
-What differs from additive.py: |x|^2 leaves the bias out, the order of an epoch is a shuffle of the one before by the
+What differs from loop.py: |x|^2 leaves the bias out, the order of an epoch is a shuffle of the one before by the
 same 32-bit xorshift sequence, and the fit ends when the mean loss of an epoch has not fallen by ``tol`` for a number
 of epochs. ``alpha`` holds the multiples of the patterns in (w, b).
 """

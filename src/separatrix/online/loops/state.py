@@ -6,9 +6,10 @@ import numpy as np
 from numba.extending import register_jitable
 
 from separatrix.online.loops.order import draw
-from separatrix.rules.base import UNWRAPPED
+from separatrix.rules.base import UNWRAPPED, negligible
 
 RUNNING, CONVERGED, EXHAUSTED = 0, 1, 2
+LACKING = 3  # an update needs what is not in memory
 FACTOR, NORM2, TOTAL, SPREAD, DOUBT = 0, 1, 2, 3, 4  # places in State.real
 POSITION, FRESH, UPDATES, VISITS, EPOCHS, RUN, PLACE = 0, 1, 2, 3, 4, 5, 6  # places in State.counts
 
@@ -32,12 +33,22 @@ class State(NamedTuple):
     memory: Any  # see averaging.py
     real: np.ndarray  # c, |a^ext|^2; sum alpha and, if extended, |alpha|^2 in units of v; doubt about |a^ext|^2
     counts: np.ndarray  # position in the epoch, its updates so far, updates, visits, epochs, visits since an update,
-    # and the rival at which a row that was left half-way goes on (kesler_loop.py)
+    # and the rival at which a row that was left half-way goes on (rivals.py)
+
+
+@inlined
+def count_update(rule, m, s, count, max_updates):
+    """Count an update by a pattern with ``m = a.y``; return EXHAUSTED if it was the last."""
+    count[UPDATES] += 1
+    count[RUN] = 0
+    if not negligible(rule, m, s):
+        count[FRESH] += 1
+    return EXHAUSTED if count[UPDATES] >= max_updates else RUNNING
 
 
 @register_jitable(**UNWRAPPED)
 def end_epoch(count, order, status):
-    """Start the next epoch; this one tells that the fit has converged if it passed without an update that counts."""
+    """Start the next epoch; the fit has converged if this one passed without an update that counts."""
     if count[FRESH] == 0:
         status = CONVERGED
     count[POSITION] = 0
@@ -48,27 +59,11 @@ def end_epoch(count, order, status):
 
 
 @inlined
-def next_row(count, order, status):
-    """Leave the row at hand."""
-    count[POSITION] += 1
-    return status if count[POSITION] < order.sequence.shape[0] else end_epoch(count, order, status)
-
-
-@inlined
-def end_visit(count, order, status):
-    """Count a visit, and leave its row."""
-    count[VISITS] += 1
-    return next_row(count, order, status)
-
-
-@inlined
-def add_multiple(state, i, g):
-    """Enter an update by g times pattern i into the books."""
+def add_multiplier(state, i, g):
+    """Add g to the multiplier of pattern i."""
     if state.alpha.shape[0] > 0:
         state.alpha[i] += g
     state.real[TOTAL] += g
-    state.counts[UPDATES] += 1
-    state.counts[FRESH] += 1
 
 
 @inlined

@@ -14,7 +14,7 @@ from numba.extending import register_jitable
 
 from separatrix.compile_cache import compiled, on_first_use
 from separatrix.data.access import axpy, dot, prefetch
-from separatrix.online.loops.order import _mix
+from separatrix.online.loops.order import mix
 
 LOOK_AHEAD = 6
 HALF_WAY = 0.5  # of the gap that a sweep sees is left at its end, at most
@@ -24,10 +24,10 @@ SMALLEST = 1e-300  # curvature whose inverse is a float
 @register_jitable
 def shuffle(active, size, seed):
     """Put ``active[:size]`` into the random order of a sweep (Fisher-Yates)."""
-    state = _mix(np.uint64(seed))
+    state = mix(np.uint64(seed))
     for i in range(size - 1, 0, -1):
         state = state + np.uint64(0x9E3779B97F4A7C15)
-        j = np.int64(((_mix(state) >> np.uint64(32)) * np.uint64(i + 1)) >> np.uint64(32))
+        j = np.int64(((mix(state) >> np.uint64(32)) * np.uint64(i + 1)) >> np.uint64(32))
         active[i], active[j] = active[j], active[i]
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from separatrix.compile_cache import compiled, on_first_use
 from separatrix.data.access import add_row, prefetch, scores
-from separatrix.online.loops.kesler_loop import LOOK_AHEAD
+from separatrix.online.loops.rivals import LOOK_AHEAD
 from separatrix.solvers.loops.dual_coordinate_loop import shuffle
 
 
