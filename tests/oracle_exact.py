@@ -41,6 +41,10 @@ class Meaning:
         if any(type(switch) is not bool for switch in switches) or (self.free and c > 2):
             raise ValueError(claim)
         self.rivals = c - 1
+        self.l1 = claim.get("l1", False)
+        loss = self.hinge or (self.delta and claim.get("fixed_length", False))
+        if type(self.l1) is not bool or (self.l1 and (c > 2 or claim.get("signs", "") or not loss)):
+            raise ValueError(claim)
         self.signs = claim.get("signs", "")
         if type(self.signs) is not str or {*self.signs} - {*"+-0"} or (self.signs and (len(self.signs) != d or c > 2)):
             raise ValueError(claim)
@@ -72,7 +76,7 @@ class Meaning:
 
     def lower(self):
         t, (a, m) = fraction(self.claim["lower"]), self.margins("direction")
-        square = self.square(a)
+        square = 2 * sum(map(abs, a[:-1] if self.free else a)) if self.l1 else self.square(a)
         if self.hinge:
             rows = {p // self.rivals: self.price[p] for p in m}
             worst = {k: min(m[p] for p in m if p // self.rivals == k) for k in rows}
@@ -126,12 +130,15 @@ class Meaning:
         caps = {p // self.rivals: self.hinge * self.price[p] for p in alpha}
         return all(sum(v for p, v in alpha.items() if p // self.rivals == k) <= cap for k, cap in caps.items())
 
+    def keeps_caps_of_loss(self, alpha):
+        return not self.hinge or self.keeps_caps(alpha)
+
     def upper(self):
         """None: the bias is free and the multipliers are out of balance, so that a rounded radius decides."""
         bound = fraction(self.claim["upper"])
         if self.claim.get("slack_vector") is None:
             return self.proves(self.multipliers("alpha"), bound)
-        if self.hinge:
+        if self.hinge or self.l1:
             raise ValueError(self.claim["slack_vector"])
         m = self.margins("slack_vector")[1]
         exact = {p: self.weight[p] * max(0, 1 - m[p]) for p in m}
@@ -142,6 +149,12 @@ class Meaning:
     def proves(self, alpha, bound):
         if self.free and sum(alpha[p] * self.l[p] for p in alpha) != 0:
             return None if not self.hinge or self.keeps_caps(alpha) else False
+        if self.l1:
+            v = self.combination(alpha)
+            t = 1 / max(Fraction(1), *map(abs, v[:-1] if self.free else v))
+            own = sum(v * v * self.delta**2 / self.price[p] for p, v in alpha.items())
+            value = 2 * t * sum(alpha.values()) - t * t * own
+            return self.keeps_caps_of_loss(alpha) and bound >= 0 and bound**2 * value >= 1
         if self.hinge:
             value = 2 * sum(alpha.values()) - self.square(self.combination(alpha))
             return self.keeps_caps(alpha) and bound >= 0 and bound**2 * value >= 1

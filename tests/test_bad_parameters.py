@@ -284,6 +284,36 @@ class MisspeltParameter(NamedTuple):
         return 1.0 if m <= 0 else self.margn
 
 
+class BareParameter(NamedTuple):
+    margin: float
+
+    def violates(self, m, s):
+        return m <= margin  # noqa: F821
+
+    def gain(self, m, s):
+        return 1.0
+
+
+class MissingArgument(NamedTuple):
+    margin: float
+
+    def violates(self, m):
+        return m <= self.margin
+
+    def gain(self, m, s):
+        return 1.0
+
+
+class NoNumber(NamedTuple):
+    margin: float
+
+    def violates(self, m, s):
+        return m <= self.margin
+
+    def gain(self, m, s):
+        return "one"
+
+
 class MisspeltScalar(NamedTuple):
     margin: float
 
@@ -298,6 +328,9 @@ class MisspeltScalar(NamedTuple):
     ("rule", "words"),
     [
         (MisspeltParameter(1.0), "MisspeltParameter.gain: the rule has no parameter 'margn'. Did you mean 'margin'?"),
+        (BareParameter(1.0), "BareParameter.violates: name 'margin' is not defined. Write self.margin."),
+        (MissingArgument(1.0), "MissingArgument.violates: expected (self, m, s), found (self, m)."),
+        (NoNumber(1.0), "NoNumber.gain: expected a number or a truth value, found 'one'."),
         (MisspeltScalar(1.0), "MisspeltScalar.violates: Scalars has no field 'time'. There are t, visit, norm2"),
     ],
 )

@@ -251,7 +251,7 @@ def test_bars_and_monitors(capsys):
 
 @iterative
 def test_how_a_fit_ends(cls):
-    with pytest.warns(ConvergenceWarning, match=f"{cls.__name__} ended by max_iter .* separability") as caught:
+    with pytest.warns(ConvergenceWarning, match=f"{cls.__name__} stopped before .*max_iter.* separability") as caught:
         model = cls(max_iter=1).fit(X, TWO)
     assert caught[0].filename == __file__  # it points to the user's line
     assert (model.n_epochs_, model.n_visits_) == (1, 60)
@@ -321,6 +321,7 @@ WRONG = {
     "criterion": ["J_p", None, 3],
     "C": [0, -1, np.nan, np.inf, "1", None],
     "method": ["steepest", None],
+    "until": ["converged", None],
     "variant": ["III", None],
     "target": ["two", None, 1.0],
     "loss": ["0/1", 1.0],

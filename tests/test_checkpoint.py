@@ -130,7 +130,7 @@ def test_what_is_no_checkpoint_is_left_alone(folder):
     assert path.read_text().startswith("dear reader")
     with pytest.raises(SeparatrixError, match="cannot be written"):
         MaxMargin(checkpoint=folder / "nowhere" / "a").fit(rows(folder))
-    with pytest.raises(ValueError, match="live elsewhere"):
+    with pytest.raises(ValueError, match="requires out-of-core data"):
         MaxMargin(checkpoint=path).fit(np.array([[0.0], [1.0]]), [0, 1])
 
 

@@ -231,6 +231,6 @@ def test_a_covariance_survives_features_in_the_millions():
 
 def test_kernel_pegasos_is_pegasos():
     X, y = overlapping()
-    plain = Pegasos(0.1, shuffle=False).fit(X, y)
+    plain = Pegasos(0.1, shuffle=False, max_iter=20).fit(X, y)
     dual = KernelPerceptron(Pegasos(0.1), kernel="linear", shuffle=False, max_iter=20).fit(X, y)
     np.testing.assert_allclose(dual.decision_function(X), plain.decision_function(X), rtol=1e-9)

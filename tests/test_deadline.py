@@ -126,7 +126,7 @@ def test_no_time_at_all_leaves_a_model(model, classes, tmp_path):
     X, y = blobs(classes)
     X = X @ X.T if getattr(model, "kernel", "") == "precomputed" else X
     model = clone(model).set_params(max_time=1e-9)
-    with pytest.warns(ConvergenceWarning, match="ended by"):
+    with pytest.warns(ConvergenceWarning, match="stopped before it converged"):
         model.fit(X, y)
     assert not model.converged_
     assert model.stop_reason_ == "max_time"

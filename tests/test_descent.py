@@ -5,13 +5,14 @@ import oracle
 import oracle_batch
 import pytest
 import scipy.sparse as sp
-from cases import EXAMPLE_1, LAYOUTS, SEPARABLE, as_seen, categories, each_layout, each_problem, weights
+from cases import EXAMPLE_1, LAYOUTS, SEPARABLE, as_seen, categories, each_layout, each_problem, overlapping, weights
 from fits import vector
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from separatrix import BatchPerceptron, BatchRelaxation, GradientDescent, LeastSquares
 from separatrix.certificates.certify import certify
+from separatrix.data import from_blocks
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.solvers.batch_descent import safe_rate
 from separatrix.space import Space
@@ -80,7 +81,7 @@ def test_batch_perceptron(problem, layout, weighted):
     rates["own"] = (lambda k: 0.5 + 1 / k,) * 2
     for eta, of_k in rates.values():
         for margin in (0.0, 2.0):
-            model = BatchPerceptron(margin, eta, intercept_scaling=2.0, max_iter=60)
+            model = BatchPerceptron(margin, eta, intercept_scaling=2.0, max_iter=60, until="separated")
             model.fit(LAYOUTS[layout](X), y, sample_weight=c if weighted else None)
             Y = oracle.patterns(as_seen(X, layout), y, 2.0)
             path = oracle_batch.batch_perceptron(Y, c, margin, of_k, max_iter=60)
@@ -89,6 +90,19 @@ def test_batch_perceptron(problem, layout, weighted):
             np.testing.assert_allclose(vector(model), path.a, rtol=1e-9, atol=1e-9 * np.abs(path.a).max())
             assert model.certificate_.verify(LAYOUTS[layout](X), y, sample_weight=c)
             assert np.isfinite(model.certificate_.upper)
+
+
+@pytest.mark.parametrize("home", ["memory", "blocks"])
+def test_a_stopped_batch_perceptron_predicts_with_the_vector_of_least_criterion_for_its_length(home):
+    X, y = overlapping()
+    Y, rows = oracle.patterns(X, y), (X, y) if home == "memory" else (from_blocks([(X, y)]), None)
+    model = BatchPerceptron(max_iter=60).fit(*rows)
+    paths = [oracle_batch.batch_perceptron(Y, np.ones(len(y)), 0.0, lambda k: 1.0, max_iter=k).a for k in range(1, 60)]
+    ratios = [float(np.maximum(-Y @ a, 0.0).sum() / np.linalg.norm(a)) for a in paths]
+    np.testing.assert_allclose(vector(model), paths[int(np.argmin(ratios))], rtol=1e-9)
+    assert model.stop_reason_ == "max_iter"
+    if home == "memory":
+        assert model.certificate_.verify(X, y)
 
 
 @pytest.mark.parametrize("problem", SEPARABLE)
@@ -288,7 +302,7 @@ def test_violated_patterns_that_add_up_to_0_are_a_proof(model, layout):
 
 
 def test_sums_that_only_seem_to_vanish_prove_nothing(monkeypatch):
-    monkeypatch.setattr("separatrix.fit.batch.prove", certify)  # a proof that was not found
+    monkeypatch.setattr("separatrix.fit.batch.certify_with_search", certify)  # a proof that was not found
     model = BatchPerceptron().fit(*PARITY)
     assert model.certificate_.separable is None
     assert (model.converged_, model.stop_reason_) == (False, "stationary")
@@ -324,7 +338,7 @@ def test_where_it_starts():
     assert (again.n_updates_, again.n_epochs_) == (0, 1)
     np.testing.assert_array_equal(again.coef_, first.coef_)
     assert again.certificate_.verify(X, y)
-    half = BatchPerceptron(max_iter=5).fit(X, y)
+    half = BatchPerceptron(max_iter=5, until="separated").fit(X, y)
     rest = BatchPerceptron().fit(X, y, coef_init=half.coef_, intercept_init=half.intercept_)
     np.testing.assert_array_equal(rest.coef_, first.coef_)
     assert rest.n_updates_ == first.n_updates_ - 5

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
+from sklearn.utils import compute_sample_weight
 
 from separatrix import dropin
 from separatrix.solvers import gram_pairs
@@ -256,7 +257,6 @@ def test_linear_svc_says_when_it_did_not_converge():
 @pytest.mark.parametrize(
     ("model", "why"),
     [
-        (dropin.LinearSVC(penalty="l1"), 'penalty="l1"'),
         (dropin.LinearSVC(multi_class="crammer_singer"), 'multi_class="crammer_singer"'),
         (dropin.SVC(kernel="sigmoid"), "a kernel that is not positive semi-definite on these data"),
         (dropin.SVC(kernel="linear", max_iter=5), "max_iter=5"),
@@ -279,11 +279,41 @@ def test_the_rest_is_left_to_scikit_learn(model, why):
     assert not hasattr(ours, "certificate_")
 
 
+@pytest.mark.parametrize("weights", [None, "balanced"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_linear_svc_with_l1_penalty_reaches_liblinears_objective(weights):
+    for X, y in (IRIS, CANCER):
+        models = [
+            m.set_params(penalty="l1", dual=False, tol=1e-6, max_iter=20_000, class_weight=weights).fit(X, y)
+            for m in theirs_and_ours("LinearSVC", random_state=0)
+        ]
+        theirs, ours = models
+        assert ours.solver_.startswith("separatrix")
+        assert ours.dual_gap_ <= 1e-3
+        assert len(ours.certificates_) < 3 or ours.certificates_[0].verify(X, y == 0)
+        factors = np.ones(len(y)) if weights is None else compute_sample_weight("balanced", y)
+        if len(ours.classes_) == 2:
+            values = [l1_objective(m, X, 2.0 * y - 1.0, factors) for m in models]
+            assert values[1] <= values[0] * (1.0 + 1e-6)
+        np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=0.02 * np.abs(theirs.coef_).max())
+
+
+def l1_objective(model, X, labels, factors):
+    slack = np.maximum(0.0, 1.0 - labels * model.decision_function(X))
+    return np.abs(model.coef_).sum() + np.abs(model.intercept_).sum() + float(factors @ slack**2)
+
+
+@pytest.mark.parametrize("settings", [{"loss": "hinge"}, {"dual": True}])
+def test_what_liblinear_cannot_solve_with_l1_is_its_error(settings):
+    with pytest.raises(ValueError, match="Unsupported set of arguments"):
+        dropin.LinearSVC(penalty="l1", **settings).fit(*IRIS)
+
+
 def test_what_was_proved_is_forgotten():
     X, y = IRIS
     model = dropin.LinearSVC(random_state=0).fit(X, y)
     assert model.certificate_ is not None
-    model.set_params(penalty="l1", tol=0.01).fit(X, y)
+    model.set_params(multi_class="crammer_singer", tol=0.1).fit(X, y)
     assert not any(hasattr(model, name) for name in ("certificate_", "certificates_", "dual_gap_"))
 
 

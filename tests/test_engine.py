@@ -67,7 +67,7 @@ def test_all_sides_find_the_same(C, loss, sparse, free, side, monkeypatch):
     X, y = rows(400, 60, 0.2)
     X = X if sparse else X.toarray()
     weight = np.random.default_rng(1).uniform(0.5, 2.0, 400)
-    monkeypatch.setattr(engine, "small_solution", lambda problem, start: None)
+    monkeypatch.setattr(engine, "small_solution", lambda *_: None)
     chosen = problem_of(X, y, C, loss, weight, tol=1e-8, free=free)
     engine.solve(chosen)
     assert chosen.gap <= 1e-8

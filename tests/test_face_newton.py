@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from separatrix import MaxMargin, NotSeparableError, separability
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.solvers import choice as solvers
-from separatrix.solvers import face_factor, face_newton, nearest_point
+from separatrix.solvers import face_factor, face_newton
 from separatrix.solvers.face_factor import FaceFactor
 from separatrix.solvers.hinge_problem import HingeProblem
 from separatrix.solvers.problem import Problem
@@ -250,22 +250,6 @@ class TestFactor:
             assert factor.of(np.arange(calls, 100), np.ones(140), 1e-13)
             right = np.ones(len(factor.rows))
             np.testing.assert_allclose(G[np.ix_(factor.rows, factor.rows)] @ factor.solve(right), right, atol=1e-8)
-
-
-def test_dense_exact_solves_ask_between_factors(monkeypatch):
-    """Guessed rows of many columns are factored in pieces, and none after the word to stop."""
-    rng = np.random.default_rng(0)
-    V, right = rng.normal(size=(80, 60)), np.ones(80)
-    whole = nearest_point.nearest_point(V, right, np.arange(40))
-    monkeypatch.setattr(nearest_point, "MATRIX_WORK", 1e5)
-    pieces = nearest_point.nearest_point(V, right, np.arange(40))
-    np.testing.assert_allclose(pieces.w, whole.w, atol=1e-9 * np.abs(whole.w).max())
-    events = []
-    factor = nearest_point.la.qr
-    monkeypatch.setattr(nearest_point.la, "qr", lambda *args, **how: events.append("qr") or factor(*args, **how))
-    nearest_point.nearest_point(V, right, np.arange(40), lambda: events.append("asked") or True)
-    assert events[:2] == ["qr", "asked"]
-    assert "qr" not in events[2:]
 
 
 def svmlight(*names):

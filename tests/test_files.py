@@ -255,6 +255,24 @@ def test_arrays_of_an_archive_have_the_names_that_tables_in_memory_have(tmp_path
     assert (table.n, table.d, table.target) == (4, 4, "labels")
 
 
+@pytest.mark.parametrize(
+    ("part", "values", "message"),
+    [
+        ("data", np.array([1j, 1.0]), "features are numbers"),
+        ("indices", np.array([0.0, 1.5]), "no integers"),
+        ("indices", np.array([0, 7]), "not a valid CSR matrix"),
+        ("indptr", np.array([0, -1, 2]), "not a valid CSR matrix"),
+    ],
+)
+def test_parts_of_a_sparse_archive_have_to_fit(tmp_path, part, values, message):
+    path, y = tmp_path / "X.npz", tmp_path / "y.npy"
+    parts = {"data": np.ones(2), "indices": np.arange(2), "indptr": np.arange(3), "shape": [2, 2], "format": b"csr"}
+    np.savez(path, **{**parts, part: values})
+    np.save(y, [0, 1])
+    with pytest.raises(DataError, match=message):
+        list(separatrix.data.open_files(path, target=y).blocks())
+
+
 @pytest.mark.parametrize("name", BROKEN)
 def test_what_cannot_be_read_is_told(tmp_path, name):
     make, message = BROKEN[name]

@@ -148,7 +148,7 @@ def test_conjugate_gradients_find_the_same(monkeypatch):
     X, y = make_classification(200, 30, flip_y=0.1, random_state=0)
     exact = MaxMargin(1.0, loss="hinge").fit(X, y)
     monkeypatch.setattr(newton_steps, "LARGEST_MATRIX", 3)
-    monkeypatch.setattr(engine, "small_solution", lambda problem: None)
+    monkeypatch.setattr(engine, "small_solution", lambda *_: None)
     model = MaxMargin(1.0, loss="hinge").fit(X, y)
     np.testing.assert_allclose(model.coef_, exact.coef_, rtol=1e-5, atol=1e-7)
 

@@ -252,7 +252,7 @@ def test_the_message_names_the_first_row_that_overflows(bad):
 
 def test_what_a_home_is_asked_for():
     _, y, home = generated()
-    with pytest.raises(DataError, match="holds its labels"):
+    with pytest.raises(DataError, match="X is a row source with labels"):
         MaxMargin().fit(home, y)
     for model in (Pocket(), Perceptron(delta=1.0), Perceptron(early_stopping=True), KernelPerceptron()):
         with pytest.raises(UnavailableError, match=r"memory of this process|forbid"):
@@ -294,7 +294,7 @@ def test_a_proof_that_nothing_separates_is_verified_where_the_rows_live():
     assert claim.separable is False
     assert claim.verify(home)
     assert not replace(claim, alpha_index=claim.alpha_index + 1).verify(home)
-    with pytest.raises(DataError, match="holds its labels"):
+    with pytest.raises(DataError, match="X is a row source with labels"):
         claim.verify(home, y)
     with pytest.raises(DataError, match="3 classes"):
         claim.verify(generated(classes=3)[2])
@@ -393,9 +393,9 @@ def test_the_automatic_rate_of_a_home_is_that_of_memory():
     X, y, home = generated(n=800)
     one, other = BatchRelaxation(max_iter=50).fit(X, y), BatchRelaxation(max_iter=50).fit(home)
     np.testing.assert_allclose(other.coef_, one.coef_, rtol=1e-3)
-    with pytest.raises(DataError, match="A margin for each row"):
+    with pytest.raises(DataError, match="one number as margin"):
         GradientDescent(SquaredErrorCriterion(np.ones(len(y)))).fit(home)
-    with pytest.raises(DataError, match="A target for each row"):
+    with pytest.raises(DataError, match="one target per class"):
         LeastSquares(np.ones(len(y))).fit(home)
 
 

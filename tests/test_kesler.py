@@ -40,7 +40,7 @@ from separatrix import (
     VotedPerceptron,
     separability,
 )
-from separatrix.online import kesler_training as machine
+from separatrix.online import joint_training as machine
 from separatrix.passes.kesler_patterns import KeslerPatterns
 from separatrix.space import Space
 

@@ -102,7 +102,7 @@ def test_a_warning_means_that_more_epochs_help():
             warnings.simplefilter("error")
             model = cls().fit(X, y)
         assert model.converged_ or model.stop_reason_ in ("max_iter", "epochs")
-    with pytest.warns(match="ended by max_iter"):
+    with pytest.warns(match="stopped before it converged .max_iter"):
         Perceptron(max_iter=2, until="separated").fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -136,7 +136,7 @@ def test_a_bound_is_a_bound():
 def test_a_limit_of_time():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(2000, 20)), rng.integers(0, 2, 2000)
-    with pytest.warns(ConvergenceWarning, match="LinearProgram ended by max_time .* Raise max_time"):
+    with pytest.warns(ConvergenceWarning, match="LinearProgram stopped before .*max_time.* Raise max_time"):
         model = LinearProgram(max_time=1e-6).fit(X, y)
     assert model.stop_reason_ == "max_time"
     assert model.certificate_.verify(X, y)
@@ -201,7 +201,7 @@ def test_a_verdict_without_a_proof_is_a_failure(criterion):
     """Separable, by less than HiGHS resolves."""
     X = 1.0 + 1e-10 * np.arange(-20, 21)[:, None]
     y = np.arange(-20, 21) > 0
-    with pytest.warns(ConvergenceWarning, match=r"LinearProgram ended by failed .* separability\(X, y\)"):
+    with pytest.warns(ConvergenceWarning, match=r"LinearProgram stopped before .*failed.* separability\(X, y\)"):
         model = LinearProgram(criterion).fit(X, y)
     assert model.stop_reason_ == "failed"
     assert not model.converged_

@@ -14,9 +14,7 @@ from sklearn.preprocessing import scale
 from sklearn.svm import LinearSVC
 
 from separatrix import MaxMargin, NotSeparableError, max_margin_path, separability
-from separatrix.data.memory import as_rows
-from separatrix.solvers import active_set, machine_start, newton_steps
-from separatrix.solvers.loops.machine_dual_loop import machine_sweep
+from separatrix.solvers import newton_steps
 
 
 @pytest.mark.parametrize("layout", ALL_LAYOUTS.values(), ids=ALL_LAYOUTS)
@@ -172,48 +170,7 @@ def test_pairwise_does_not_imply_one_machine():
     assert separability(closer, y).separable is True
 
 
-@pytest.mark.parametrize("C", [0.1, 10.0])
-@pytest.mark.parametrize("layout", ALL_LAYOUTS.values(), ids=ALL_LAYOUTS)
-def test_sweeps_over_rows_and_rivals_find_the_soft_margin(C, layout):
-    X, y = load_wine(return_X_y=True)
-    X = layout(scale(X))
-    rows, n = as_rows(X), len(y)
-    V, alpha, active = np.zeros((3, 14)), np.zeros((n, 2)), np.arange(n)
-    norm2, diagonal = np.sum(scale(load_wine().data) ** 2, axis=1) + 1.0, np.full(n, 1.0 / (2.0 * C))
-    for count in range(400):
-        size, largest = machine_sweep()(rows, y, 1.0, diagonal, norm2, active, n, count, np.inf, V, alpha)
-    assert size == n
-    assert largest < 1e-3
-    assert np.all(alpha >= 0)
-    model = MaxMargin(C, multi_class="joint").fit(X, y)
-    np.testing.assert_allclose(V[:, :-1], model.coef_, atol=2e-3 * np.abs(model.coef_).max())
-
-
-def test_a_row_far_from_all_boundaries_is_left_out():
-    X, y = clouds(3, 200)
-    y = np.searchsorted(["a", "b", "c"], y)
-    V, alpha, active = np.zeros((3, 4)), np.zeros((200, 2)), np.arange(200)
-    norm2, diagonal, size, bound = np.sum(X**2, axis=1) + 1.0, np.full(200, 0.5), 200, np.inf
-    for count in range(30):
-        size, bound = machine_sweep()(as_rows(X), y, 1.0, diagonal, norm2, active, size, count, bound, V, alpha)
-    assert size < 200
-    assert sorted(active) == list(range(200))
-
-
-def test_the_start_of_a_hard_margin_changes_no_result(monkeypatch):
-    X, y = load_digits(return_X_y=True)
-    X, y = X[:600], y[:600]
-    model = MaxMargin(np.inf, multi_class="joint").fit(X, y)
-    monkeypatch.setattr(machine_start, "ROWS", 200)  # a part of the rows does for a start
-    part = MaxMargin(np.inf, multi_class="joint").fit(X, y)
-    monkeypatch.setattr(active_set, "VALUES_FROM_MEAN", np.inf)
-    without = MaxMargin(np.inf, multi_class="joint").fit(X, y)
-    assert model.n_passes_ > without.n_passes_  # sweeps are passes
-    for other in (part, without):
-        np.testing.assert_allclose(model.coef_, other.coef_, atol=1e-6 * np.abs(other.coef_).max())
-
-
-def test_sweeps_keep_to_a_limit_of_passes():
+def test_a_hard_margin_keeps_to_a_limit_of_passes():
     X, y = load_digits(return_X_y=True)
     with pytest.warns(ConvergenceWarning):
         model = MaxMargin(np.inf, multi_class="joint", max_passes=4).fit(X, y)

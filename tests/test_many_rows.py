@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from separatrix import LeastSquares, MaxMargin, Perceptron
 from separatrix.data.base import evenly
 from separatrix.data.memory import as_rows, frozen
-from separatrix.fit.labels import classes_and_codes
+from separatrix.fit.training_data import classes_and_codes
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.solvers import choice as solvers
-from separatrix.solvers import sample_newton, sift
+from separatrix.solvers import sample_newton, working_set
 from separatrix.solvers.loops.small_newton import small_newton
 from separatrix.space import Space
 
@@ -31,18 +31,17 @@ def rows(n, d, noise=0.0, margin=0.05, seed=0, dtype=np.float64):
 @pytest.fixture
 def few_are_many(monkeypatch):
     monkeypatch.setattr(solvers, "ROWS_FOR_SAMPLE", 3000)
-    monkeypatch.setattr(sift, "SAMPLE_HERE", 300)
-    monkeypatch.setattr(sift, "COLLECT_HERE", 100)
-    monkeypatch.setattr(sample_newton, "SAMPLE_HERE", 500)
+    monkeypatch.setattr(working_set, "ADD", 100)
+    monkeypatch.setattr(sample_newton, "SAMPLE_IN_MEMORY", 500)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("bias", [True, False])
-def test_a_hard_margin_from_a_sample(few_are_many, dtype, bias):
+def test_a_hard_margin_from_few_rows(few_are_many, dtype, bias):
     X, y = rows(40_000, 6, dtype=dtype)
     model = MaxMargin(C=INF, fit_intercept=bias).fit(X, y)
-    assert "on a sample" in model.solver_
-    assert model.n_passes_ <= 6
+    assert "working set" in model.solver_
+    assert model.n_passes_ <= 12
     assert model.certificate_.gap < 1e-8
     assert model.certificate_.verify(X, y)
     other = MaxMargin(C=INF, fit_intercept=bias, solver="newton").fit(X, y)

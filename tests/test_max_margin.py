@@ -11,7 +11,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from separatrix import MaxMargin, NotSeparableError, UnavailableError, max_margin_path
 from separatrix.callbacks import MarginTrace
-from separatrix.solvers import active_set
+from separatrix.solvers import working_set
 
 INF = float("inf")
 
@@ -173,7 +173,7 @@ def test_wide_sparse_data_go_the_dual_way(C):
 
 @pytest.mark.parametrize("flipped", [0, 1])
 def test_a_working_set_of_many_columns_finds_the_margin_or_the_proof(flipped, monkeypatch):
-    monkeypatch.setattr(active_set, "ADD", 60)
+    monkeypatch.setattr(working_set, "ADD", 60)
     rng = np.random.default_rng(2)
     X, w = rng.normal(size=(3000, 60)), rng.normal(size=60)
     y = X @ w > 0

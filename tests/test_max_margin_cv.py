@@ -9,6 +9,7 @@ from sklearn.model_selection import PredefinedSplit, StratifiedKFold, cross_val_
 from sklearn.preprocessing import scale
 
 from separatrix import DataError, MaxMargin, MaxMarginCV, load, save
+from separatrix.callbacks import Callback
 
 X, Y = load_breast_cancer(return_X_y=True)
 X = scale(X)
@@ -170,3 +171,26 @@ def test_a_file_holds_the_probabilities(n, tmp_path):
 def test_max_margin_says_who_has_probabilities():
     with pytest.raises(AttributeError, match=r"MaxMargin has no predict_proba.+Use MaxMarginCV"):
         MaxMargin().fit(X, Y).predict_proba(X)
+
+
+class StopAfter(Callback):
+    """Stops the fit at its n-th look."""
+
+    def __init__(self, looks):
+        self.looks = looks
+
+    def on_fit_task_end(self, estimator, context):
+        self.looks -= 1
+        return self.looks < 0
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("looks", [0, 9, 16, 17, 18])
+def test_a_stop_at_any_fold_of_either_way_leaves_a_model(looks):
+    """Of several classes: before the first fold of one-vs-one, in it, and after it."""
+    table, y = make_classification(
+        600, 4, n_informative=4, n_redundant=0, n_classes=4, n_clusters_per_class=1, class_sep=2.0, random_state=3
+    )
+    model = MaxMarginCV(cv=2).set_callbacks(StopAfter(looks)).fit(table, y)
+    assert model.stop_reason_ == "callback"
+    assert model.score(table, y) > 0.25

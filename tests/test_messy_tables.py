@@ -424,6 +424,7 @@ def test_messy_tables_predict_as_well_as_clean_ones(tmp_path, seed):
         (["₺5", "₺7.25"], [5.0, 7.25]),
         (["0,512", "0,250"], [0.512, 0.25]),
         (["12:30", "1:15:36"], [12.5, 1.26]),
+        (["~5", "7.5*", "'3", "< 2"], [5.0, 7.5, 3.0, 2.0]),
     ],
 )
 def test_signs_and_currencies(texts, values):
@@ -482,3 +483,41 @@ def test_columns_that_are_read_alike_share_a_note(tmp_path):
         "The columns 'a', 'b', 'c' and 1 more hold numbers with the unit kg.",
         "The column 'e' holds numbers with the unit m.",
     )
+
+
+def test_rows_above_the_table_of_a_sheet_are_left_out(tmp_path):
+    with xlsxwriter.Workbook(tmp_path / "t.xlsx") as book:
+        frame = pl.DataFrame({"a": [*range(20)], "y": ["u", "v"] * 10})
+        frame.write_excel(book, "Data", position="A4")
+        book.get_worksheet_by_name("Data").write(0, 0, "Report 2024")
+    table = read_table(tmp_path / "t.xlsx", "y")
+    assert (table.n, table.names) == (20, ["a"])
+    assert "What stands above the table is left out: 3 rows." in table.notes
+
+
+def test_the_value_that_is_no_number_is_named_not_the_words_for_missing(tmp_path):
+    messy(tmp_path / "t.csv", str, words=["unknown"])
+    text = (tmp_path / "t.csv").read_text().splitlines()
+    text[5] = "3..4," + text[5].split(",", 1)[1]
+    (tmp_path / "t.csv").write_text("\n".join(text) + "\n")
+    words = told(separatrix("fit", tmp_path / "t.csv", "-t", "y", "--encode"))
+    assert "line 6: expected a number in the column 'a', found '3..4'. The column" in words
+
+
+def test_notes_on_rare_classes(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.array(["no"] * 960 + ["a"] * 25 + ["b"] * 15)
+    pl.DataFrame({"x": rng.normal(size=1000), "y": y}).write_csv(tmp_path / "t.csv")
+    plain = told(separatrix("fit", tmp_path / "t.csv", "-t", "y", "--max-time", 2))
+    assert "Rare: b (15 of 1,000 rows)" in plain
+    assert "No row of 'a' (25 rows), 'b' (15 rows) is recognized. Try --class-weight balanced" in plain
+    weighted = told(separatrix("fit", tmp_path / "t.csv", "-t", "y", "--max-time", 2, "--class-weight", "balanced"))
+    assert "Rare:" not in weighted
+    assert "Try --class-weight" not in weighted
+
+
+def test_amounts_with_a_value_that_is_none_are_not_encoded(tmp_path):
+    rows = "".join(f"{'1x' if k == 7 else f'{k}.{k % 10} EUR'},{'uv'[k % 2]}\n" for k in range(150))
+    (tmp_path / "t.csv").write_text("a,y\n" + rows)
+    words = told(separatrix("fit", tmp_path / "t.csv", "-t", "y", "--encode"))
+    assert "line 9: expected a number in the column 'a', found '1x'." in words

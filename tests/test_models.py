@@ -1,6 +1,7 @@
 """Models in files: everything comes back, and a damaged or hostile file is an error that runs nothing."""
 
 import json
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -197,8 +198,8 @@ HOSTILE = [
     thing("builtins.eval", source="1"),
     thing("separatrix.app.cli.main"),
     thing("separatrix.app.cli.__main__.x"),
-    thing("separatrix.fit.separator.hashlib"),
-    thing("separatrix.fit.separator.fingerprint"),
+    thing("separatrix.fit.training_data.hashlib"),
+    thing("separatrix.fit.training_data.fingerprint"),
     thing("separatrix.fit.separator.Patterns"),
     thing("separatrix.nowhere.Nothing"),
     thing("sklearn.preprocessing._function_transformer.FunctionTransformer", func={"!": "function"}),
@@ -254,7 +255,7 @@ def test_weights_have_to_fit(tmp_path, name):
 def test_a_state_has_to_fit(tmp_path):
     model, _ = fitted(Perceptron)
     record = model._records_[0]
-    record.state = record.state._replace(v=np.zeros(1))
+    model._records_ = [replace(record, state=record.state._replace(v=np.zeros(1)))]
     save(model, tmp_path / "m.sx")
     with pytest.raises(ModelError, match="state does not fit"):
         load(tmp_path / "m.sx")
@@ -279,7 +280,7 @@ def test_other_files_are_no_models(tmp_path):
     path = tmp_path / "m.sx"
     for content in (b"", b"hello", np.random.default_rng(0).bytes(1000), pack({"a": np.ones(3)}), b"\xff" * 16):
         path.write_bytes(content)
-        with pytest.raises(ModelError, match="no model of separatrix"):
+        with pytest.raises(ModelError, match="not a separatrix model"):
             load(path)
     with pytest.raises(ModelError, match="folder"):
         load(tmp_path)

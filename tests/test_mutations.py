@@ -65,6 +65,8 @@ def fits(rng):
     loss = str(rng.choice(["hinge", "squared_hinge"]))
     for C in (math.inf, float(rng.choice([1.0, 0.01, 100.0]))):
         models.append(MaxMargin(C, loss=loss, positive=signs, fit_intercept=rng.choice(["unpenalized", True, False])))
+    intercept = rng.choice(["unpenalized", True, False])
+    models.append(MaxMargin(float(rng.choice([1.0, 0.01, 100.0])), penalty="l1", loss=loss, fit_intercept=intercept))
     if c > 2:
         models += [Perceptron(max_iter=10, multi_class="joint"), Perceptron(max_iter=10, multi_class="ovo")]
         models += [MaxMargin(1.0, multi_class="joint"), MaxMargin(0.1, loss="hinge", multi_class="joint")]
@@ -191,6 +193,7 @@ def mutation(rng, claim, other, n):
         "sample_weight",
         "n_classes",
         "signs",
+        "l1",
         "unknown",
     ]
     field = pick(rng, [*sorted(claim), *more])
@@ -216,7 +219,7 @@ def mutation(rng, claim, other, n):
         text = value or "0" * n
         wrong = ["", text[::-1], text + "+", text[1:], text.replace("0", "+"), text.replace("+", "-"), "x", None, 1, []]
         wrong += [text[:i] + s + text[i + 1 :] for i in range(min(len(text), 4)) for s in "+-0"]
-    elif field in ("free", "weighted", "fixed_length"):
+    elif field in ("free", "weighted", "fixed_length", "l1"):
         wrong = [not value, 1, 0, "no", None, NAN]
     else:
         wrong = [1.0, None]

@@ -74,7 +74,8 @@ def test_the_rule_by_hand():
 
 def test_more_pieces_bend_the_border():
     X, y = make_moons(300, noise=0.1, random_state=0)
-    one = PiecewiseLinearMachine(1).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="max_iter with .* errors left"):
+        one = PiecewiseLinearMachine(1).fit(X, y)
     two = PiecewiseLinearMachine(2).fit(X, y)
     assert two.n_errors_ == 0 < one.n_errors_
     assert set(np.unique(two.owners_[two.piece(X)][y == 1])) == {1}
@@ -82,6 +83,14 @@ def test_more_pieces_bend_the_border():
     np.testing.assert_array_equal(two.predict(X), (scores > 0).astype(int))
     assert not two.is_ambiguous(X).any()
     np.testing.assert_array_equal(two.coef_, PiecewiseLinearMachine(2).fit(X, y).coef_)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(("rows", "epochs"), [(2000, 5), (100, 50), (20, 200)])
+def test_a_start_visits_some_thousand_rows_by_default(rows, epochs):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(rows, 1)), rng.integers(0, 2, rows)
+    assert PiecewiseLinearMachine(n_init=1).fit(X, y).n_epochs_ == epochs
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

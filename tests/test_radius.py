@@ -54,3 +54,10 @@ def test_what_has_no_radius_says_so():
         KernelMaxMargin().fit(X, y).radius(X)
     with pytest.raises(UnavailableError, match="one-vs-one"):
         MaxMargin(multi_class="ovo").fit(X, y).radius(X)
+
+
+def test_a_class_that_does_not_depend_on_the_features_has_an_infinite_radius():
+    X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 3.0]]), [0, 0, 1]
+    model = MaxMargin(1e-9, penalty="l1", fit_intercept=False).fit(X, y)
+    assert not model.coef_.any()
+    assert np.array_equal(model.radius(X), [np.inf] * 3)

@@ -334,3 +334,13 @@ def test_ctrl_c_answers_at_once():
         process.kill()
         process.wait()
         process.stdout.close()
+
+
+def test_a_mean_that_is_asked_for_between_calls_begins_there(rng):
+    X, y = rng.normal(size=(40, 3)), rng.integers(2, size=40)
+    model = Perceptron(shuffle=False).partial_fit(X, y, classes=[0, 1])
+    start = {"coef_init": model.coef_.copy(), "intercept_init": model.intercept_.copy()}
+    expected = Perceptron(shuffle=False, average=True, until="separated", max_iter=1).fit(X, y, **start)
+    model.set_params(average=True).partial_fit(X, y)
+    np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-12)
+    assert not np.allclose(model.coef_, start["coef_init"])

@@ -99,6 +99,15 @@ def test_hard_margin_separates_with_the_signs_or_proves_that_nothing_does(seed):
     assert {*found} == {True, False}
 
 
+def test_proof_whose_columns_all_have_the_right_sign():
+    X, y = np.array([[1.5, -0.1], [0.8, -1.1], [0.2, -1.9]]), [1, 1, 0]
+    with pytest.raises(NotSeparableError, match="signs of the coefficients") as found:
+        MaxMargin(np.inf, positive=[1, -1], fit_intercept=False).fit(X[1:], y[1:])
+    certificate = found.value.certificate
+    assert certificate.verify(X[1:], y[1:])
+    assert not certificate.verify(-X[1:], y[1:])
+
+
 def test_hard_margin_is_the_largest():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(20, 3))

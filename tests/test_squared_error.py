@@ -325,7 +325,7 @@ def test_several_classes_share_a_factorisation(monkeypatch):
 
 def test_undecided():
     X, y = categories(1, 4)
-    with pytest.warns(ConvergenceWarning, match=r"HoKashyap ended by max_iter .* separability") as caught:
+    with pytest.warns(ConvergenceWarning, match=r"HoKashyap stopped before .*max_iter.* separability") as caught:
         model = HoKashyap(max_iter=3).fit(X, y)
     assert caught[0].filename == __file__
     assert (model.outcome_, model.converged_, model.stop_reason_) == ("undecided", False, "max_iter")

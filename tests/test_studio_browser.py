@@ -131,7 +131,7 @@ def test_a_point_is_added_moved_recoloured_deleted_and_undone(visit):
     visit.until(lambda: "Separable" in visit.page.locator(".answer").inner_text(), "still a proof")
     visit.tap(0.9, 1.2)
     visit.page.get_by_role("button", name="class 3").click()
-    visit.press("recolour")
+    visit.press("recolor")
     visit.until(lambda: visit.data("points")["code"][-1] == "2", "not recoloured")
     visit.press("delete")
     visit.until(lambda: len(visit.data("points")["x"]) == count, "not deleted")

@@ -1,5 +1,7 @@
 """``until``: what a fit predicts with by default, and how long it takes."""
 
+from itertools import pairwise
+
 import numpy as np
 import oracle
 import pytest
@@ -16,6 +18,7 @@ from separatrix import (
     SCW,
     DynamicMargin,
     GradientDescent,
+    GreedyPerceptron,
     KernelPerceptron,
     PassiveAggressive,
     Perceptron,
@@ -27,6 +30,9 @@ from separatrix import (
 )
 from separatrix.data import from_blocks
 from separatrix.estimators.gradient_descent import LARGEST_HESSIAN
+from separatrix.estimators.perceptrons import MOST_PASSES
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # fits of few epochs
 
 EPOCHS = 7  # fewer than few rows would get
 OWN_MEMORY = ("Pocket", "MarginFuzzyPerceptron", "RecursiveLeastSquares")  # these predict with something else
@@ -78,7 +84,8 @@ def test_a_fit_ends_by_itself_and_without_a_warning(cls):
     if cls is RecursiveLeastSquares:
         assert (model.n_epochs_, model.stop_reason_) == (1, "converged")
     else:
-        assert (model.n_epochs_, model.stop_reason_) == (epochs.get(cls.__name__, 5), "epochs")
+        how = (0, "max_updates") if cls is GreedyPerceptron else (epochs.get(cls.__name__, 5), "epochs")
+        assert (model.n_epochs_, model.stop_reason_) == how
         assert not model.converged_
     assert model.certificate_.verify(X, y)
 
@@ -187,6 +194,21 @@ def test_what_ends_before_the_mean_begins_predicts_with_the_last_vector():
     last = Perceptron(max_updates=3, until="separated", n_iter_no_change=99).set_params(average=False)
     with pytest.warns(match="max_updates"):
         np.testing.assert_array_equal(vector(model), vector(last.fit(X, y)))
+
+
+def test_the_greedy_rule_makes_few_passes_and_its_mean_begins_at_half_of_them():
+    X, y = many()
+    model = GreedyPerceptron(shuffle=False).fit(X, y)
+    path = oracle.greedy(oracle.patterns(X, y), (0.5, 1.0, 2.0, 4.0), max_iter=5).path
+    assert (model.n_updates_, model.stop_reason_) == (MOST_PASSES, "max_updates")
+    changes = np.flatnonzero([True, *(np.any(a != b) for a, b in pairwise(path))])
+    mean = np.mean(path[changes[MOST_PASSES // 2 - 1] + 1 : changes[MOST_PASSES - 1] + 1], axis=0)
+    np.testing.assert_allclose(direction(vector(model)), direction(mean), atol=1e-9)
+
+
+def test_second_order_rules_need_two_epochs():
+    X, y = many(3000)
+    assert [cls().fit(X, y).n_epochs_ for cls in (AROW, SCW, SecondOrderPerceptron)] == [2, 2, 2]
 
 
 def test_early_stopping_may_end_it_earlier():

@@ -168,7 +168,7 @@ def test_a_random_state_stays_within_its_table(tmp_path):
     state = list(model.random_state.get_state(legacy=True))
     state[2] = 10**6
     model.random_state = Told(tuple(state))
-    assert "random state" in refused(tmp_path, model)
+    assert "RandomState" in refused(tmp_path, model)
 
 
 class Told(np.random.RandomState):

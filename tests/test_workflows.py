@@ -1,8 +1,11 @@
 """What the commands do, as functions: values come back, data become numbers once, and a new format is one line."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
+import scipy.sparse as sp
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 
@@ -10,6 +13,8 @@ from separatrix import MaxMargin, Perceptron, load, save
 from separatrix.app.tables import Table, formats, read_table
 from separatrix.app.tables.table import Format
 from separatrix.app.workflows import Options, check, compare, fit, predict, score, verify
+from separatrix.app.workflows.verifying import verified
+from separatrix.certificates.certificate import Certificate
 from separatrix.fit.calibration import calibrate
 
 
@@ -119,3 +124,20 @@ def test_calibrated_probabilities_do_not_depend_on_the_unit_of_scores():
     for unit in (1.0, 29.0, 1e-3):
         found = calibrate(unit * scores, codes, np.array([0, 1])).probabilities(unit * scores)
         np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize("weight", [None, np.arange(150) % 7.0])
+def test_pairs_are_verified_by_their_rows_alone(layout, weight):
+    """As by all rows, of which the others take no part; what is wrong fails."""
+    data = load_iris()
+    X, y = layout(data.data), data.target_names[data.target]
+    model = MaxMargin(multi_class="ovo").fit(X, y, sample_weight=weight)
+    by_pairs, by_all = verified(model, X, y), verified(model, X, y, Certificate.verify)
+    assert [found.checked for found in by_pairs.values()] == [found.checked for found in by_all.values()]
+    assert all(by_pairs.values())
+    if weight is None:
+        assert not any(found.notes for found in by_pairs.values())
+    claim = model.certificates_[0]
+    model.certificates_[0] = replace(claim, upper=0.999 * claim.upper)
+    assert [bool(found) for found in verified(model, X, y).values()] == [False, True, True]

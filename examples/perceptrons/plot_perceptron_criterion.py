@@ -23,7 +23,7 @@ labels, order = np.array([1, -1, 1]), [1, 2, 0]  # y2 comes first
 X, y = (labels[:, None] * Y)[order], labels[order]
 rule = Perceptron(fit_intercept=False, shuffle=False, until="separated")
 single = [rule.set_params(max_updates=k).fit(X, y).coef_[0] for k in (1, 2, 3, 4)]
-batch = [BatchPerceptron(fit_intercept=False, max_iter=k).fit(X, y).coef_[0] for k in (1, 2)]
+batch = [BatchPerceptron(fit_intercept=False, max_iter=k, until="separated").fit(X, y).coef_[0] for k in (1, 2)]
 
 xs, ys = np.meshgrid(np.linspace(-3, 2, 200), np.linspace(-1.5, 3.5, 200))
 J = np.sum(np.maximum(-np.stack([xs, ys], axis=-1) @ Y.T, 0), axis=-1)

@@ -55,7 +55,10 @@ def shared_digest() -> str:
     return hashlib.sha256(text).hexdigest()
 
 
-def on_first_use(make: Callable[[str], Any]) -> Callable[[], Any]:
+Kernel = Callable[..., Any]  # compiled code, called with arrays, numbers and tuples of them
+
+
+def on_first_use(make: Callable[[str], Kernel]) -> Callable[[], Kernel]:
     """Decorator of a kernel's factory: the kernel is made when it is first asked for.
 
     The factory's ``key`` has to be mentioned in the kernel: it becomes a closure cell, and so part of the cache key.
@@ -63,18 +66,18 @@ def on_first_use(make: Callable[[str], Any]) -> Callable[[], Any]:
 
     @cache
     @wraps(make)
-    def get() -> Any:
+    def get() -> Kernel:
         return make(shared_digest())
 
     return get
 
 
-def one_per_rule(make: Callable[[str], Callable]) -> Callable[[type], Any]:
+def one_per_rule(make: Callable[[str], Kernel]) -> Callable[[type], Kernel]:
     """The same for a loop that allocates nothing, a kernel for each class of rules: their formulas are compiled in."""
 
     @cache
     @wraps(make)
-    def get(rule_class: type) -> Any:
+    def get(rule_class: type) -> Kernel:
         key = digest(rule_class)
         run = make(shared_digest() + key)
         # Files and symbols of compiled code are called by this name: rules of one name stay apart.

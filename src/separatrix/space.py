@@ -78,6 +78,8 @@ class Space(NamedTuple):
     signs : str
         Constraints on coefficients, a character per column: "+" for w_j >= 0, "-" for w_j <= 0, "0" for none; empty
         without constraints. The intercept is never constrained.
+    l1 : bool
+        The penalty is sum |a_i|, without an unpenalized intercept, and not |a|^2/2.
 
     Notes
     -----
@@ -92,6 +94,7 @@ class Space(NamedTuple):
     hinge: float = 0.0
     fixed_length: bool = False
     signs: str = ""
+    l1: bool = False
 
     @property
     def counts_length(self) -> bool:
@@ -135,6 +138,7 @@ class Space(NamedTuple):
 
     def describe(self) -> str:
         bias = "unpenalized intercept" if self.free else (f"rho = {self.rho:g}" if self.rho else "no intercept")
+        bias += ", l1 penalty" if self.l1 else ""
         bias += ", sign constraints" if self.signs else ""
         if self.hinge:
             return f"{bias}, hinge loss, C = {self.hinge:g}"

@@ -79,7 +79,8 @@ def test_algorithms_3_and_6(seed, given, b, theta, rate):
             k += 1
             change = eta(k) * Y[Y @ a <= b].sum(axis=0)
             a = a + change
-        model = BatchPerceptron(margin=b, eta=ours, theta=theta, max_iter=steps).fit(X, y, **options)
+        printed = BatchPerceptron(margin=b, eta=ours, theta=theta, max_iter=steps, until="separated")
+        model = printed.fit(X, y, **options)
         assert model.n_updates_ == k
         close(a, vector(model))
 

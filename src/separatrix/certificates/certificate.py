@@ -220,7 +220,7 @@ class Certificate:
     ) -> "Verification":
         """Decide every claim from the data alone, in exact arithmetic, by ``separatrix.certificates.checker``.
 
-        X may be a home of rows (`separatrix.data`), which holds its labels. It is read again, and its claims are
+        X may be a row source (`separatrix.data`), which holds its labels. It is read again, and its claims are
         checked in floating point with bounds on rounding errors; that no hyperplane separates is always proved exactly.
 
         ``y`` has two values, of which the larger is the positive class, or as many as the machine has categories.
@@ -261,7 +261,7 @@ def _array(values: Any, name: str) -> np.ndarray:
     return np.array(values if whole else [_number(v, name, "") for v in values], dtype=ARRAYS[name])
 
 
-def _number(value: Any, name: str, switches: str = "free weighted fixed_length separable") -> Any:
+def _number(value: Any, name: str, switches: str = "free weighted fixed_length l1 separable") -> Any:
     """A float that equals it, None or a truth value where these belong; anything else is refused."""
     if value is None and name in ("lower", "separable", "radius"):
         return None

@@ -101,6 +101,8 @@ def _reached_as_it_is(patterns: Any, a: Vector, slack: float, margins: Vector | 
     2 e sum c s + e^2 sum c."""
     error, space = slack * patterns.margin_error(a), patterns.space
     longest = patterns.length_range(a, slack)[1]
+    if space.l1:
+        longest = float(np.sqrt(2.0 * np.abs(a[:-1] if space.free else a).sum()))
     if patterns.here:
         slacks = np.maximum(1.0 - (patterns.margins(a) if margins is None else margins) + error, 0.0)
         if space.hinge:
@@ -137,6 +139,25 @@ def _hinge_bound(patterns: Any, index: np.ndarray, alpha: Vector, slack: float) 
     meets = lean * patterns.radius
     # 1/x of the larger root of x^2 + 2 meets x = D2, without a difference
     return float((np.hypot(meets, np.sqrt(D2)) + meets) / D2 * (1.0 + slack * 16.0 * EPS))
+
+
+def _l1_bound(patterns: Any, index: np.ndarray, alpha: Vector, slack: float) -> float:
+    """(2 D)^(-1/2), D = t sum alpha_k - t^2 sum Delta_k^2 alpha_k^2/2 with t = 1/max(1, max |sum alpha_k y_k|).
+
+    What is left of e = t |sum alpha_k l_k| meets the best free bias b, for which |b| <= 1 + R sum |w_j|:
+    P + e (1 + R P) >= D.
+    """
+    space = patterns.space
+    if space.hinge and not patterns.keeps_caps(index, alpha):
+        return np.inf
+    v, rounding = patterns.combine(index, alpha), slack * (len(alpha) + 16) * EPS
+    largest = float(np.abs(v[:-1] if space.free else v).max(initial=0.0)) + slack * patterns.combination_error(alpha)
+    t = 1.0 / max(1.0, largest)
+    own = 0.5 * (t * patterns.extension(index, alpha)) ** 2
+    value = t * float(alpha.sum()) * (1.0 - rounding) - own * (1.0 + rounding)
+    lean = t * slack * abs(fsum(alpha * patterns.labels_of(index))) * (1.0 + 4.0 * EPS) if space.free else 0.0
+    value = (value - lean) / (1.0 + lean * patterns.radius) * (1.0 - 16.0 * EPS)
+    return float((2.0 * value) ** -0.5 * (1.0 + 4.0 * EPS)) if value > 0 else np.inf
 
 
 def _soft_bound_elsewhere(patterns: Any, a: Vector, slack: float) -> float:
@@ -189,6 +210,8 @@ def upper_bound(patterns: Any, index: np.ndarray, alpha: Vector, slack: float = 
     largest = float(alpha.max(initial=0.0))
     if not (0 < largest < np.inf and patterns.definite):
         return np.inf
+    if patterns.space.l1:
+        return _l1_bound(patterns, index, alpha, slack)
     if patterns.space.hinge:
         return _hinge_bound(patterns, index, alpha, slack)
     alpha = np.ldexp(alpha, -frexp(largest)[1])  # the bound does not depend on the scale, its squares do

@@ -12,7 +12,7 @@ const separatrixChecker = (() => {
   const MOST_PATTERNS = 2 ** 28, MOST_EXACT = 1e6; // as in checker.py
   const CLAIMS = ["lower", "upper", "separable", "weak", "radius"];
   const DEFAULT = {rho: 1, delta: 0, hinge: 0, free: false, weighted: false, fixed_length: false, class_pair: null,
-    n_classes: 2n, signs: ""};
+    n_classes: 2n, signs: "", l1: false};
   const VECTORS = ["sample_weight", "direction", "alpha_index", "alpha", "alpha_exact", "slack_vector"];
 
   class Stop extends Error { // verdict false: not well-formed, hence no claim; null: beyond the limits
@@ -221,13 +221,15 @@ const separatrixChecker = (() => {
       const lengths = vector(["rho", "delta", "hinge"].map(field), 3, "rho, delta or hinge", 0);
       [this.rho, this.delta, this.hinge] = lengths;
       need(!(this.hinge && this.delta), "slack is either plain or squared");
-      const switches = ["free", "weighted", "fixed_length"].map(field);
-      need(switches.every((v) => typeof v === "boolean"), "free, weighted or fixed_length is neither true nor false");
-      [this.free, , this.fixed] = switches;
+      const switches = ["free", "weighted", "fixed_length", "l1"].map(field);
+      need(switches.every((v) => typeof v === "boolean"), "free, weighted, fixed_length or l1 is neither true nor false");
+      [this.free, , this.fixed, this.l1] = switches;
       const signs = field("signs"), plainSigns = typeof signs === "string" && /^[-+0]*$/.test(signs);
       const two = field("n_classes") === 2n;
       const fitting = plainSigns && (!signs.length || (signs.length === X.d && two));
       need(fitting, "signs are one of + - 0 for each column, of two classes");
+      const l1Fits = two && signs === "" && (this.hinge || (this.delta && this.fixed));
+      need(!this.l1 || l1Fits, "an l1 penalty has two classes, no signs, and the loss of the direction as it is");
       this.sign = (j) => ({"+": 1, "-": -1}[signs[j]] ?? 0);
       this.price = switches[1] ? this.weight : new Float64Array(X.n).fill(1); // delta_k^2 = delta^2 / price
       const labels = [...new Set(y)].sort(inOrder), place = new Map(labels.map((label, i) => [label, i]));
@@ -362,7 +364,8 @@ const separatrixChecker = (() => {
     }
     lower() {
       const t = this.number("lower"), a = this.near("direction")[1];
-      const length = sumOf(Array.from(this.free ? a.slice(0, -1) : a, (x) => square(Q.of(x))));
+      const paid = (x) => (this.l1 ? Q.of(x).abs().shift(1) : square(Q.of(x)));
+      const length = sumOf(Array.from(this.free ? a.slice(0, -1) : a, paid));
       if (this.hinge || this.delta) {
         return t.sign() <= 0 || (this.hinge || this.fixed ? this.asItIs(t, length) : this.objective(t, length));
       }
@@ -433,7 +436,7 @@ const separatrixChecker = (() => {
         const patterns = this.index();
         return [patterns, vector(this.claim.get("alpha"), patterns.length, "alpha", 0)];
       }
-      need(!this.hinge, "a hinge takes multipliers as they are, slack_vector gives them up to a factor");
+      need(!this.hinge && !this.l1, "a hinge takes multipliers as they are, slack_vector gives them up to a factor");
       const [patterns, a, , low, high] = this.near("slack_vector");
       const shift = this.unit + scaled(a)[1], w = scaled(this.weight)[0];
       const slack = low.map((x, i) => 1 - ldexp((x + high[i]) / 2, shift));
@@ -447,6 +450,13 @@ const separatrixChecker = (() => {
       const prices = rows.map((k) => this.price[k]);
       const judge = (length, own, mass, out, u, unit) => {
         const R = this.free ? Q.of(up(Math.sqrt(this.below()))).shift(this.unit) : ZERO;
+        if (this.l1) {
+          if (own === null || length === null) return false;
+          const M = larger(ONE, length.shift(unit + u)), e = out.shift(u);
+          const paid = square(Q.of(this.delta)).mul(own.shift(2 * u));
+          const value = M.mul(mass.shift(u).sub(e)).shift(1).sub(paid);
+          return square(M).add(M.mul(e).mul(R)).most(square(most).mul(value));
+        }
         if (this.hinge) {
           const value = mass.shift(1).sub(length.shift(2 * unit + u)), more = out.shift(1).mul(most.mul(most.add(R)));
           return ONE.shift(-u).add(more).most(square(most).mul(value));
@@ -463,13 +473,14 @@ const separatrixChecker = (() => {
       const signed = a.map((x, i) => x * labels[i]);
       const out = this.free ? Q.of(Math.max(total(signed), total(signed.map((x) => -x)))) : ZERO;
       const mass = Q.of(total(a.map((x) => -x))).neg();
-      const length = Q.of(total(inside(size).map((x) => up(x * x))));
+      const peak = this.l1 ? largest(inside(size)) : total(inside(size).map((x) => up(x * x)));
+      const length = this.l1 && !(peak < INF) ? null : Q.of(peak);
       if (judge(length, paid < INF ? Q.of(paid) : null, mass, out, u, this.unit)) return true;
       const exact = this.exactly(alpha), cost = this.exactly(prices);
       const sums = this.exactSums(patterns, exact, false), v = inside(this.outsideExactly(sums));
       const own = this.delta ? sumOf(exact.map((x, i) => square(x).div(cost[i]))) : ZERO;
       const bias = this.free ? sumOf(exact.map((x, i) => (labels[i] > 0 ? x : x.neg()))).abs() : ZERO;
-      return judge(sumOf(v.map(square)), own, sumOf(exact), bias, 0, 0);
+      return judge(this.l1 ? v.reduce(larger, ZERO) : sumOf(v.map(square)), own, sumOf(exact), bias, 0, 0);
     }
     below() { return -smallest(this.near("")[3]); } // |y|^2 of every pattern is at most this, in units
     exceeds(rows, alpha) { // whether the multipliers of some row sum to more than C times its price

@@ -11,6 +11,9 @@ its negative in block j. |a| leaves the last entry out if the bias is free. A ce
                     signs; direction and weak have them. Then P, the nearest vector with these signs, is applied to
                     sum alpha_k y_k in upper (a.y <= |P y|), and separable false holds if it combines to a v with
                     a.v <= 0 for all these vectors (Farkas). Two classes only
+    l1              true: 2 sum |a_i| takes the place of |a|^2 in J, without the last entry if the bias is free. upper:
+                    with t = 1 / max(1, max |sum alpha y|), J >= 2 t sum alpha - t^2 sum delta_k^2 alpha^2. Two classes,
+                    a hinge or fixed_length, no signs and no slack_vector
     sample_weight   rows of weight 0 take no part. With delta > 0 each pattern has a dimension of its own, of the size
                     delta_k = delta, or delta / sqrt(weight) if weighted
     direction       a vector a. lower: a.y_k >= lower |a| for all k, or if |a| = 0 what every unit vector reaches, minus
@@ -39,7 +42,7 @@ INF, MAX, EPS, TINY, TOLERANCE = math.inf, sys.float_info.max, 2.0**-52, 2.0**-1
 SMALLEST, MOST_PATTERNS = sys.float_info.min, 2**28
 MOST_EXACT = 1_000_000  # values of a claim that may become fractions, four times as many of separable false: 10-60 s
 DEFAULT: Any = {"rho": 1.0, "delta": 0.0, "hinge": 0.0, "free": False, "weighted": False, "fixed_length": False}
-DEFAULT |= {"signs": "", "class_pair": None, "n_classes": 2}
+DEFAULT |= {"signs": "", "l1": False, "class_pair": None, "n_classes": 2}
 CLAIMS = ["lower", "upper", "separable", "weak", "radius"]
 VECTORS = ["sample_weight", "direction", "alpha_index", "alpha", "alpha_exact", "slack_vector"]
 
@@ -121,13 +124,15 @@ class _Patterns:
         _need(fits, f"y does not hold {n} labels")
         given = claim.get("sample_weight") if weight is None else _plain(weight)
         self.weight = np.ones(n) if given is None else _vector(given, n, "sample_weight", 0.0)
-        *lengths, self.free, weighted, self.fixed, signs, pair, c = (
+        *lengths, self.free, weighted, self.fixed, signs, self.l1, pair, c = (
             claim.get(s, absent) for s, absent in DEFAULT.items()
         )
         self.rho, self.delta, self.hinge = _vector(lengths, 3, "rho, delta or hinge", 0.0)
         _need(not (self.hinge and self.delta), "slack is either plain or squared")
-        switches = {type(self.free), type(weighted), type(self.fixed)}
-        _need(switches == {bool}, "free, weighted or fixed_length is neither true nor false")
+        switches = {type(self.free), type(weighted), type(self.fixed), type(self.l1)}
+        _need(switches == {bool}, "free, weighted, fixed_length or l1 is neither true nor false")
+        fits = not self.l1 or (c == 2 and not signs and (self.hinge or (self.delta and self.fixed)))
+        _need(fits, "an l1 penalty has two classes, no signs, and the loss of the direction as it is")
         fits = type(signs) is str and len(signs) in (0, self.d) and {*signs} <= {*"+-0"} and (not signs or c == 2)
         _need(fits, "signs are one of + - 0 for each column, of two classes")
         self.sign = np.array([*map("0+-".index, signs), 0]) if signs else np.zeros(1)  # 1: >= 0, 2: <= 0
@@ -232,6 +237,8 @@ class _Patterns:
     def lower(self) -> bool:
         t, a = self.number("lower"), self.near("direction")[1]
         square = sum((Fraction(w) ** 2 for w in (a[:-1] if self.free else a).tolist()), Fraction(0))
+        if self.l1:
+            square = 2 * sum((abs(Fraction(w)) for w in (a[:-1] if self.free else a).tolist()), Fraction(0))
         if self.hinge or self.delta:
             return t <= 0 or (self.as_it_is if self.hinge or self.fixed else self.objective)(t, square)
         if not square:  # no direction: what every unit vector reaches
@@ -290,14 +297,15 @@ class _Patterns:
         The second term is for a free bias b: if all l (w.x + rho b) >= m >= 0, |w| = 1, then |rho b| <= R - m, since
         there are rows of both classes. With a hinge and e = |sum alpha l|: 1 + 2 e (upper^2 + R upper) <=
         upper^2 (2 sum alpha - |sum alpha y|^2). The best bias is where some row has a margin of 1, |b| <= 1 + R |w|,
-        and |w|^2 <= J: J + 2 e (1 + R |w|) >= 2 sum alpha - |sum alpha y|^2 fails if J < upper^-2.
+        and |w|^2 <= J: J + 2 e (1 + R |w|) >= 2 sum alpha - |sum alpha y|^2 fails if J < upper^-2. With l1 and t = 1/M
+        |b| <= 1 + R sum |w_j| and 2 sum |w_j| <= J, so that J + 2 t e + t e R J is at least the bound of e = 0.
         """
         most, patterns = self.number("upper", 0.0), self.all
         if self.claim.get("slack_vector") is None:
             patterns = self.index()
             alpha = _vector(self.claim.get("alpha"), len(patterns), "alpha", 0.0)
         else:
-            _need(not self.hinge, "a hinge takes multipliers as they are, slack_vector gives them up to a factor")
+            _need(not self.hinge and not self.l1, "a hinge and l1 take multipliers as they are, not slack_vector")
             _, a, _, low, high = self.near("slack_vector")
             slack = 1.0 - np.ldexp((low + high) / 2, self.unit + _scaled(a)[1])
             alpha = _scaled(self.weight)[0][patterns // self.rivals] * np.maximum(slack, 0.0)
@@ -316,13 +324,22 @@ class _Patterns:
             if exact:
                 a, price, unit, u = self.exactly(alpha), self.exactly(price), Fraction(1), 0
             size = np.maximum(self.outside(*self.sums(patterns, a, exact, across=False)), 0)
-            square = _total(_up((size[:-1] if self.free else size) ** 2))
+            size = size[:-1] if self.free else size
+            square = _total(_up(size**2))
             own, mass = _total(_up(_up(a * a) / price)) if self.delta else 0, -Fraction(_total(-a))
             R = out = Fraction(0)
             if self.free:
                 l = 2 * self.code[patterns] - 1
                 R = Fraction(_up(math.sqrt(-self.near("")[3].min()))) * Fraction(2) ** self.unit
                 out = Fraction(max(_total(a * l), _total(-a * l)))
+            if self.l1:
+                if own < INF and size.max() < INF:
+                    scale = Fraction(2) ** u
+                    M, e = max(Fraction(1), Fraction(size.max()) * unit * scale), out * scale
+                    value = 2 * M * (mass * scale - e) - Fraction(self.delta) ** 2 * Fraction(own) * scale**2
+                    if M**2 + M * e * R <= most**2 * value:
+                        return True
+                continue
             if self.hinge:
                 value = 2 * mass - Fraction(square) * unit**2 * Fraction(2) ** u
                 if Fraction(2) ** -u + 2 * out * (most**2 + R * most) <= most**2 * value:

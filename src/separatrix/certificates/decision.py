@@ -32,7 +32,7 @@ from separatrix.space import Space, Vector
 
 SEPARATING_GAP = 0.5  # gap at which a separating hyperplane is good enough
 LEAST_SHARE = 0.1  # of the time that is left, for each of many questions: the first ones load compiled code
-QUASI_SHARE = 0.5  # of the time, for the question whether a hyperplane separates weakly
+QUASI_SHARE = 0.5  # of the time, for the question of quasi-complete separation
 SMALLEST_R2 = float(np.finfo(np.float64).tiny) / float(np.finfo(np.float64).eps)  # R^2 below which squares lose digits
 
 Multipliers = tuple[np.ndarray, Vector]
@@ -46,10 +46,10 @@ def decide(patterns: PatternSet, max_time: float = np.inf, near: Multipliers | N
 
 
 class Question:
-    """``weak``: whether a vector separates weakly is asked; ``kinds``: or read off the proof, at least."""
+    """``quasi``: decide quasi-complete separation; ``kinds``: or at least read it off the proof."""
 
-    def __init__(self, rho: float, max_time: float, weak: bool = True, kinds: bool = True):
-        self.space, self.clock, self.weak, self.kinds = Space(rho), Clock(max_time), weak, kinds
+    def __init__(self, rho: float, max_time: float, quasi: bool = True, kinds: bool = True):
+        self.space, self.clock, self.quasi, self.kinds = Space(rho), Clock(max_time), quasi, kinds
         self.max_time = max_time
 
     def with_share(self, parts: int) -> "Question":
@@ -201,9 +201,9 @@ class Question:
             )
         kind, weak = self._kind(patterns, witness, exact)
         if kind == "undecided":
-            text += " Whether a hyperplane has every row on its side or on itself (weakly separable) was not decided."
+            text += " Whether the classes are quasi-completely separable was not decided."
         if kind == "quasi-complete":
-            text += " It is weakly separable: a hyperplane has every row on its side or on itself."
+            text += " Quasi-completely separable: a hyperplane has no row on the wrong side, and some rows on it."
         plane, vector = None, None
         if isinstance(weak, list):
             vector = _spread(patterns, weak)
@@ -224,7 +224,7 @@ class Question:
         try:
             if spans_everything(patterns, witness.rows, clock):
                 return "none", None
-            if not self.weak:
+            if not self.quasi:
                 return "undecided", None
             found = one_sided_columns(patterns) if patterns.here and patterns.explicit else None
             if found is not None:

@@ -31,7 +31,7 @@ def weak_vector(table: list[Integers], tight: list[int], clock: Clock) -> Intege
         found = weak_vector([[row[j] for j in columns] for row in table], tight, clock)
         values = dict(zip(columns, found or [], strict=False))
         return None if found is None else [values.get(j, 0) for j in range(len(table[0]))]
-    everything = _distinct(table)
+    everything = _distinct(table, clock)
     N: list[Integers] | None = None  # columns of the basis; None: all vectors
     left, rows = everything, [table[k] for k in tight]
     while True:
@@ -42,7 +42,7 @@ def weak_vector(table: list[Integers], tight: list[int], clock: Clock) -> Intege
         left = [r for r in ([dot(row, b) for b in N] for row in everything) if any(r)]
         if not left:
             return None
-        left = _distinct(left)
+        left = _distinct(left, clock)
         clock.look()
         answer = decide(IntegerRows(left, clock), clock)
         if answer.vector is not None:
@@ -72,8 +72,13 @@ def _spanning(table: list[Integers], clock: Clock) -> list[int]:
     return sorted(columns)
 
 
-def _distinct(table: list[Integers]) -> list[Integers]:
-    return [list(row) for row in dict.fromkeys(tuple(without_factor(row)) for row in table if any(row))]
+def _distinct(table: list[Integers], clock: Clock) -> list[Integers]:
+    found: dict[tuple[int, ...], None] = {}
+    for row in table:
+        clock.look()
+        if any(row):
+            found[tuple(without_factor(row))] = None
+    return [list(row) for row in found]
 
 
 def _times(b: Integers, N: list[Integers]) -> Integers:

@@ -15,8 +15,10 @@ from separatrix.certificates.certify import upper_bound
 from separatrix.certificates.conflicting_duplicates import conflicting_duplicates
 from separatrix.certificates.exact import BROKEN, LARGEST_SYSTEM, scaled_columns, vanishing_weights
 from separatrix.certificates.logistic_witness import overlapping_weights, proved_weights
-from separatrix.solvers.least_distance import least_distance
-from separatrix.space import Vector
+from separatrix.passes.plain_patterns import Patterns
+from separatrix.solvers import working_set
+from separatrix.solvers.problem import Problem
+from separatrix.space import Space, Vector
 
 ROWS_OF_A_FIT, SECONDS_OF_A_FIT = 600, 20.0  # for a proof within a fit: `verify` repeats it in exact arithmetic
 VALUES_FOR_MANY = 20_000  # from which many rows are a proof: of less, few that anybody can look at are found as soon
@@ -53,10 +55,6 @@ def gordan(
     if not (len(index) and upper_bound(patterns, index, alpha) <= NEARLY_ZERO * patterns.radius):
         return None
 
-    def stop() -> bool:
-        clock.look()
-        return False
-
     tried = 0
     for smallest in (0.0, 1e-8):
         rows = index[alpha > smallest * alpha.max()]
@@ -72,13 +70,17 @@ def gordan(
         return None
     V = patterns.narrow_rows(rows)[0]
     scaled = scaled_columns(V)
-    Z, size = (V, patterns.radius) if scaled is None else (scaled, len(scaled[0]) ** 0.5)
+    unit = Patterns(V if scaled is None else scaled, np.ones(len(V)), Space(0.0))
+    problem = Problem(unit, np.inf, tol=0.5, max_time=clock.left)
     try:
-        u = least_distance(Z, size, stop)[1]
+        with np.errstate(all="ignore"):
+            working_set.solve(problem)
     except BROKEN:
         return None
-    weight = vanishing_weights(V[u > 0], u[u > 0], clock) if 0 < np.count_nonzero(u > 0) <= largest else None
-    return None if weight is None else witness(patterns, rows[u > 0], weight)
+    clock.look()
+    few, u = problem.alpha_index, problem.alpha
+    weight = vanishing_weights(V[few], u, clock) if 0 < len(few) <= largest else None
+    return None if weight is None else witness(patterns, rows[few], weight)
 
 
 def refuting_pair(patterns: Any, rows: int, clock: Clock) -> Gordan | None:

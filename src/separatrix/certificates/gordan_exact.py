@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.cancellation import Clock
-from separatrix.certificates.exact import LARGEST_SYSTEM, dot, pieces_of, regular_part, units_of
+from separatrix.certificates.exact import LARGEST_SYSTEM, dot, pieces_of, regular_part, units_of, without_factor
 from separatrix.certificates.gordan import Gordan, witness
 from separatrix.certificates.integer_rows import FloatRows
 from separatrix.certificates.integer_systems import Integers
@@ -113,7 +113,8 @@ class Alternative:
 
     def _weak_in_floats(self, a: Integers, clock: Clock) -> Vector | list[Fraction]:
         near, whole = self._rounded(a, Fraction(1))
-        return near if self.rows.supports(whole, clock) else self._written_out(a)
+        same = without_factor(whole) == without_factor(a)
+        return near if same or self.rows.supports(whole, clock) else self._written_out(a)
 
 
 def _width(patterns: Any) -> int:

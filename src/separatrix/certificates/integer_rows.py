@@ -44,8 +44,12 @@ class IntegerRows:
     def row(self, k: int) -> Integers:
         return self._rows[k]
 
-    def table(self) -> list[Integers]:
-        return [self.row(k) for k in range(self.n)]
+    def table(self, clock: Clock) -> list[Integers]:
+        rows = []
+        for k in range(self.n):
+            clock.look()
+            rows.append(self.row(k))
+        return rows
 
     def vector(self, z: Vector) -> Integers:
         """The vector of integers that is a positive multiple of z in the table's units, exactly."""

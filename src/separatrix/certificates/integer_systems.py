@@ -7,6 +7,9 @@ p-adic expansions, 1982): with C = A^-1 modulo p the digits of x = sum x_i p^i a
 
 and x is a vector of fractions with one small denominator as soon as enough digits are known. p is so small that dot
 products modulo p are exact in float64, where they run at the speed of BLAS.
+
+FLINT's own lifting answers stop requests only if it runs in a child process. There it takes twice as long for 500
+unknowns, and 2.5 times as long from 800 on.
 """
 
 from math import gcd
@@ -123,7 +126,11 @@ def basis(
 
     The third is the inverse of the transposed part, if it is at hand.
     """
-    if is_short(A) and len(A) < 2 * A.shape[1]:
+    if len(A) > 2 * A.shape[1]:
+        found = basis(A[: 2 * A.shape[1]], p, clock)
+        if len(found[1]) == A.shape[1]:
+            return found
+    elif is_short(A):
         rows = basis_columns(np.ascontiguousarray(A.T), p, clock)
         columns = basis_columns(A[rows], p, clock) if len(rows) < A.shape[1] else list(range(A.shape[1]))
         return np.array(rows, dtype=np.intp), columns, None

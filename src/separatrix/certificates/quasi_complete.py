@@ -65,7 +65,7 @@ def decide_quasi_complete(
         if first.vector is not None:
             return Answer(first.vector)
         tight = first.rows
-    return Answer(weak_vector(rows.table(), tight, clock))
+    return Answer(weak_vector(rows.table(clock), tight, clock))
 
 
 def _by_floats(rows: FloatRows, clock: Clock, explicit: bool) -> Answer | None:

@@ -13,8 +13,8 @@ from separatrix.cancellation import limited
 from separatrix.certificates.decision import Question
 from separatrix.certificates.gordan import Gordan
 from separatrix.certificates.separability_answer import MOST_NAMED, AskedData, Separability, names_of
-from separatrix.data.elsewhere import home_of
 from separatrix.data.memory import MemoryRows
+from separatrix.data.out_of_core import row_source_of
 from separatrix.data.validate import check_labels, check_numbers, check_structure
 from separatrix.errors import DataError
 from separatrix.passes.binary_problems import binary_labels
@@ -36,9 +36,9 @@ def separability(
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n, d), Dask array or data frame, or a home of rows
-        A home (``separatrix.data``) holds the labels too, and rows that need not fit into memory. Under scikit-learn's
-        ``config_context(array_api_dispatch=True)`` an array on a device (torch, CuPy) stays there.
+    X : array-like or sparse matrix of shape (n, d), Dask array or data frame, or a row source
+        A row source (``separatrix.data``) holds the labels too, and rows that need not fit into memory. An array on a
+        device (torch, CuPy) stays there under scikit-learn's ``config_context(array_api_dispatch=True)``.
     y : array-like of shape (n,)
         Labels of two or more classes.
     fit_intercept : bool, default=True
@@ -48,7 +48,7 @@ def separability(
     n_jobs : int or None, default=None
         Threads over blocks of rows; the answer does not depend on them.
     check_quasi : bool, default=True
-        False: if no hyperplane separates, the question whether one separates weakly (quasi-completely) is left out.
+        False: if no hyperplane separates, quasi-complete separation is not decided.
         ``kind`` is "undecided" then, unless the proof answers this question too.
 
     Returns
@@ -76,7 +76,7 @@ def separability(
 def _answer(
     X: Any, y: ArrayLike | None, ask: "Question", n_jobs: int | None, keep: Callable[..., AskedData]
 ) -> Separability:
-    source = home_of(X, y)
+    source = row_source_of(X, y)
     if source is not None:
         _check_classes(source.classes)
         return ask.about_source(source)

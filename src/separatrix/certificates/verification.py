@@ -27,8 +27,8 @@ from separatrix.certificates.verification_in_floats import (
     weights_that_vanish,
 )
 from separatrix.data.base import RowSource
-from separatrix.data.elsewhere import home_of
 from separatrix.data.memory import as_rows
+from separatrix.data.out_of_core import row_source_of
 from separatrix.data.validate import check_labels, check_numbers, check_structure
 from separatrix.errors import DataError
 from separatrix.passes.device_patterns import passed
@@ -51,7 +51,7 @@ def verify(claim: Certificate, X: Any, y: ArrayLike | None, sample_weight: Array
     wrong = malformed(claim)
     if wrong:
         return Verification((), (f"refused: {wrong}",), ())
-    home = home_of(X, y, sample_weight)
+    home = row_source_of(X, y, sample_weight)
     if home is not None:
         return _verify_elsewhere(claim, home)
     if y is None:
@@ -179,7 +179,7 @@ def _wrong_numbers(claim: Certificate) -> str:
     numbers |= {"upper": None if claim.upper == np.inf else claim.upper}
     if claim.kernel is not None:
         numbers |= {name: getattr(claim.kernel, name, "none") for name in ("gamma", "degree", "coef0")}
-    switches = {name: numbers.pop(name) for name in ("free", "weighted", "fixed_length")}
+    switches = {name: numbers.pop(name) for name in ("free", "weighted", "fixed_length", "l1")}
     del numbers["signs"]
     switches["separable"] = claim.separable
     for name, value in numbers.items():
@@ -208,6 +208,8 @@ def _wrong_space(claim: Certificate) -> str:
         return "signs are not made of + - 0"
     if space.signs and (claim.n_classes > 2 or claim.kernel is not None):
         return "signs are of two classes, without a kernel"
+    if space.l1 and (claim.n_classes > 2 or claim.kernel is not None or space.signs):
+        return "an l1 penalty has two classes, no kernel and no signs"
     if min(space.rho, space.delta, space.hinge) < 0 or (space.hinge and space.delta):
         return "rho, delta or hinge is negative, or slack is both plain and squared"
     if type(claim.n_classes) is not int or claim.n_classes < 2:

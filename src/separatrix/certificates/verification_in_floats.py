@@ -29,6 +29,8 @@ def weights_that_vanish(patterns: Any, places: np.ndarray, alpha: Vector, clock:
     V, columns = patterns.narrow_rows(places)
     if patterns.space.signs:
         V = _tight_columns(V, patterns.space.column_signs()[columns], alpha)
+        if not V.any():
+            return None  # the listed weights prove it as they are
     listed = alpha.shape == places.shape and bool(np.all((alpha > 0) & (alpha < np.inf)))
     with np.errstate(all="ignore"):
         weight = vanishing_weights(V, alpha if listed else np.ones(len(places)), clock)

@@ -120,6 +120,8 @@ class Archive(PartSource):
                     raise DataError(f"{path} holds a matrix in the format {kind}; save X.tocsr() instead.")
                 self.height, self.width = (int(k) for k in _Member(archive, "shape").rest())
                 kept = _Member(archive, "data").dtype
+                if any(_Member(archive, name).dtype.kind not in "iu" for name in ("indices", "indptr")):
+                    raise DataError(f"{path} holds indices that are no integers. Save X.tocsr() again.")
             else:
                 given = [t for t in (self.target, weight) if isinstance(t, str)]
                 self.table = next(
@@ -133,6 +135,8 @@ class Archive(PartSource):
                     raise DataError(f"{path}: {self.table} has shape {table.shape}; a table has two dimensions.")
                 self.height, self.width = table.shape
                 kept = table.dtype
+        if kept.kind not in "fiub":
+            raise DataError(f"{path} holds {kept}; features are numbers.")
         self.dtype = kept if kept in FLOATS else FLOATS[1]
 
     def _open(self) -> zipfile.ZipFile:

@@ -1,4 +1,4 @@
-"""Rows of another home that are changed block by block as a pass comes to them: scaled columns, other weights."""
+"""Rows of another source that are changed block by block in each pass: scaled columns, other weights."""
 
 import hashlib
 from abc import abstractmethod
@@ -11,14 +11,27 @@ from separatrix.data.base import RowSource, S
 from separatrix.data.memory import MemoryRows
 
 
-class ChangedRows(RowSource):
-    """A home in front of another one; the change travels with the work."""
+class WrappedRows(RowSource):
+    """A row source in front of another one."""
 
-    def __init__(self, home: RowSource):
-        self.home = home
-        self.n, self.width, self.classes, self.names = home.n, home.width, home.classes, home.names
-        self.block_count = home.block_count
-        self.prefers_mixing = home.prefers_mixing
+    def __init__(self, source: RowSource):
+        self.source = source
+        self.n, self.width, self.classes, self.names = source.n, source.width, source.classes, source.names
+        self.block_count, self.prefers_mixing = source.block_count, source.prefers_mixing
+
+    @property
+    def fingerprint(self) -> str:
+        return self.source.fingerprint
+
+    def blocks(self) -> Iterator[MemoryRows]:
+        return self.blocks_from(0)
+
+    def take(self, index: np.ndarray) -> MemoryRows:
+        return self.source.take(index)
+
+
+class ChangedRows(WrappedRows):
+    """Rows that are changed block by block; the change travels with the work."""
 
     @property
     @abstractmethod
@@ -33,22 +46,19 @@ class ChangedRows(RowSource):
     @property
     def fingerprint(self) -> str:
         digest = hashlib.sha256(b"".join(np.ascontiguousarray(v).tobytes() for v in self.numbers)).hexdigest()[:16]
-        return f"{self.home.fingerprint} {type(self).__name__} {digest}"
-
-    def blocks(self) -> Iterator[MemoryRows]:
-        return self.blocks_from(0)
+        return f"{self.source.fingerprint} {type(self).__name__} {digest}"
 
     def blocks_from(self, number: int) -> Iterator[MemoryRows]:
-        return map(self.change, self.home.blocks_from(number))
+        return map(self.change, self.source.blocks_from(number))
 
     def take(self, index: np.ndarray) -> MemoryRows:
-        return self.change(self.home.take(index))
+        return self.change(self.source.take(index))
 
     def run(self, work: Callable[[MemoryRows], S]) -> S:
-        return self.home.run(partial(_on_changed, work, self.change))
+        return self.source.run(partial(_on_changed, work, self.change))
 
     def merged(self, work: Callable[[MemoryRows], S], done: int = 0, whole: S | None = None) -> Iterator[tuple[int, S]]:
-        return self.home.merged(partial(_on_changed, work, self.change), done, whole)
+        return self.source.merged(partial(_on_changed, work, self.change), done, whole)
 
 
 def _on_changed(work: Callable[[MemoryRows], S], change: Callable[[MemoryRows], MemoryRows], block: MemoryRows) -> S:
@@ -58,8 +68,8 @@ def _on_changed(work: Callable[[MemoryRows], S], change: Callable[[MemoryRows], 
 class ScaledRows(ChangedRows):
     """``(x - centre) / size``; a centre other than 0 writes sparse rows out."""
 
-    def __init__(self, home: RowSource, centre: np.ndarray, size: np.ndarray):
-        super().__init__(home)
+    def __init__(self, source: RowSource, centre: np.ndarray, size: np.ndarray):
+        super().__init__(source)
         self.centre, self.size = centre, size
 
     @property
@@ -78,8 +88,8 @@ def _scaled(centre: np.ndarray, size: np.ndarray, block: MemoryRows) -> MemoryRo
 class WeightedRows(ChangedRows):
     """Weights times a factor for each class."""
 
-    def __init__(self, home: RowSource, factors: np.ndarray):
-        super().__init__(home)
+    def __init__(self, source: RowSource, factors: np.ndarray):
+        super().__init__(source)
         self.factors = factors
 
     @property
@@ -101,8 +111,8 @@ def _weighted(factors: np.ndarray, block: MemoryRows) -> MemoryRows:
 class AgainstRest(ChangedRows):
     """One class against all others: what a certificate of one-vs-rest speaks of."""
 
-    def __init__(self, home: RowSource, positive: int):
-        super().__init__(home)
+    def __init__(self, source: RowSource, positive: int):
+        super().__init__(source)
         self.positive, self.classes = positive, np.array([False, True])
 
     @property

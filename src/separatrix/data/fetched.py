@@ -1,4 +1,4 @@
-"""Homes from which single rows are fetched: those that came last are kept, because solvers ask for them again."""
+"""Row sources from which single rows are fetched; the last ones are kept, because solvers need them again."""
 
 from abc import abstractmethod
 from typing import NamedTuple

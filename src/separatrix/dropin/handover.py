@@ -7,7 +7,7 @@ import numpy as np
 
 from separatrix.certificates.certificate import Certificate
 from separatrix.certificates.certify import joint_certificate
-from separatrix.fit.known_parameters import KnownParametersMixin
+from separatrix.fit.sklearn_api import KnownParametersMixin
 
 LARGEST_SEED = np.iinfo(np.int32).max
 PROVED = ("certificate_", "certificates_", "dual_gap_")

@@ -32,8 +32,8 @@ COUNTS_WEIGHTS = "sample_weight" in signature(compute_class_weight).parameters  
 class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
     """scikit-learn's ``LinearSVC`` with the same parameters and attributes, solved to a certified gap.
 
-    Squared and plain hinge with an l2 penalty and one problem per class are solved by separatrix: |w|^2/2 plus
-    C sum xi_k^2 or C sum xi_k, with the intercept as part of w, as LIBLINEAR has it. ``penalty="l1"``,
+    One problem per class is solved by separatrix: |w|^2/2 plus C sum xi_k^2 or C sum xi_k, and with ``penalty="l1"``
+    sum |w_j| plus C sum xi_k^2, with the intercept as part of w, as LIBLINEAR has it.
     ``multi_class="crammer_singer"``, ``verbose`` and negative weights are left to scikit-learn.
 
     Parameters are those of ``sklearn.svm.LinearSVC``. ``tol`` is the certified relative gap ``(P - D)/P`` at which
@@ -65,8 +65,10 @@ class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
     >>> model = LinearSVC(C=10).fit(X, y)
     >>> model.dual_gap_ < 1e-8, model.coef_.shape
     (True, (3, 4))
-    >>> LinearSVC(penalty="l1", tol=0.01).fit(X, y).solver_
-    'scikit-learn: penalty="l1"'
+    >>> LinearSVC(penalty="l1").fit(X, y).dual_gap_ < 1e-4
+    True
+    >>> LinearSVC(multi_class="crammer_singer", max_iter=100_000).fit(X, y).solver_
+    'scikit-learn: multi_class="crammer_singer"'
     """
 
     @fit_method
@@ -137,8 +139,10 @@ class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
         return X, codes
 
     def _check_settings(self) -> None:
-        if self.penalty != "l2":
-            raise BeyondError(f'penalty="{self.penalty}"')
+        if self.penalty != "l2" and not (self.penalty == "l1" and self.loss == "squared_hinge"):
+            raise BeyondError(f'penalty="{self.penalty}" with loss="{self.loss}"')
+        if self.penalty == "l1" and self.dual is True:
+            raise BeyondError("penalty='l1' and dual=True, a combination that has no solver")  # its error is theirs
         if self.multi_class != "ovr":
             raise BeyondError(f'multi_class="{self.multi_class}"')
         if self.loss == "hinge" and self.dual is False:
@@ -151,8 +155,8 @@ class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
         not those of the rest; of two classes each has its own."""
         tol = self.tol * (1.0 if self.loss == "hinge" else SQUARED_HINGE_TOL)
         margin = QuietMargin(
-            self.C, loss=self.loss, fit_intercept=self.fit_intercept, intercept_scaling=self.intercept_scaling, tol=tol,
-            max_passes=int(self.max_iter),
+            self.C, loss=self.loss, penalty=self.penalty, fit_intercept=self.fit_intercept,
+            intercept_scaling=self.intercept_scaling, tol=tol, max_passes=int(self.max_iter),
         )  # fmt: skip
         binary = [1] if len(factors) == 2 else range(len(factors))
         try:

@@ -5,12 +5,10 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from separatrix.fit.averages import Average
-from separatrix.fit.class_weight import ClassWeightMixin
-from separatrix.fit.declare import estimator
+from separatrix.fit.declare import NOT_NEGATIVE, POSITIVE_OR_INF, between, estimator, one_of
 from separatrix.fit.online import AdditiveClassifier
-from separatrix.fit.recipe import Recipe, Record
-from separatrix.fit.sklearn_api import NOT_NEGATIVE, POSITIVE_OR_INF, between, one_of
+from separatrix.fit.recipe import Average, Before, Recipe, Record
+from separatrix.fit.training_data import ClassWeightMixin, Data
 from separatrix.rules.aggressive import PassiveAggressiveRule, RelaxationRule, RommaRule
 
 
@@ -63,8 +61,8 @@ class Relaxation(AdditiveClassifier):
     def _recipe(self, record: Record) -> Recipe:
         return Recipe(RelaxationRule(float(self.margin), float(self.eta), float(self.margin_tol)))
 
-    def _starts(self, data: Any, coef_init: Any, intercept_init: Any, going_on: bool) -> Any:
-        starts = super()._starts(data, coef_init, intercept_init, going_on)
+    def _starts(self, data: Data, coef_init: Any, intercept_init: Any, left: Before | None) -> Any:
+        starts = super()._starts(data, coef_init, intercept_init, left)
         if self.margin == 0 and starts[0] is None and not (self.warm_start and hasattr(self, "_records_")):
             raise ValueError("margin=0 corrects nothing at a = 0: give coef_init and eta > 1, or a margin > 0.")
         return starts
@@ -85,12 +83,7 @@ class PassiveAggressive(ClassWeightMixin, AdditiveClassifier):
 
     Parameters
     ----------
-    C : float, default=0.1
-        Aggressiveness; inf is the plain algorithm.
-    variant : {"I", "II"}, default="I"
-        A cap on the step, or a softer step.
-    margin_tol : float, default=1e-3
-        How far below 1 a margin may stay.
+    {parameters}
 
     Attributes
     ----------
@@ -115,9 +108,9 @@ class PassiveAggressive(ClassWeightMixin, AdditiveClassifier):
     True
     """
 
-    C: Annotated[float, POSITIVE_OR_INF] = 0.1
-    variant: Annotated[str, one_of("I", "II")] = "I"
-    margin_tol: Annotated[float, between(0, 1, "left")] = 1e-3
+    C: Annotated[float, POSITIVE_OR_INF, "Aggressiveness; inf is the plain algorithm."] = 0.1
+    variant: Annotated[str, one_of("I", "II"), "A cap on the step, or a softer step."] = "I"
+    margin_tol: Annotated[float, between(0, 1, "left"), "How far below 1 a margin may stay."] = 1e-3
     _: KW_ONLY
     average: Average = False
     joint_update: Annotated[str, one_of("strongest", "all", "together")] = "strongest"
@@ -138,8 +131,6 @@ class ROMMA(AdditiveClassifier):
 
     Parameters
     ----------
-    aggressive : bool, default=False
-        Correct small margins as well as mistakes.
     margin_tol : float, default=1e-2
         How far below 1 a margin may stay in the aggressive form.
 
@@ -164,7 +155,7 @@ class ROMMA(AdditiveClassifier):
     True
     """
 
-    aggressive: bool = False
+    aggressive: Annotated[bool, "Correct small margins as well as mistakes."] = False
     margin_tol: Annotated[float, between(0, 1, "both")] = 1e-2
 
     def _recipe(self, record: Record) -> Recipe:

@@ -8,12 +8,10 @@ import numpy as np
 from scipy.special import ndtri
 
 from separatrix.errors import DataError
-from separatrix.fit.averages import averaged
-from separatrix.fit.class_weight import ClassWeightMixin
-from separatrix.fit.declare import estimator
+from separatrix.fit.declare import POSITIVE, POSITIVE_OR_INF, between, estimator, one_of
 from separatrix.fit.online import OnlineClassifier
-from separatrix.fit.recipe import Recipe, Record
-from separatrix.fit.sklearn_api import POSITIVE, POSITIVE_OR_INF, between, one_of
+from separatrix.fit.recipe import Recipe, Record, averaged
+from separatrix.fit.training_data import ClassWeightMixin
 from separatrix.online.loops.averaging import room_for_a_mean
 from separatrix.online.loops.second_order import Covariance, Variances
 from separatrix.online.training import Training
@@ -31,6 +29,7 @@ class ConfidenceClassifier(ClassWeightMixin, OnlineClassifier):
 
     _refuses = {"joint": "keeps a covariance of the weights of two classes"}
     _averaging: ClassVar[str] = "none"  # the last steps are small: their vector is nearly a mean
+    _epochs = 2  # a third one changes no score by a tenth of a point
 
     def _rule(self) -> Any:
         raise NotImplementedError
@@ -65,8 +64,6 @@ class SecondOrderPerceptron(ConfidenceClassifier):
 
     Parameters
     ----------
-    ridge : float, default=1.0
-        The multiple a of the identity in A_1. It has the unit of |y|^2.
     covariance : {"auto", "full", "diagonal"}, default="auto"
         All of A, or its diagonal alone: a += (1 - a.y)/(1 + v) A^-1 y with v = y.A^-1 y before the correction. "auto":
         all of it up to 511 columns.
@@ -95,7 +92,7 @@ class SecondOrderPerceptron(ConfidenceClassifier):
     True
     """
 
-    ridge: Annotated[float, POSITIVE] = 1.0
+    ridge: Annotated[float, POSITIVE, "The multiple a of the identity in A_1. It has the unit of |y|^2."] = 1.0
 
     _averaging = "visits"
 
@@ -118,8 +115,6 @@ class AROW(ConfidenceClassifier):
     ----------
     r : float, default=1.0
         How much a pattern is distrusted: the larger, the smaller the corrections. It has the unit of |y|^2.
-    margin_tol : float, default=1e-3
-        How far below 1 a margin may stay.
     covariance : {"auto", "full", "diagonal"}, default="auto"
         All of S, or the diagonal of its inverse alone: for many features, and sparse ones. "auto": all of S up to 511
         columns.
@@ -149,12 +144,7 @@ class AROW(ConfidenceClassifier):
     """
 
     r: Annotated[float, POSITIVE] = 1.0
-    margin_tol: Annotated[float, between(0, 1, "left")] = 1e-3
-    _: KW_ONLY
-    max_iter: int = 10
-
-    def _needs_no_end(self) -> bool:
-        return True
+    margin_tol: Annotated[float, between(0, 1, "left"), "How far below 1 a margin may stay."] = 1e-3
 
     def _rule(self) -> Any:
         return ArowRule(1.0 - float(self.margin_tol), float(self.r))
@@ -175,10 +165,6 @@ class SCW(ConfidenceClassifier):
     ----------
     confidence : float, default=0.9
         The probability, above 1/2; phi is its quantile, Phi^-1(confidence). The paper calls it eta.
-    C : float, default=1.0
-        Aggressiveness; inf is confidence-weighted learning without softness.
-    variant : {"I", "II"}, default="I"
-        A cap on the step, or a softer step.
     margin_tol : float, default=1e-3
         How far below phi sqrt(v) a margin may stay, as a fraction.
     covariance : {"auto", "full", "diagonal"}, default="auto"
@@ -209,14 +195,9 @@ class SCW(ConfidenceClassifier):
     """
 
     confidence: Annotated[float, between(0.5, 1, "neither")] = 0.9
-    C: Annotated[float, POSITIVE_OR_INF] = 1.0
-    variant: Annotated[str, one_of("I", "II")] = "I"
+    C: Annotated[float, POSITIVE_OR_INF, "Aggressiveness; inf is confidence-weighted learning without softness."] = 1.0
+    variant: Annotated[str, one_of("I", "II"), "A cap on the step, or a softer step."] = "I"
     margin_tol: Annotated[float, between(0, 1, "left")] = 1e-3
-    _: KW_ONLY
-    max_iter: int = 10
-
-    def _needs_no_end(self) -> bool:
-        return True
 
     def _rule(self) -> Any:
         phi, C, tol = float(ndtri(self.confidence)), float(self.C), float(self.margin_tol)

@@ -6,14 +6,14 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from separatrix.certificates.certificate import Certificate
 from separatrix.errors import DataError
 from separatrix.fit.batch import IterativeClassifier, Outcome, row_values
 from separatrix.fit.checkpointed import Checkpoint
-from separatrix.fit.class_weight import ClassWeightMixin
-from separatrix.fit.declare import estimator
-from separatrix.fit.rates import POWERS, rate_function
-from separatrix.fit.separator import Data
-from separatrix.fit.sklearn_api import NOT_NEGATIVE, POSITIVE, between, one_of
+from separatrix.fit.declare import NOT_NEGATIVE, POSITIVE, between, estimator, one_of
+from separatrix.fit.recipe import POWERS, rate_function
+from separatrix.fit.result import total
+from separatrix.fit.training_data import ClassWeightMixin, Data
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.solvers.batch_descent import METHODS, NEWTON, Descent, PassedDescent, safe_rate
 from separatrix.solvers.criteria import (
@@ -32,6 +32,7 @@ CRITERIA = {
     "squared-error": SquaredErrorCriterion,
 }
 LARGEST_HESSIAN = 3000  # columns
+FEW_PASSES = 100  # of methods whose passes approach their end ever more slowly
 
 
 @estimator
@@ -40,21 +41,22 @@ class BatchPerceptron(ClassWeightMixin, IterativeClassifier):
 
     ``a += eta(k) sum of the y with a.y <= margin``, until there are none: gradient descent on the Perceptron criterion
     J_p. Its path is smoother than that of the single-sample rule, and on separable data it ends for every eta(k) that
-    is constant, 1/k or k. Where no hyperplane separates it does not end, unless the violated patterns happen to add up
-    to 0, which proves that; `LinearProgram` finds the minimum of J_p.
+    is constant, 1/k or k. If no hyperplane separates it does not end, unless the violated patterns happen to add up to
+    0, which proves that; `LinearProgram` finds the minimum of J_p.
 
     A sample weight c is the same as c copies.
 
     Parameters
     ----------
-    margin : float, default=0.0
-        The b of ``a.y <= b``.
     eta : float, "1/k", "k" or callable, default=1.0
         The rate; k counts corrections. A constant one only sets the scale if ``margin`` is 0. A function whose sum
         over k is finite, as 1/k^2, may stop short of every solution (DHS eq. 29).
     theta : float, default=0.0
         The threshold of algorithm 3: a correction ``eta(k) sum y`` shorter than this ends the fit, also where patterns
         are still violated; such a fit counts as converged. 0 goes on until none is.
+    until : {"accurate", "separated"}, default="accurate"
+        What predicts: "accurate", the vector with the smallest J_p/|a| of all epochs, which is the last one if it
+        exceeds the margin; "separated", the last vector, as the algorithm is printed.
 
     Attributes
     ----------
@@ -78,10 +80,12 @@ class BatchPerceptron(ClassWeightMixin, IterativeClassifier):
     (True, 4)
     """
 
-    margin: Annotated[float, NOT_NEGATIVE] = 0.0
+    margin: Annotated[float, NOT_NEGATIVE, "The b of ``a.y <= b``."] = 0.0
     eta: Annotated[float | str | Callable, POSITIVE, one_of(*POWERS)] = 1.0
     theta: Annotated[float, NOT_NEGATIVE] = 0.0
     _: KW_ONLY
+    until: Annotated[str, one_of("accurate", "separated")] = "accurate"
+    max_iter: int = FEW_PASSES
     checkpoint: Checkpoint = None
 
     _takes_homes = True
@@ -97,6 +101,10 @@ class BatchPerceptron(ClassWeightMixin, IterativeClassifier):
             for p, start in zip(patterns, starts, strict=True)
         ]
 
+    def _answer(self, solver: Descent) -> Vector:
+        best, ratio = solver.best
+        return best if self.until == "accurate" and ratio < np.inf else solver.a
+
 
 @estimator
 class BatchRelaxation(ClassWeightMixin, IterativeClassifier):
@@ -111,8 +119,6 @@ class BatchRelaxation(ClassWeightMixin, IterativeClassifier):
 
     Parameters
     ----------
-    margin : float, default=1.0
-        The b that is to be exceeded. From a = 0 it only sets the scale of a.
     eta : float, "1/k", "k", callable or "auto", default="auto"
         The rate; k counts corrections. "auto": 1/lambda_max, half of the limit.
     margin_tol : float, default=1.0
@@ -139,10 +145,11 @@ class BatchRelaxation(ClassWeightMixin, IterativeClassifier):
     True
     """
 
-    margin: Annotated[float, POSITIVE] = 1.0
+    margin: Annotated[float, POSITIVE, "The b that is to be exceeded. From a = 0 it only sets the scale of a."] = 1.0
     eta: Annotated[float | str | Callable, POSITIVE, one_of("auto", *POWERS)] = "auto"
     margin_tol: Annotated[float, between(0, 1, "both")] = 1.0
     _: KW_ONLY
+    max_iter: int = FEW_PASSES
     checkpoint: Checkpoint = None
 
     _takes_homes = True
@@ -163,6 +170,10 @@ class BatchRelaxation(ClassWeightMixin, IterativeClassifier):
 @estimator
 class GradientDescent(ClassWeightMixin, IterativeClassifier):
     """Descent on a criterion: by Newton's method, along its gradient, or with the optimal step.
+
+    Nothing penalizes the length of the vector: Newton's method, the default, is two points less accurate than
+    scikit-learn's LinearSVC in the mean over eight data sets, and 11 on 145 rows with 60 columns.
+    ``method="optimal-step", max_iter=30`` is half a point more accurate.
 
     ``"gradient"``: ``a -= eta(k) grad J``. ``"optimal-step"``: the same with ``eta = |grad J|^2 / (grad J.H grad J)``,
     which minimises the second-order expansion of J along the gradient. ``"newton"``: ``a -= H^-1 grad J``; where the
@@ -192,10 +203,6 @@ class GradientDescent(ClassWeightMixin, IterativeClassifier):
     method : {"auto", "gradient", "newton", "optimal-step", "undamped-newton"}, default="auto"
         The procedure. "auto": Newton's method up to 3,000 columns, and the optimal step beyond; the gradient if a rate
         ``eta`` is given, or the criterion has no Hessian.
-    margin : float, default=1.0
-        The b of the criterion.
-    step_tol : float, default=1e-4
-        Relative length of a step at which to stop.
     theta : float, default=0.0
         The threshold of algorithms 1 and 2: a step shorter than this, whatever the length of a, ends the fit.
 
@@ -227,13 +234,15 @@ class GradientDescent(ClassWeightMixin, IterativeClassifier):
     criterion: Annotated[Any, one_of(*CRITERIA), Criterion] = "relaxation"
     eta: Annotated[float | str | Callable, POSITIVE, one_of("auto", *POWERS)] = "auto"
     method: Annotated[str, one_of("auto", *METHODS)] = "auto"
-    margin: Annotated[float, NOT_NEGATIVE] = 1.0
-    step_tol: Annotated[float, NOT_NEGATIVE] = 1e-4
+    margin: Annotated[float, NOT_NEGATIVE, "The b of the criterion."] = 1.0
+    step_tol: Annotated[float, NOT_NEGATIVE, "Relative length of a step at which to stop."] = 1e-4
     _: KW_ONLY
     theta: Annotated[float, NOT_NEGATIVE] = 0.0
     checkpoint: Checkpoint = None
 
     _takes_homes = True
+
+    _joins = {**IterativeClassifier._joins, "n_singular_": total}
 
     def _criterion(self) -> Criterion:
         if isinstance(self.criterion, Criterion):
@@ -291,13 +300,8 @@ class GradientDescent(ClassWeightMixin, IterativeClassifier):
             for p, start in zip(patterns, starts, strict=True)
         ]
 
-    def _finish(self, outcomes: list[Outcome], data: Data) -> None:
-        super()._finish(outcomes, data)
-        self.n_singular_ = int(sum(o.solver.singular for o in outcomes))
-
-    def _gather(self, members: list[Any]) -> None:
-        super()._gather(members)
-        self.n_singular_ = int(sum(m.n_singular_ for m in members))
+    def _own(self, outcome: Outcome, certificate: Certificate, data: Data) -> dict[str, Any]:
+        return {"n_singular_": int(outcome.solver.singular)}
 
 
 def _descent(patterns: Any, *given: Any, **options: Any) -> Descent:

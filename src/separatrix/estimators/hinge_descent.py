@@ -1,13 +1,11 @@
 """Stochastic gradient steps on the soft margin, for comparison with `MaxMargin`, which solves it."""
 
-from dataclasses import KW_ONLY
 from typing import Annotated
 
-from separatrix.fit.class_weight import ClassWeightMixin
-from separatrix.fit.declare import estimator
+from separatrix.fit.declare import POSITIVE, estimator
 from separatrix.fit.online import AdditiveClassifier
 from separatrix.fit.recipe import Recipe, Record
-from separatrix.fit.sklearn_api import POSITIVE
+from separatrix.fit.training_data import ClassWeightMixin
 from separatrix.rules.descent import ShrinkingHingeRule
 
 
@@ -24,8 +22,7 @@ class Pegasos(ClassWeightMixin, AdditiveClassifier):
 
     Parameters
     ----------
-    penalty : float, default=1e-3
-        The weight of |a|^2/2, the paper's lambda.
+    {parameters}
 
     Attributes
     ----------
@@ -50,14 +47,9 @@ class Pegasos(ClassWeightMixin, AdditiveClassifier):
     True
     """
 
-    penalty: Annotated[float, POSITIVE] = 1e-3
-    _: KW_ONLY
-    max_iter: int = 20
+    penalty: Annotated[float, POSITIVE, "The weight of |a|^2/2, the paper's lambda."] = 1e-3
 
     _refuses = {"joint": "shrinks its vector once a visit, where a machine corrects rivals"}
-
-    def _needs_no_end(self) -> bool:
-        return True
 
     def _recipe(self, record: Record) -> Recipe:
         return Recipe(ShrinkingHingeRule(float(self.penalty), 1.0 / float(self.penalty), 1.0, 1.0))

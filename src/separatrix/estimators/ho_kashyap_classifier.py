@@ -15,11 +15,10 @@ from separatrix.certificates.certify_with_search import certify_with_search
 from separatrix.errors import DataError
 from separatrix.fit.batch import IterativeClassifier, Outcome, row_values
 from separatrix.fit.checkpointed import Checkpoint
-from separatrix.fit.class_weight import ClassWeightMixin
-from separatrix.fit.declare import estimator
-from separatrix.fit.rates import POWERS, rate_function
-from separatrix.fit.separator import Data
-from separatrix.fit.sklearn_api import NOT_NEGATIVE, POSITIVE, one_of
+from separatrix.fit.declare import NOT_NEGATIVE, POSITIVE, estimator, one_of
+from separatrix.fit.recipe import POWERS, rate_function
+from separatrix.fit.result import Result, each
+from separatrix.fit.training_data import ClassWeightMixin, Data
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.solvers import ho_kashyap
 from separatrix.solvers.factor import PseudoInverse
@@ -29,6 +28,9 @@ from separatrix.space import Vector
 @estimator
 class HoKashyap(ClassWeightMixin, IterativeClassifier):
     """Ho-Kashyap: squared error whose targets b > 0 move too, so that it decides separability.
+
+    Where that stays undecided, it takes 10 to 20 times as long as scikit-learn's LinearSVC. It is two points less
+    accurate in the mean over eight data sets, and 13 points on 145 rows with 60 columns.
 
     ``e = Y a - b``, ``b += eta (e + |e|)``, ``a = Y^dagger b`` (``"standard"``). ``"modified"``, written as
     ``a += eta Y^dagger |e|``, is the same iteration and the same code. ``"descent"`` needs no pseudo-inverse:
@@ -46,16 +48,14 @@ class HoKashyap(ClassWeightMixin, IterativeClassifier):
 
     Parameters
     ----------
-    variant : {"standard", "modified", "descent"}, default="standard"
-        The form of the iteration.
+    margin : float or array-like of shape (n,), default=1.0
+        The first b, positive.
     eta : float, "1/k", callable, "optimal" or "auto", default="auto"
         The rate: 0 < eta < 1 for the first two variants, and 0.9 if "auto". For ``"descent"`` "optimal" (and "auto") is
         the step that lowers |e| most; a constant one has to stay below 2/lambda_max(R Y^t Y).
     R : array-like of shape (d + 1, d + 1) or None, default=None
         For ``"descent"``: a symmetric positive definite matrix, in the coordinates (w, bias/rho), without the last row
         and column if there is no bias; None is the identity.
-    margin : float or array-like of shape (n,), default=1.0
-        The first b, positive.
     bound_tol : float, default=1e-9
         A bound on the margin below ``bound_tol`` R is taken as evidence against separability, and a proof is tried.
     b_min : float or None, default=None
@@ -90,7 +90,7 @@ class HoKashyap(ClassWeightMixin, IterativeClassifier):
     ('not separable', True)
     """
 
-    variant: Annotated[str, one_of("standard", "modified", "descent")] = "standard"
+    variant: Annotated[str, one_of("standard", "modified", "descent"), "The form of the iteration."] = "standard"
     eta: Annotated[float | str | Callable, POSITIVE, one_of("auto", "optimal", *POWERS)] = "auto"
     R: Annotated[Any, "array-like", None] = None
     margin: Annotated[Any, POSITIVE, "array-like"] = 1.0
@@ -100,6 +100,7 @@ class HoKashyap(ClassWeightMixin, IterativeClassifier):
     checkpoint: Checkpoint = None
 
     _takes_homes = True
+    _joins = {**IterativeClassifier._joins, "margin_vector_": each}
 
     def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
         R, rate = self._matrix(patterns[0]), self._rate()
@@ -160,18 +161,13 @@ class HoKashyap(ClassWeightMixin, IterativeClassifier):
     def _ended(self, reason: str, certificate: Certificate) -> str:
         return "converged" if reason == "max_iter" and _outcome(certificate) != "undecided" else reason
 
-    def _finish(self, outcomes: list[Outcome], data: Data) -> None:
-        super()._finish(outcomes, data)
-        self._set_outcomes([o.solver.b if data.here else None for o in outcomes])
+    def _own(self, outcome: Outcome, certificate: Certificate, data: Data) -> dict[str, Any]:
+        return {"margin_vector_": outcome.solver.b if data.here else None}
 
-    def _gather(self, members: list[Any]) -> None:
-        super()._gather(members)
-        self._set_outcomes([m.margin_vector_ for m in members])
-
-    def _set_outcomes(self, vectors: list[Any]) -> None:
-        self.outcomes_ = [_outcome(c) for c in self.certificates_]
-        self.outcome_ = _outcome_of_all(self.outcomes_)
-        self.margin_vector_: Any = vectors[0] if len(vectors) == 1 else vectors
+    def _attributes(self, results: list[Result], data: Data) -> dict[str, Any]:
+        found = super()._attributes(results, data)
+        outcomes = [_outcome(c) for c in found["certificates_"]]
+        return {**found, "outcomes_": outcomes, "outcome_": _outcome_of_all(outcomes)}
 
 
 def _at_most_one(rate: Callable[[int], float]) -> Callable[[int], float]:

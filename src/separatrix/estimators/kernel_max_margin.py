@@ -8,13 +8,11 @@ import numpy as np
 from separatrix.certificates.certify import refutation
 from separatrix.certificates.kernel_gordan import refute
 from separatrix.errors import NotSeparableError
-from separatrix.fit.class_means import ClassMeans
-from separatrix.fit.declare import estimator
+from separatrix.fit.declare import estimator, one_of
 from separatrix.fit.kernel_separator import KernelMixin
 from separatrix.fit.margin_classifier import MarginClassifier, Solution
-from separatrix.fit.separator import Data
-from separatrix.fit.sklearn_api import one_of
-from separatrix.passes.binary_problems import pairs
+from separatrix.fit.result import Result, total
+from separatrix.fit.training_data import Data
 from separatrix.passes.kernel_patterns import LARGEST_CHECKED, KernelPatterns, indefinite
 from separatrix.solvers.kernel_decomposition import solve
 from separatrix.solvers.kernel_problem import KernelHingeProblem, KernelProblem
@@ -113,6 +111,9 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
     fit_intercept: Annotated[bool | str, one_of("unpenalized")] = "unpenalized"
     multi_class: Annotated[str, one_of("ovr", "ovo")] = "ovr"
 
+    _joins = {"n_steps_": total, "n_iter_": max}
+    _unbegun = {"alphas_": 0.0, "n_steps_": 0, "n_iter_": 0}
+
     def _advice(self, n: int) -> str:
         if np.isinf(self.certificate_.upper) and not self._kernel_.mercer and n > LARGEST_CHECKED:
             return (
@@ -134,7 +135,7 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
             float(self.C),
             data.weight,
             tol=float(self.tol),
-            megabytes=float(self.cache_size) / threads,
+            megabytes=self._megabytes(data, threads),
         )
 
     def _measures(self, problem: KernelProblem) -> dict[str, Any]:
@@ -174,28 +175,15 @@ class KernelMaxMargin(KernelMixin, MarginClassifier):
             certificate,
         )
 
-    def _fitted(self, patterns: list[Any], vectors: list[Vector], data: Data) -> dict[str, Any]:
-        return self._duals(patterns[0], vectors, data.kept)
+    def _own(self, solution: Solution, data: Data) -> dict[str, Any]:
+        steps = int(solution.problem.steps)
+        return {"alphas_": solution.alpha[np.flatnonzero(solution.a[:-1])], "n_steps_": steps, "n_iter_": steps}
 
-    def _between_means(self, means: ClassMeans, i: int, j: int, data: Data) -> dict[str, Any]:
-        found = super()._between_means(means, i, j, data)
-        return {**found, "alphas_": [np.zeros(len(found["support_"]))], "n_steps_": 0}
-
-    def _set_support(self, solutions: list[Solution], data: Data) -> None:
-        rows = np.searchsorted(data.kept, self.support_)
-        self.alphas_ = [s.alpha[rows] for s in solutions]
-        self.n_support_ = np.bincount(data.codes[rows], minlength=len(data.classes))
-        self.n_steps_ = int(sum(s.problem.steps for s in solutions))
-        self.n_iter_ = int(max(s.problem.steps for s in solutions))
-
-    def _gather(self, members: list[Any]) -> None:
-        super()._gather(members)
-        self.alphas_ = [np.zeros(len(self.support_)) for _ in members]
-        for member, alpha in zip(members, self.alphas_, strict=True):
-            alpha[np.searchsorted(self.support_, member.support_)] = member.alphas_[0]
-        self.n_steps_ = sum(member.n_steps_ for member in members)
-        self.n_iter_ = max(member.n_iter_ for member in members)
-        classes = np.zeros(len(self.support_), np.int64)
-        for (i, j), line in zip(pairs(len(self.classes_)), self.dual_coef_, strict=True):
-            classes[line < 0], classes[line > 0] = i, j
-        self.n_support_ = np.bincount(classes, minlength=len(self.classes_))
+    def _attributes(self, results: list[Result], data: Data) -> dict[str, Any]:
+        found = super()._attributes(results, data)
+        rows, alphas = found["support_"], []
+        for r in results:
+            alphas.append(np.zeros(len(rows)))
+            alphas[-1][np.searchsorted(rows, r.predicting["support_"])] = r.own["alphas_"]
+        codes = data.codes[np.searchsorted(data.kept, rows)]
+        return {**found, "alphas_": alphas, "n_support_": np.bincount(codes, minlength=len(data.classes))}

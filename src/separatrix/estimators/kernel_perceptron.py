@@ -1,5 +1,6 @@
 """Perceptron-like rules in the dual form, with a kernel."""
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, fields
 from typing import Annotated, Any
 
@@ -7,13 +8,11 @@ import numpy as np
 
 from separatrix.errors import DataError, UnavailableError
 from separatrix.estimators.own_rule import checked_rule
-from separatrix.fit.class_weight import ClassWeightMixin
-from separatrix.fit.declare import estimator
+from separatrix.fit.declare import COUNT, between, estimator, one_of
 from separatrix.fit.kernel_separator import KernelMixin
 from separatrix.fit.online import AdditiveClassifier, OnlineClassifier
-from separatrix.fit.recipe import Recipe, Record
-from separatrix.fit.separator import Data
-from separatrix.fit.sklearn_api import COUNT, between, one_of
+from separatrix.fit.recipe import Before, Recipe, Record
+from separatrix.fit.training_data import ClassWeightMixin, Data
 from separatrix.fit.watch import threads_for
 from separatrix.online.budgets import ERROR, POLICIES, empty_ledger
 from separatrix.online.kernel_training import KernelTraining
@@ -103,6 +102,7 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
     shuffle: bool = True  # rows of the Gram matrix are not neighbours in memory
 
     _takes_homes = False
+    _joins = {**AdditiveClassifier._joins, "projection_error_": max}
     _refuses = {
         "partial_fit": "keeps multiples of the rows that it was fitted to",
         "joint": "keeps one combination of the rows per problem",
@@ -180,23 +180,24 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
             "On other rows decision_function(X) tells the sides."
         )
 
-    def _parts(self, train: Data, valid: Data, problems: list[Any]) -> tuple[list[Any], list[Any]]:
-        """With the kernel of all rows; the held-out ones are seen from those that are trained with."""
-        trained, held = (self._kernel_problems(part, problems[0].kernel) for part in (train, valid))
+    def _parts(self, train: Data, valid: Data) -> tuple[list[Any], list[Any]]:
+        """The held-out rows are seen from those that are trained with."""
+        trained: list[Any] = self._problems(train)
+        held: list[Any] = self._problems(valid)
         for ours, theirs in zip(held, trained, strict=True):
             ours._centres = theirs
         return trained, held
 
-    def _new_trainings(self, patterns: list[Any], rule: Any, weight: Vector, **options: Any) -> list[Any]:
-        megabytes = float(self.cache_size) / threads_for(self.n_jobs, len(patterns))
+    def _new_trainings(self, patterns: list[Any], rule: Any, weight: Vector, data: Data, **options: Any) -> list[Any]:
+        megabytes = self._megabytes(data, threads_for(self.n_jobs, len(patterns)))
         budget = None if self.budget is None else int(self.budget)
         how: dict[str, Any] = {"budget": budget, "policy": self.budget_policy, "near": float(self.budget_tol)}
         return [KernelTraining(p, rule, weight, megabytes=megabytes, **how, **options) for p in patterns]
 
-    def _starts(self, data: Data, coef_init: Any, intercept_init: Any, going_on: bool) -> list[Vector | None]:
+    def _starts(self, data: Data, coef_init: Any, intercept_init: Any, left: Before | None) -> Sequence[Vector | None]:
         if coef_init is not None or intercept_init is not None:
             raise ValueError("KernelPerceptron has no coef_init: its vector belongs to the rows of the fit.")
-        if going_on:
+        if left is not None:
             raise DataError("warm_start goes on with the same data only: a kernel's vector belongs to its rows.")
         return [None] * data.planes
 
@@ -205,13 +206,7 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
         full[trained], full[-1] = vector[:-1], vector[-1]
         return full
 
-    def _fitted(self, trainings: list[Any], recipe: Recipe, data: Data) -> dict[str, Any]:
-        duals = self._duals(trainings[0].patterns, [recipe.predicting(t) for t in trainings], data.kept)
-        if self.budget_policy == "projectron":
-            duals["projection_error_"] = max(float(t.state.memory.sums[ERROR]) for t in trainings)
-        return duals
-
-    def _gather(self, members: list[Any]) -> None:
-        super()._gather(members)
-        if self.budget_policy == "projectron":
-            self.projection_error_ = max(m.projection_error_ for m in members)
+    def _own(self, training: Training, record: Record) -> dict[str, Any]:
+        if self.budget_policy != "projectron":
+            return {}
+        return {"projection_error_": float(training.state.memory.sums[ERROR])}

@@ -13,11 +13,10 @@ from separatrix.certificates.certify import certify, measured_multiple
 from separatrix.errors import DataError, UnavailableError
 from separatrix.fit.batch import DirectClassifier, Outcome, row_values
 from separatrix.fit.checkpointed import Checkpoint
-from separatrix.fit.class_weight import ClassWeightMixin
-from separatrix.fit.declare import estimator
+from separatrix.fit.declare import estimator, one_of
 from separatrix.fit.prediction import blockwise, scores_of
-from separatrix.fit.separator import Data
-from separatrix.fit.sklearn_api import one_of
+from separatrix.fit.result import Result, joined
+from separatrix.fit.training_data import ClassWeightMixin, Data
 from separatrix.passes.device_patterns import passed
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.solvers import least_squares
@@ -102,6 +101,7 @@ class LeastSquares(ClassWeightMixin, DirectClassifier):
     checkpoint: Checkpoint = None
 
     _takes_homes = True
+    _joins = {**DirectClassifier._joins, "_posterior_planes_": joined}
 
     def _problems(self, data: Data, weight: Vector | None = None, mode: str = "") -> list[Patterns]:
         patterns = super()._problems(data, weight, mode)
@@ -119,15 +119,11 @@ class LeastSquares(ClassWeightMixin, DirectClassifier):
             raise ValueError('A loss matrix takes the place of the target: leave it at "ones" or "indicator".')
         return losses
 
-    def _members(self, data: Data) -> list[Any]:
-        if self.loss is not None:
+    def _mode(self, classes: np.ndarray) -> str:
+        mode = super()._mode(classes)
+        if mode == "ovo" and self.loss is not None:
             raise ValueError('A loss matrix weighs all classes against each other: use multi_class="ovr".')
-        return super()._members(data)
-
-    def _gather(self, members: list[Any]) -> None:
-        super()._gather(members)
-        if hasattr(members[0], "fisher_direction_"):
-            self.fisher_direction_ = np.concatenate([m.fisher_direction_ for m in members])
+        return mode
 
     def _fitted_as(self) -> str:
         if super()._fitted_as() == "ovo":
@@ -187,22 +183,25 @@ class LeastSquares(ClassWeightMixin, DirectClassifier):
         alpha = slacks if slacks.max() > NO_SLACK else np.ones(patterns.n)
         return certify(patterns, a, alpha, measured=measured, **how)
 
-    def _finish(self, outcomes: list[Outcome], data: Data) -> None:
-        if self.loss is not None:
-            outcomes = self._weigh_losses(outcomes, len(data.classes))
-        super()._finish(outcomes, data)
-        if isinstance(self.target, str) and self.fit_intercept and self.loss is None:
-            lengths = np.linalg.norm(self.coef_, axis=1, keepdims=True)
-            self.fisher_direction_ = self.coef_ / np.where(lengths > 0, lengths, 1.0)
-
-    def _weigh_losses(self, outcomes: list[Outcome], classes: int) -> list[Outcome]:
+    def _combined(self, outcomes: list[Outcome], data: Data) -> list[Outcome]:
         """Y^dagger B with B_j = -lambda_.j is -Lambda times the solutions for the indicators of the classes."""
-        posteriors = np.array([o.a for o in outcomes])
-        self._posterior_planes_ = [self._space().split(a) for a in posteriors]
-        risks = -self._losses(classes) @ posteriors
-        if classes == 2:
-            return [outcomes[1]._replace(a=risks[1] - risks[0])]
-        return [o._replace(a=a) for o, a in zip(outcomes, risks, strict=True)]
+        if self.loss is None:
+            return outcomes
+        planes = [self._space().split(o.a) for o in outcomes]
+        risks = -self._losses(len(data.classes)) @ np.array([o.a for o in outcomes])
+        if len(data.classes) == 2:
+            return [outcomes[1]._replace(a=risks[1] - risks[0], planes=planes)]
+        return [o._replace(a=a, planes=[p]) for o, a, p in zip(outcomes, risks, planes, strict=True)]
+
+    def _own(self, outcome: Outcome, certificate: Certificate, data: Data) -> dict[str, Any]:
+        return {} if self.loss is None else {"_posterior_planes_": outcome.planes}
+
+    def _attributes(self, results: list[Result], data: Data) -> dict[str, Any]:
+        found = super()._attributes(results, data)
+        if isinstance(self.target, str) and self.fit_intercept and self.loss is None:
+            lengths = np.linalg.norm(found["coef_"], axis=1, keepdims=True)
+            found["fisher_direction_"] = found["coef_"] / np.where(lengths > 0, lengths, 1.0)
+        return found
 
     @available_if(_offers_probabilities)
     @blockwise
@@ -214,7 +213,7 @@ class LeastSquares(ClassWeightMixin, DirectClassifier):
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), or a home of rows
+        X : array-like or CSR matrix of shape (n, d), or a row source
             The rows.
 
         Returns
@@ -239,7 +238,7 @@ class LeastSquares(ClassWeightMixin, DirectClassifier):
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), or a home of rows
+        X : array-like or CSR matrix of shape (n, d), or a row source
             The rows.
 
         Returns

@@ -13,18 +13,23 @@ from separatrix.certificates.exact import LARGEST_SYSTEM
 from separatrix.certificates.gordan import gordan_soon, refuted
 from separatrix.fit.batch import DirectClassifier, Outcome, row_values
 from separatrix.fit.class_means import ClassMeans
-from separatrix.fit.class_weight import ClassWeightMixin
-from separatrix.fit.declare import estimator
-from separatrix.fit.separator import Data
-from separatrix.fit.sklearn_api import POSITIVE, one_of
+from separatrix.fit.declare import POSITIVE, estimator, one_of
+from separatrix.fit.result import Result, each, total
+from separatrix.fit.training_data import ClassWeightMixin, Data
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.solvers import linear_program
 from separatrix.space import Vector
 
 
+def _gaps(values: list[float]) -> Any:
+    return values[0] if len(values) == 1 else np.array(values)
+
+
 @estimator
 class LinearProgram(ClassWeightMixin, DirectClassifier):
     """Separation by a linear program, solved by HiGHS.
+
+    It takes 10 to 50 times as long as scikit-learn's LinearSVC on small tables and a9a. `MaxMargin` is faster.
 
     ``"perceptron"``: minimise ``sum c_k tau_k`` subject to ``a.y_k + tau_k >= margin``, tau >= 0, which is the smallest
     value of the Perceptron criterion J'_p; useful also where nothing separates. ``"minimax"``: minimise one tau with
@@ -50,12 +55,8 @@ class LinearProgram(ClassWeightMixin, DirectClassifier):
 
     Parameters
     ----------
-    criterion : {"perceptron", "minimax", "l1"}, default="perceptron"
-        What is minimised.
     margin : float or array-like of shape (n,), default=1.0
         The b that ``a.y`` is to reach, positive.
-    C : float, default=1.0
-        Of "l1": the price of tau.
     max_time : float or None, default=None
         Seconds for the whole fit, at most. When they are over, programs without a solution leave the vector between the
         means of their classes; ``tau_`` is nan then.
@@ -95,11 +96,13 @@ class LinearProgram(ClassWeightMixin, DirectClassifier):
     ([[1.0, 0.0]], [-2.0], True)
     """
 
-    criterion: Annotated[str, one_of(*linear_program.CRITERIA)] = "perceptron"
+    criterion: Annotated[str, one_of(*linear_program.CRITERIA), "What is minimised."] = "perceptron"
     margin: Annotated[Any, POSITIVE, "array-like"] = 1.0
     _: KW_ONLY
-    C: Annotated[float, POSITIVE] = 1.0
+    C: Annotated[float, POSITIVE, 'Of "l1": the price of tau.'] = 1.0
     max_time: Annotated[float | None, POSITIVE] = None
+
+    _joins = {**DirectClassifier._joins, "n_iter_": total, "tau_": each, "dual_gap_": _gaps}
 
     def _advice(self) -> str:
         if self.stop_reason_ == "failed":
@@ -129,40 +132,22 @@ class LinearProgram(ClassWeightMixin, DirectClassifier):
             for p in patterns
         ]
 
-    def _finish(self, outcomes: list[Outcome], data: Data) -> None:
-        super()._finish(outcomes, data)
-        self.n_iter_ = int(sum(o.solver.iterations for o in outcomes))
+    def _own(self, outcome: Outcome, certificate: Certificate, data: Data) -> dict[str, Any]:
+        solver, short = outcome.solver, np.full(len(outcome.solver.b), np.nan)
+        if outcome.measured:
+            short = np.maximum(solver.b - solver.patterns.margins(outcome.a), 0.0)
+        own = {"n_iter_": int(solver.iterations), "tau_": float(short.max()) if self.criterion == "minimax" else short}
         if self.criterion == "l1":
-            self._set_gaps([o.solver.values[-1] - o.solver.bound if o.solver.values else np.inf for o in outcomes])
-        short = [
-            np.maximum(o.solver.b - o.solver.patterns.margins(o.a), 0.0)
-            if o.measured
-            else np.full(len(o.solver.b), np.nan)
-            for o in outcomes
-        ]
-        self._set_tau([float(s.max()) if self.criterion == "minimax" else s for s in short])
+            own["dual_gap_"] = solver.values[-1] - solver.bound if solver.values else np.inf
+        return own
 
-    def _between_means(self, means: ClassMeans, i: int, j: int, data: Data) -> dict[str, Any]:
-        """One-vs-one: the attributes of a pair that has not begun."""
-        rows = np.count_nonzero((data.codes == i) | (data.codes == j))
-        return {
-            **means.attributes_of_pair(i, j, lambda _, vectors, __: self._planes(vectors), data),
-            **dict.fromkeys(("n_updates_", "n_visits_", "n_epochs_", "n_iter_"), 0),
-            "criterion_values_": np.zeros(0),
-            "tau_": np.nan if self.criterion == "minimax" else np.full(rows, np.nan),
-            "dual_gap_": np.inf,
-            "_settled_": False,
-        }
+    _unbegun = {
+        **dict.fromkeys(("n_updates_", "n_visits_", "n_epochs_", "n_iter_"), 0),
+        "criterion_values_": np.zeros(0),
+    }  # fmt: skip
 
-    def _gather(self, members: list[Any]) -> None:
-        super()._gather(members)
-        self.n_iter_ = int(sum(m.n_iter_ for m in members))
-        self._set_tau([m.tau_ for m in members])
-        if self.criterion == "l1":
-            self._set_gaps([m.dual_gap_ for m in members])
-
-    def _set_gaps(self, gaps: list[float]) -> None:
-        self.dual_gap_: Any = gaps[0] if len(gaps) == 1 else np.array(gaps)
-
-    def _set_tau(self, taus: list[Any]) -> None:
-        self.tau_: Any = taus[0] if len(taus) == 1 else taus
+    def _between_means(self, means: ClassMeans, i: int, j: int, data: Data, reason: str) -> Result:
+        found, rows = super()._between_means(means, i, j, data, reason), int(means.count[i] + means.count[j])
+        tau = np.nan if self.criterion == "minimax" else np.full(rows, np.nan)
+        gap = {"dual_gap_": np.inf} if self.criterion == "l1" else {}
+        return found._replace(own={**found.own, **gap, "tau_": tau})

@@ -5,11 +5,9 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from separatrix.fit.averages import Average
-from separatrix.fit.declare import estimator
+from separatrix.fit.declare import NOT_NEGATIVE, POSITIVE, between, estimator, one_of
 from separatrix.fit.online import AdditiveClassifier
-from separatrix.fit.recipe import Recipe, Record
-from separatrix.fit.sklearn_api import NOT_NEGATIVE, POSITIVE, between, one_of
+from separatrix.fit.recipe import Average, Recipe, Record
 from separatrix.online.loops.state import UPDATES
 from separatrix.online.training import UNLIMITED
 from separatrix.rules.margins import (
@@ -95,12 +93,8 @@ class CRAMMA(AdditiveClassifier):
     ----------
     beta : float, default=1.0
         beta/R of the paper: the larger, the closer to the maximum margin and the more updates.
-    power : float, default=0.5
-        eps of the paper, by which the condition is relaxed.
     eta0 : float or "auto", default="auto"
         The rate at beta/R = 1. "auto": 0.03, and 1.7 delta/(R sqrt(n)) in the extended space (the paper's section 5).
-    decay : float, default=1.0
-        delta of the paper's theorem 1.
 
     Attributes
     ----------
@@ -128,9 +122,9 @@ class CRAMMA(AdditiveClassifier):
     """
 
     beta: Annotated[float, POSITIVE] = 1.0
-    power: Annotated[float, POSITIVE] = 0.5
+    power: Annotated[float, POSITIVE, "eps of the paper, by which the condition is relaxed."] = 0.5
     eta0: Annotated[float | str, POSITIVE, one_of("auto")] = "auto"
-    decay: Annotated[float, NOT_NEGATIVE] = 1.0
+    decay: Annotated[float, NOT_NEGATIVE, "delta of the paper's theorem 1."] = 1.0
 
     _epochs = 20
     t_ = property(counter_of_the_paper)
@@ -168,8 +162,6 @@ class MICRA(CRAMMA):
         eps of the paper.
     eta0 : float or "auto", default="auto"
         The first rate. "auto": 1.0.
-    decay : float, default=0.5
-        zeta of the paper.
 
     Attributes
     ----------
@@ -197,7 +189,7 @@ class MICRA(CRAMMA):
     True
     """
 
-    decay: float = 0.5
+    decay: Annotated[float, "zeta of the paper."] = 0.5
 
     def _recipe(self, record: Record) -> Recipe:
         eta = 1.0 if self.eta0 == "auto" else float(self.eta0)
@@ -331,8 +323,6 @@ class MarginPerceptron(AdditiveClassifier):
 
     Parameters
     ----------
-    gamma_guess : float or None, default=None
-        The guess g; None searches.
     min_guess : float, default=1e-6
         The search gives up below this guess, as a fraction of R; a floor is needed where the data may not be separable.
 
@@ -358,7 +348,7 @@ class MarginPerceptron(AdditiveClassifier):
     True
     """
 
-    gamma_guess: Annotated[float | None, POSITIVE] = None
+    gamma_guess: Annotated[float | None, POSITIVE, "The guess g; None searches."] = None
     min_guess: Annotated[float, between(0, 1, "right")] = 1e-6
 
     _epochs = 20

@@ -14,17 +14,18 @@ from separatrix.certificates.farkas import decide_with_signs
 from separatrix.certificates.gordan import Gordan
 from separatrix.errors import NotSeparableError, UnavailableError
 from separatrix.fit.checkpointed import Checkpoint
-from separatrix.fit.class_means import ClassMeans, unmeasured
+from separatrix.fit.class_means import unmeasured
 from separatrix.fit.coefficient_signs import signs_of
-from separatrix.fit.declare import estimator
+from separatrix.fit.declare import COUNT, estimator, one_of
 from separatrix.fit.margin_classifier import MarginClassifier, Solution
-from separatrix.fit.separator import Data
-from separatrix.fit.sklearn_api import COUNT, check_feature_names, one_of
-from separatrix.passes.binary_problems import pairs
+from separatrix.fit.result import Result, first, joined_duals, total
+from separatrix.fit.sklearn_api import check_feature_names
+from separatrix.fit.training_data import Data
 from separatrix.passes.kesler_patterns import KeslerPatterns
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.solvers import choice as solvers
 from separatrix.solvers.hinge_problem import HingeProblem
+from separatrix.solvers.l1_penalty import L1Problem
 from separatrix.solvers.problem import PRECISE_GAP, Problem
 from separatrix.space import Space, Vector, default_errstate, is_finite
 
@@ -62,6 +63,10 @@ class MaxMargin(MarginClassifier):
     tol : float, default=1e-4
         The certified gap at which to stop. Small problems (up to 200,000 values) are solved to machine precision,
         except a linear machine with ``loss="hinge"`` and squared slack of sparse rows with 50 columns or more.
+    penalty : {"l2", "l1"}, default="l2"
+        "l1": sum |w_j| takes the place of |w|^2/2, and |b|/intercept_scaling that of the bias (lasso, sparse SVM): many
+        coefficients are exactly 0. It is the problem of ``LinearSVC(penalty="l1", dual=False)``, here for both losses
+        and with a certified gap. It needs a finite C, two classes or "ovr" or "ovo", and rows in memory.
     positive : bool or array-like of shape (n_features,), default=False
         Sign constraints. True: all coefficients are at least 0. An array: +1 for a coefficient of at least 0, -1 for
         one of at most 0, 0 for any number. They hold for every hyperplane, for each class or pair; the intercept is
@@ -70,8 +75,6 @@ class MaxMargin(MarginClassifier):
     solver : {"auto", "newton", "dual"}, default="auto"
         "newton": matrices of columns, or working sets of rows. "dual": coordinate descent over the rows, then faces of
         the dual; it needs rows in memory and a penalized intercept. "auto" takes "dual" if rows are fewer than columns.
-    max_passes : int or None, default=None
-        Passes over the data, at most.
     max_time : float or None, default=None
         Seconds for the whole fit, at most. When they are over, classes or pairs that no solver has begun get the vector
         between the means of their classes, and vectors that take long to measure get no bounds.
@@ -147,17 +150,23 @@ class MaxMargin(MarginClassifier):
     """
 
     _: KW_ONLY
+    penalty: Annotated[str, one_of("l2", "l1")] = "l2"
     positive: Annotated[Any, "boolean", "array-like"] = False
     solver: Annotated[str, one_of(*solvers.SIDES)] = "auto"
-    max_passes: Annotated[int | None, COUNT] = None
+    max_passes: Annotated[int | None, COUNT, "Passes over the data, at most."] = None
     multi_class: Annotated[str, one_of("ovr", "ovo", "joint")] = "ovr"
     checkpoint: Checkpoint = None
 
     _takes_homes = _leaves_columns_out = True
+    _joins = {"n_passes_": total, "n_iter_": max, "solver_": first}
+    _unbegun = {
+        "n_passes_": 0.0, "n_iter_": 0, "solver_": NO_TIME, "support_": np.zeros(0, np.int64),
+        "dual_coef_": np.zeros((1, 0)),
+    }  # fmt: skip
     _not_saved = ("support_vectors_",)  # rows of the data, of which a soft margin may need most
 
     def _space(self) -> Space:
-        space = super()._space()
+        space = super()._space()._replace(l1=self.penalty == "l1")
         return space if self.positive is False else space._replace(signs=signs_of(self.positive, self.n_features_in_))
 
     def _advice(self, n: int) -> str:
@@ -168,14 +177,27 @@ class MaxMargin(MarginClassifier):
             raise ValueError(
                 'A linear machine has no free bias: use fit_intercept=True with a large intercept_scaling, or "ovr".'
             )
+        if self.penalty == "l1":
+            self._check_l1(data)
         if self._mode(data.classes) == "joint" and self._space().signs:
             raise ValueError('positive: multi_class="joint" has no sign constraints. Use "ovr" or "ovo".')
         if not data.here and self._space().hinge:
             raise UnavailableError('loss="hinge" keeps a multiplier for every row, so the rows have to be in memory.')
         return super()._problems(data, weight, mode)
 
+    def _check_l1(self, data: Data) -> None:
+        if np.isinf(self.C):
+            raise ValueError('penalty="l1" needs a finite C (got inf). Use a large C, or LinearProgram("l1").')
+        if self.positive is not False:
+            raise ValueError('penalty="l1" has no sign constraints (got positive=). Use penalty="l2".')
+        if self._mode(data.classes) == "joint":
+            raise ValueError('penalty="l1": multi_class="joint" is not supported. Use "ovr" or "ovo".')
+        if not data.here:
+            raise UnavailableError('penalty="l1" reads columns, so the rows have to be in memory. Use penalty="l2".')
+
     def _problem(self, patterns: Patterns, data: Data, threads: int = 1) -> Problem:
-        kind, tol = HingeProblem if patterns.space.hinge else Problem, float(self.tol)
+        kind: Any = L1Problem if patterns.space.l1 else HingeProblem if patterns.space.hinge else Problem
+        tol = float(self.tol)
         tol = tol if tol > FINE else 0.5 * tol
         return kind(
             patterns,
@@ -188,7 +210,7 @@ class MaxMargin(MarginClassifier):
         """Does machine precision? Not with one slack for all rivals of a row, nor where sweeps over sparse rows would
         do."""
         hinge, machine = patterns.space.hinge, patterns.n_classes > 2
-        if hinge and machine:
+        if (hinge and machine) or patterns.space.l1:
             return False
         sparse = patterns.here and patterns.sparse and patterns.d >= NARROW_SPARSE
         sweeps = sparse and patterns.space.delta > 0 and not hinge
@@ -248,7 +270,9 @@ class MaxMargin(MarginClassifier):
 
     def _refuse_signs(self, problem: Problem, data: Data, seconds: float) -> Vector | None:
         """`_refuse` with sign constraints; rows elsewhere stay undecided."""
-        if not problem.patterns.here:
+        patterns = problem.patterns
+        late = problem.limited and patterns.n * (patterns.d + 1) > VALUES_TO_PRECISION
+        if not patterns.here or late:
             return None
         vector, proof = decide_with_signs(problem.patterns, seconds, problem.alpha_index, problem.alpha)
         if proof is not None:
@@ -273,74 +297,45 @@ class MaxMargin(MarginClassifier):
             certificate,
         )
 
-    def _finish(self, solutions: list[Solution], data: Data) -> None:
-        super()._finish(solutions, data)
-        self.n_passes_ = float(sum(s.problem.passes for s in solutions))
-        self.n_iter_ = ceil(max(s.problem.passes for s in solutions))
-        self.solver_ = solutions[0].how
+    def _own(self, solution: Solution, data: Data) -> dict[str, Any]:
+        passes = solution.problem.passes
+        own = {"n_passes_": float(passes), "n_iter_": ceil(passes), "solver_": solution.how}
+        if data.here:  # elsewhere the multipliers of a soft margin would be as many as the rows
+            support, dual = _support_of(solution)
+            own |= {"support_": data.kept[support], "dual_coef_": dual}
+        return own
 
-    def _between_means(self, means: ClassMeans, i: int, j: int, data: Data) -> dict[str, Any]:
-        none = {"support_": np.zeros(0, np.int64), "dual_coef_": np.zeros((1, 0)), "n_passes_": 0.0}
-        return {**super()._between_means(means, i, j, data), **none, "solver_": NO_TIME}
-
-    def _set_support(self, solutions: list[Solution], data: Data) -> None:
-        first = solutions[0].problem.patterns
+    def _attributes(self, results: list[Result], data: Data) -> dict[str, Any]:
+        found = super()._attributes(results, data)
         if not data.here:
-            return  # the multipliers of a soft margin are as many as the rows
-        if isinstance(first, KeslerPatterns):
-            support, table = first.multiples(solutions[0].index, solutions[0].alpha)
-            self.dual_coef_ = table.T
-        else:
-            parts = [_support_of(s) for s in solutions]
-            support, self.dual_coef_ = _joined([index for index, _ in parts], [dual for _, dual in parts])
-        self.support_ = data.kept[support]
-        self.n_support_ = np.bincount(data.codes[support], minlength=len(data.classes))
-        self._set_support_vectors(first.one if isinstance(first, KeslerPatterns) else first, support)
+            return found
+        rows, dual = joined_duals([r.own["support_"] for r in results], [r.own["dual_coef_"] for r in results])
+        codes = data.codes[np.searchsorted(data.kept, rows)]
+        return {
+            **found,
+            "support_": rows,
+            "dual_coef_": dual,
+            "n_support_": np.bincount(codes, minlength=len(data.classes)),
+            "support_vectors_": self._rows_of(data, rows),
+        }
 
-    def _set_support_vectors(self, patterns: Patterns, support: np.ndarray) -> None:
-        self.support_vectors_ = patterns.values(support)
-
-    def _gather(self, members: list[Any]) -> None:
-        if hasattr(members[0], "support_"):
-            self.support_, self.dual_coef_ = _joined([m.support_ for m in members], [m.dual_coef_[0] for m in members])
-            self.n_support_ = _support_of_classes(members, len(self.classes_))
-        self.n_passes_ = float(sum(m.n_passes_ for m in members))
-        self.n_iter_ = max(m.n_iter_ for m in members)
-        self.solver_ = members[0].solver_
-        super()._gather(members)
+    def _take(self, solutions: list[Solution], data: Data) -> None:
+        """Set the attributes of a model of a path."""
+        results = [self._result(s, data) for s in self._in_time(solutions, data)]
+        self._set({"classes_": data.classes, "multi_class_": self._mode(data.classes)})
+        self._set(self._attributes(results, data))
 
 
-def _support_of(solution: Solution) -> tuple[np.ndarray, Vector]:
-    """The rows with a positive multiplier, and the multipliers times labels."""
-    index, alpha = solution.index, solution.alpha
+def _support_of(solution: Solution) -> tuple[np.ndarray, np.ndarray]:
+    """The rows with a positive multiplier, and a line of multipliers times labels; of a machine a line per class."""
+    index, alpha, patterns = solution.index, solution.alpha, solution.problem.patterns
+    if isinstance(patterns, KeslerPatterns):
+        support, table = patterns.multiples(index, alpha)
+        return support, table.T
     if not alpha.min(initial=np.inf) > 0:
         positive = alpha > 0
         index, alpha = index[positive], alpha[positive]
-    return index, alpha * solution.problem.patterns.labels_of(index)
-
-
-def _support_of_classes(members: list[Any], classes: int) -> np.ndarray:
-    """How many rows of each class support a duel: the multiples of rows of its second class are positive."""
-    rows: list[list[np.ndarray]] = [[] for _ in range(classes)]
-    for member, (i, j) in zip(members, pairs(classes), strict=True):
-        rows[i].append(member.support_[member.dual_coef_[0] < 0])
-        rows[j].append(member.support_[member.dual_coef_[0] > 0])
-    return np.array([len(np.unique(np.concatenate(found))) for found in rows])
-
-
-def _joined(index: list[np.ndarray], dual: list[Vector]) -> tuple[np.ndarray, np.ndarray]:
-    """Rows that support any of several problems, in order, and a line of multiples of them for each."""
-    if len(index) == 1:
-        order = index[0].argsort(kind="stable")
-        return index[0][order], dual[0][order][None, :]
-    supports = np.zeros(max(int(numbers.max(initial=-1)) for numbers in index) + 1, dtype=bool)
-    for numbers in index:
-        supports[numbers] = True
-    rows = np.flatnonzero(supports)
-    table = np.zeros((len(index), len(rows)))
-    for line, numbers, values in zip(table, index, dual, strict=True):
-        line[np.searchsorted(rows, numbers)] = values
-    return rows, table
+    return index, (alpha * patterns.labels_of(index))[None, :]
 
 
 @default_errstate()
@@ -390,7 +385,7 @@ def _path(X: Any, y: Any, values: list[float], sample_weight: Any, params: dict[
             check_feature_names(model, X, reset=True)
             model.n_features_in_ = data.width
     for model, solutions in solutions_along(models, data):
-        model._finish(model._in_time(solutions, data), data)
+        model._take(solutions, data)
     return models
 
 
@@ -402,7 +397,6 @@ def solutions_along(models: list[MaxMargin], data: Data) -> Iterator[tuple[MaxMa
     patterns: list[Patterns] = []
     starts: list[Vector | None] = []
     for model in sorted(models, key=lambda model: model.C):
-        model.classes_, model.multi_class_ = data.classes, model._mode(data.classes)
         if not patterns:
             patterns = model._problems(data, data.weight)
             starts = [None] * len(patterns)

@@ -1,16 +1,15 @@
 """Rules whose weights are a steep function of a sum of patterns: for many features of which few matter."""
 
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, replace
 from typing import Annotated, Any
 
 import numpy as np
 
-from separatrix.fit.averages import averaged
-from separatrix.fit.class_weight import ClassWeightMixin
-from separatrix.fit.declare import estimator
+from separatrix.fit.declare import between, estimator, one_of
 from separatrix.fit.online import OnlineClassifier
-from separatrix.fit.recipe import Recipe, Record
-from separatrix.fit.sklearn_api import between, one_of
+from separatrix.fit.recipe import Recipe, Record, averaged
+from separatrix.fit.result import joined
+from separatrix.fit.training_data import ClassWeightMixin
 from separatrix.online.loops.averaging import room_for_a_mean
 from separatrix.online.loops.multiplicative import Powers, Sinh
 from separatrix.online.training import Training
@@ -23,9 +22,7 @@ class Peaked(OnlineClassifier):
     """Rules that need max |y_ki|, the largest entry of a pattern."""
 
     def _record(self, patterns: Patterns) -> Record:
-        record = super()._record(patterns)
-        record.peak = patterns.peak()
-        return record
+        return replace(super()._record(patterns), peak=patterns.peak())
 
 
 @estimator
@@ -75,6 +72,7 @@ class BalancedWinnow(ClassWeightMixin, Peaked):
     _: KW_ONLY
     corrects: Annotated[str, one_of("both", "own")] = "both"
 
+    _joins = {**OnlineClassifier._joins, "log_weights_": joined}
     _refuses = {"joint": "multiplies the weights of two classes"}
 
     def _recipe(self, record: Record) -> Recipe:
@@ -88,13 +86,8 @@ class BalancedWinnow(ClassWeightMixin, Peaked):
             rule = WinnowRule(1.0 / record.peak, float(np.ceil(2.0 * np.log(2.0 * (record.d + 1)))))
         return Recipe(rule, memory=_exponents, predicting=averaged(_weights))
 
-    def _fitted(self, trainings: list[Any], recipe: Recipe, data: Any) -> dict[str, Any]:
-        logs = np.array([t.rule.rate * t.state.v for t in trainings])
-        return {**super()._fitted(trainings, recipe, data), "log_weights_": logs}
-
-    def _gather(self, members: list[Any]) -> None:
-        super()._gather(members)
-        self.log_weights_ = np.concatenate([m.log_weights_ for m in members])
+    def _own(self, training: Training, record: Record) -> dict[str, Any]:
+        return {"log_weights_": training.rule.rate * training.state.v[None]}
 
 
 def _exponents(training: Training) -> Sinh:

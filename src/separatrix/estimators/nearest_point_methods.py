@@ -1,14 +1,13 @@
 """First-order methods for the nearest point of the patterns' convex hull, whose every iterate has a certificate."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from typing import Annotated, Any
 
-from separatrix.certificates.certificate import Certificate
 from separatrix.errors import DataError
-from separatrix.fit.batch import IterativeClassifier, settled
-from separatrix.fit.declare import estimator
-from separatrix.fit.separator import Data
-from separatrix.fit.sklearn_api import between, one_of
+from separatrix.fit.batch import IterativeClassifier
+from separatrix.fit.declare import between, estimator, one_of
+from separatrix.fit.training_data import Data
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.solvers.hull_descent import METHODS, HullDescent, RescaledPerceptron, SmoothPerceptron
 from separatrix.space import Vector
@@ -39,8 +38,6 @@ class NearestPoint(IterativeClassifier):
 
     Parameters
     ----------
-    method : {"gilbert", "kozinec", "away", "mdm", "smooth", "rescaled"}, default="gilbert"
-        How v is moved.
     tol : float, default=0.05
         It ends when the margin that is reached is at least ``1 - tol`` of the bound. 1: at the first vector that
         separates.
@@ -72,16 +69,13 @@ class NearestPoint(IterativeClassifier):
     False
     """
 
-    method: Annotated[str, one_of(*METHODS)] = "gilbert"
+    method: Annotated[str, one_of(*METHODS), "How v is moved."] = "gilbert"
     tol: Annotated[float, between(0, 1, "both")] = 0.05
+    _: KW_ONLY
+    max_iter: int = 100
 
     def _has_multipliers(self) -> bool:
         return True
-
-    def _has_settled(self, solver: Any, certificate: Certificate) -> bool:
-        """Where 0 is in the hull, v goes there at a steady rate; the iterate with the fewest errors predicts, and their
-        number tells whether more epochs help."""
-        return super()._has_settled(solver, certificate) or settled(getattr(solver, "errors", []))
 
     def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
         if any(start is not None for start in starts):

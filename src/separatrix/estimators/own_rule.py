@@ -2,15 +2,16 @@
 
 from dataclasses import KW_ONLY
 from difflib import get_close_matches
+from inspect import signature
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from separatrix.fit.averages import Average
-from separatrix.fit.class_weight import ClassWeightMixin
 from separatrix.fit.declare import estimator
 from separatrix.fit.online import AdditiveClassifier
-from separatrix.fit.recipe import Recipe, Record
+from separatrix.fit.recipe import Average, Recipe, Record
+from separatrix.fit.training_data import ClassWeightMixin
 from separatrix.rules.base import Scalars, attribute
 from separatrix.rules.perceptrons import PerceptronRule
 
@@ -82,21 +83,26 @@ def checked_rule(rule: Any) -> Any:
 
 
 def _check_names(rule: Any, formula: str) -> None:
-    """Refuse a formula with a name that is not there, before a compiler reports it in a thousand words."""
+    """Refuse a formula with a name or an argument that is not there, before a compiler reports it at length."""
     scalars = Scalars(*[1.0] * len(Scalars._fields))
+    where, arguments = f"{type(rule).__name__}.{formula}", signature(getattr(rule, formula)).parameters
+    if len(arguments) != 2:
+        raise ValueError(f"{where}: expected (self, m, s), found ({', '.join(['self', *arguments])}).")
     for m in (-1.0, 0.0, 1.0):  # both sides of the usual conditions
         try:
-            getattr(rule, formula)(m, scalars)
+            found = getattr(rule, formula)(m, scalars)
         except AttributeError as error:
             known = getattr(error.obj, "_fields", ())
             near = get_close_matches(str(error.name), known, 1)
             hint = f"Did you mean {near[0]!r}?" if near else f"There are {', '.join(known)}."
             what = "the rule" if error.obj is rule else type(error.obj).__name__
             raise ValueError(
-                f"{type(rule).__name__}.{formula}: {what} has no {'parameter' if error.obj is rule else 'field'} "
-                f"{error.name!r}. {hint}"
+                f"{where}: {what} has no {'parameter' if error.obj is rule else 'field'} {error.name!r}. {hint}"
             ) from None
         except NameError as error:
-            raise ValueError(f"{type(rule).__name__}.{formula}: {error}.") from None
+            hint = f" Write self.{error.name}." if error.name in rule._fields else ""
+            raise ValueError(f"{where}: {error}.{hint}") from None
         except (ArithmeticError, ValueError, TypeError):  # of these numbers, which are no real row's
             continue
+        if not isinstance(found, (Real, np.bool_)):
+            raise ValueError(f"{where}: expected a number or a truth value, found {found!r}.")

@@ -7,24 +7,31 @@ from typing import Annotated, Any
 import numpy as np
 
 from separatrix.errors import DataError
-from separatrix.fit.averages import Average, averaged
-from separatrix.fit.class_weight import ClassWeightMixin
-from separatrix.fit.declare import estimator
+from separatrix.fit.declare import COUNT, NOT_NEGATIVE, POSITIVE, estimator, one_of
 from separatrix.fit.online import AdditiveClassifier, OnlineClassifier
 from separatrix.fit.prediction import scores_of
-from separatrix.fit.rates import POWERS, RateTable, amplitude_and_power, sum_looks_finite
-from separatrix.fit.recipe import Recipe, Record
-from separatrix.fit.separator import Data
-from separatrix.fit.sklearn_api import COUNT, NOT_NEGATIVE, POSITIVE, one_of
+from separatrix.fit.recipe import (
+    POWERS,
+    Average,
+    RateTable,
+    Recipe,
+    Record,
+    amplitude_and_power,
+    averaged,
+    sum_looks_finite,
+)
+from separatrix.fit.result import each, total
+from separatrix.fit.training_data import ClassWeightMixin, Data
 from separatrix.online.loops.averaging import Pocket as PocketMemory
 from separatrix.online.loops.averaging import Voters, room_for_a_mean
 from separatrix.online.loops.greedy import Margins
 from separatrix.online.loops.state import FACTOR, POSITION, RUN, VISITS
-from separatrix.online.training import Training
+from separatrix.online.training import UNLIMITED, Training
 from separatrix.rules.perceptrons import GreedyRule, PerceptronRule, TabulatedPerceptronRule
 from separatrix.space import Vector
 
 REPLACEMENTS = 2  # their place among the counts of a pocket
+MOST_PASSES = 300  # of an accurate fit of the greedy Perceptron, one per update
 
 
 @estimator
@@ -87,12 +94,7 @@ class Perceptron(ClassWeightMixin, AdditiveClassifier):
 
     def _doubt(self, n: int) -> tuple[str, str]:
         reason, advice = super()._doubt(n)
-        if (
-            callable(self.eta)
-            and self.until == "separated"
-            and not self.converged_
-            and sum_looks_finite(self.eta, self.n_updates_)
-        ):
+        if callable(self.eta) and self.until == "separated" and sum_looks_finite(self.eta, self.n_updates_):
             advice = (
                 "The sum of eta(k) looks finite, and then the vector may stop short of every solution (Duda, Hart & "
                 'Stork, eq. 29). Use eta=1, "1/k", "k" or a function that falls no faster than 1/k.'
@@ -111,8 +113,7 @@ class VotedPerceptron(AdditiveClassifier):
 
     Parameters
     ----------
-    max_voters : int, default=1000
-        How many vectors are kept: those that survived longest.
+    {parameters}
 
     Attributes
     ----------
@@ -139,12 +140,9 @@ class VotedPerceptron(AdditiveClassifier):
     True
     """
 
-    max_voters: Annotated[int, COUNT] = 1000
+    max_voters: Annotated[int, COUNT, "How many vectors are kept: those that survived longest."] = 1000
 
     _predicting = ("voters_", "voter_intercepts_", "votes_")
-
-    def _needs_no_end(self) -> bool:
-        return True
 
     def _recipe(self, record: Record) -> Recipe:
         def no_voters(training: Training) -> Voters:
@@ -160,32 +158,22 @@ class VotedPerceptron(AdditiveClassifier):
 
         return Recipe(PerceptronRule(), memory=no_voters, predicts=False)
 
-    def _fitted(self, trainings: list[Any], recipe: Recipe, data: Data) -> dict[str, Any]:
-        found: dict[str, list[Any]] = {"voters_": [], "voter_intercepts_": [], "votes_": []}
-        for training in trainings:
-            memory, counts = training.state.memory, training.state.counts
-            kept = np.flatnonzero(memory.votes)
-            all_vectors = np.vstack([memory.vectors[kept], training.vector[None]])
-            votes = np.append(memory.votes[kept], min(counts[RUN] + 1, counts[VISITS]))
-            best = np.sort(np.argsort(-votes, kind="stable")[: int(self.max_voters)])
-            machines = all_vectors[best].reshape(len(best), -1, self.n_features_in_ + 1)
-            voters = machines if self._fitted_as() == "joint" else machines[:, 0]
-            found["voters_"].append(voters[..., :-1])
-            found["voter_intercepts_"].append(voters[..., -1] * self._space().rho)
-            found["votes_"].append(votes[best])
-        return found
-
-    def _of_pairs(self, parts: list[dict[str, Any]]) -> dict[str, Any]:
-        return {name: [array for part in parts for array in part[name]] for name in self._predicting}
+    def _attributes_of(self, patterns: Any, vector: Vector, data: Data, training: Any = None) -> dict[str, Any]:
+        memory, counts = training.state.memory, training.state.counts
+        kept = np.flatnonzero(memory.votes)
+        all_vectors = np.vstack([memory.vectors[kept], training.vector[None]])
+        votes = np.append(memory.votes[kept], min(counts[RUN] + 1, counts[VISITS]))
+        best = np.sort(np.argsort(-votes, kind="stable")[: int(self.max_voters)])
+        machines = all_vectors[best].reshape(len(best), -1, patterns.features + 1)
+        voters = machines if self._fitted_as() == "joint" else machines[:, 0]
+        intercepts = voters[..., -1] * self._space().rho
+        return {"voters_": [voters[..., :-1]], "voter_intercepts_": [intercepts], "votes_": [votes[best]]}
 
     def _last_plane(self, k: int) -> tuple[Vector, float]:
         machine = self._fitted_as() == "joint"
         record = self._records_[0 if machine else k]
         a = (record.state.v * record.state.real[FACTOR]).reshape(-1, self.n_features_in_ + 1)
         return record.space.split(a[k if machine else 0])
-
-    def _measure_margins(self, patterns: Any, vectors: Any) -> None:
-        """There is no hyperplane whose margin could be measured."""
 
     def _scores(self, X):
         """Votes for the positive class minus votes against it, as a share of all; of machines the votes per class."""
@@ -222,8 +210,7 @@ class Pocket(OnlineClassifier):
 
     Parameters
     ----------
-    variant : {"ratchet", "run"}, default="ratchet"
-        With or without the comparison of errors.
+    {parameters}
 
     Attributes
     ----------
@@ -251,23 +238,16 @@ class Pocket(OnlineClassifier):
     True
     """
 
-    variant: Annotated[str, one_of("ratchet", "run")] = "ratchet"
+    variant: Annotated[str, one_of("ratchet", "run"), "With or without the comparison of errors."] = "ratchet"
 
+    _joins = {**OnlineClassifier._joins, "n_replacements_": total}
     _refuses = {"partial_fit": "compares vectors on all patterns"}
-
-    def _needs_no_end(self) -> bool:
-        return True
 
     def _recipe(self, record: Record) -> Recipe:
         return with_pocket(PerceptronRule(), ratchet=self.variant == "ratchet")
 
-    def _fitted(self, trainings: list[Any], recipe: Recipe, data: Any) -> dict[str, Any]:
-        replaced = sum(int(t.state.memory.best[REPLACEMENTS]) for t in trainings)
-        return {**super()._fitted(trainings, recipe, data), "n_replacements_": replaced}
-
-    def _gather(self, members: list[Any]) -> None:
-        super()._gather(members)
-        self.n_replacements_ = sum(m.n_replacements_ for m in members)
+    def _own(self, training: Training, record: Record) -> dict[str, Any]:
+        return {"n_replacements_": int(training.state.memory.best[REPLACEMENTS])}
 
 
 def with_pocket(rule: Any, ratchet: bool) -> Recipe:
@@ -299,8 +279,9 @@ class GreedyPerceptron(AdditiveClassifier):
     """The greedy Perceptron: of several increments the one that leaves the fewest errors.
 
     Update when ``a.y <= 0``: ``a += eta* y`` with eta* the first of ``etas`` that minimises the 0-1 loss after the
-    update. Every update costs a pass over the data. At most (max eta/min eta) (R/gamma_d)^2 updates
-    (`separatrix.bounds.bounded_increments`; the source's own theorem has the square of the first factor).
+    update. At most (max eta/min eta) (R/gamma_d)^2 updates on separable data (`separatrix.bounds.bounded_increments`;
+    the source's own theorem has the square of the first factor). Every update costs a pass over the data:
+    ``until="accurate"`` makes at most ``max_iter`` updates for a class.
 
     Sample weights multiply the increment and count in the loss. It has no `partial_fit`.
 
@@ -341,6 +322,7 @@ class GreedyPerceptron(AdditiveClassifier):
 
     etas: Annotated[Any, "array-like"] = (0.5, 1.0, 2.0, 4.0)
 
+    _joins = {**AdditiveClassifier._joins, "eta_counts_": each}
     _refuses = {
         "partial_fit": "compares losses on all patterns",
         "joint": "compares losses of two classes",
@@ -353,15 +335,12 @@ class GreedyPerceptron(AdditiveClassifier):
             etas = np.zeros(0)
         if len(etas) == 0 or not np.all(np.isfinite(etas)) or etas.min() <= 0:
             raise ValueError(f"etas={self.etas!r} must be one or more positive numbers.")
-        return Recipe(GreedyRule(etas), memory=_margins_at_hand, predicting=averaged(attrgetter("vector")))
+        passes = MOST_PASSES if self.until == "accurate" else UNLIMITED
+        predicting = averaged(attrgetter("vector"))
+        return Recipe(GreedyRule(etas), memory=_margins_at_hand, limit=passes, predicting=predicting)
 
-    def _fitted(self, trainings: list[Any], recipe: Recipe, data: Any) -> dict[str, Any]:
-        used = [t.state.memory.used.copy() for t in trainings]
-        return {**super()._fitted(trainings, recipe, data), "eta_counts_": used[0] if len(used) == 1 else used}
-
-    def _gather(self, members: list[Any]) -> None:
-        super()._gather(members)
-        self.eta_counts_: Any = [m.eta_counts_ for m in members]
+    def _own(self, training: Training, record: Record) -> dict[str, Any]:
+        return {"eta_counts_": training.state.memory.used.copy()}
 
 
 def _margins_at_hand(training: Training) -> Margins:

@@ -9,23 +9,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from separatrix.compile_cache import at_once
 from separatrix.errors import DataError
-from separatrix.fit.declare import estimator
+from separatrix.fit.declare import COUNT, NOT_NEGATIVE, POSITIVE, estimator
 from separatrix.fit.prediction import scores_of
-from separatrix.fit.separator import Data, LinearSeparator
-from separatrix.fit.sklearn_api import (
-    COUNT,
-    NOT_NEGATIVE,
-    POSITIVE,
-    fit_method,
-)
+from separatrix.fit.recipe import enough_epochs
+from separatrix.fit.result import Result, each
+from separatrix.fit.separator import LinearSeparator
+from separatrix.fit.sklearn_api import fit_method
+from separatrix.fit.training_data import Data
 from separatrix.fit.watch import Watch
 from separatrix.online.loops import piecewise_loop as pieces
 from separatrix.online.loops.order import order_of, permutation
-from separatrix.passes.class_scores import all_scores
+from separatrix.passes.compiled import all_scores
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.space import default_errstate
 
-MANY_STARTS = 5
+MOST_EPOCHS = 200  # of a start, by default
 
 
 @dataclass
@@ -34,7 +32,6 @@ class Best:
 
     errors: int
     machine: np.ndarray
-    start: int = 0  # the first that came to so few errors
 
 
 @estimator
@@ -58,16 +55,8 @@ class PiecewiseLinearMachine(LinearSeparator):
         By how much the right class has to win, in units of the increment times |y|^2.
     fit_intercept : bool, default=True
         Learn biases by augmenting every row with the constant ``intercept_scaling``.
-    intercept_scaling : float, default=1.0
-        The augmenting constant.
-    max_iter : int, default=200
-        Passes over the data for each start.
-    n_init : int, default=10
-        Starts, at most; the first without an error ends the fit.
-    shuffle : bool, default=True
-        Draw a new order for every epoch.
-    random_state : int, RandomState or None, default=0
-        Seed of the starts and orders.
+    max_iter : int or None, default=None
+        Passes over the data for each start, at most. None: as many as visit 5,000 rows, at least 5 and at most 200.
 
     Attributes
     ----------
@@ -108,11 +97,11 @@ class PiecewiseLinearMachine(LinearSeparator):
     margin: Annotated[float, NOT_NEGATIVE] = 0.0
     _: KW_ONLY
     fit_intercept: bool = True
-    intercept_scaling: Annotated[float, POSITIVE] = 1.0
-    max_iter: Annotated[int, COUNT] = 200
-    n_init: Annotated[int, COUNT] = 10
-    shuffle: bool = True
-    random_state: Annotated[Any, "random_state"] = 0
+    intercept_scaling: Annotated[float, POSITIVE, "The augmenting constant."] = 1.0
+    max_iter: Annotated[int | None, COUNT] = None
+    n_init: Annotated[int, COUNT, "Starts, at most; the first without an error ends the fit."] = 5
+    shuffle: Annotated[bool, "Draw a new order for every epoch."] = True
+    random_state: Annotated[Any, "random_state", "Seed of the starts and orders."] = 0
 
     @fit_method
     @at_once()
@@ -139,17 +128,14 @@ class PiecewiseLinearMachine(LinearSeparator):
         return "joint"
 
     def _doubt(self, n: int) -> tuple[str, str]:
-        """More starts may help where the last of few did: that one more beats all n before it has a chance of
-        1/(n + 1), whatever the data."""
-        few = self._last_start_helped_ and int(self.n_init) < MANY_STARTS
-        wanted = self.n_errors_ > 0 and self.stop_reason_ != "callback" and few
-        advice = "More pieces, more starts (n_init) or more epochs may help; noisy data keep some."
-        return f"{self.n_init} starts with {self.n_errors_} errors left", advice if wanted else ""
+        advice = "More pieces, more starts (n_init) or more epochs may help; noisy data keep some errors."
+        return f"{self.stop_reason_} with {self.n_errors_} errors left", advice
 
-    def _fit_data(self, data: Data, watch: Watch) -> None:
+    _joins = dict.fromkeys(("n_errors_", "n_iter_", "converged_"), each)
+
+    def _results(self, data: Data, watch: Watch, before: None) -> list[Result]:
         patterns = Patterns(data.rows, np.ones(len(data.codes)), self._space())
         self._check_scale(patterns, data.kept)
-        self.classes_ = data.classes
         self.owners_ = np.repeat(np.arange(len(data.classes)), self._pieces(len(data.classes)))
         self.n_updates_, self.n_epochs_, self.converged_ = 0, 0, False
         best = Best(len(data.codes) + 1, self._along_the_diagonal(data, patterns))
@@ -157,16 +143,18 @@ class PiecewiseLinearMachine(LinearSeparator):
 
         def task(start: int) -> None:
             if best.errors > 0:
-                before = best.errors
                 V = best.machine.copy() if start == 0 else self._at_random(data, patterns, rng)
                 self._run(data, patterns, V, rng, best, watch)
-                best.start = start if best.errors < before else best.start
 
         watch.run_each(task, int(self.n_init), n_jobs=1)
-        self.n_errors_, self.n_iter_ = best.errors, self.n_epochs_
-        self._last_start_helped_ = best.start == int(self.n_init) - 1
-        self.stop_reason_ = watch.stop.reason or ("converged" if self.converged_ else "max_iter")
-        self._set(self._planes([best.machine.ravel()]))
+        self.converged_ = best.errors == 0 or self.converged_  # from that machine an epoch makes no correction
+        own = {
+            "n_errors_": best.errors,
+            "n_iter_": self.n_epochs_,
+            "converged_": self.converged_,
+        }
+        reason = watch.stop.reason or ("converged" if self.converged_ else "max_iter")
+        return [Result(self._attributes_of(patterns, best.machine.ravel(), data), reason, None, None, own)]
 
     def _pieces(self, classes: int) -> np.ndarray:
         given = np.asarray(self.n_pieces)
@@ -209,7 +197,7 @@ class PiecewiseLinearMachine(LinearSeparator):
         order = order_of(patterns.n, int(rng.randint(np.iinfo(np.int32).max)) if self.shuffle else None)
         epoch, margin = pieces.epoch(), float(self.margin) * patterns.radius2
         self._keep(data, V, rho, best)
-        for e in range(int(self.max_iter)):
+        for e in range(int(self.max_iter or min(MOST_EPOCHS, enough_epochs(patterns.n)))):
             with np.errstate(over="ignore"):
                 permutation()(order, e)
                 updates = epoch(data.rows, data.codes, self.owners_, order.sequence, data.weight, rho, margin, V)
@@ -222,7 +210,7 @@ class PiecewiseLinearMachine(LinearSeparator):
             stopped = watch.look(
                 0,
                 lambda: {"epochs": self.n_epochs_, "updates": self.n_updates_, "errors": best.errors},
-                lambda: self._planes([best.machine.ravel()]),
+                lambda: [self._attributes_of(patterns, best.machine.ravel(), data)],
             )
             if stopped or updates == 0:
                 return
@@ -253,7 +241,7 @@ class PiecewiseLinearMachine(LinearSeparator):
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), or a home of rows
+        X : array-like or CSR matrix of shape (n, d), or a row source
             The rows.
 
         Returns

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from functools import partial
-from itertools import pairwise
 from typing import Annotated, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -15,16 +14,14 @@ from separatrix.certificates.certify_with_search import certify_with_search
 from separatrix.compile_cache import at_once
 from separatrix.errors import DataError
 from separatrix.fit.class_means import class_means, unmeasured
-from separatrix.fit.declare import estimator
-from separatrix.fit.separator import Data, LinearSeparator, why_stopped
-from separatrix.fit.sklearn_api import COUNT, POSITIVE, fit_method, one_of
-from separatrix.fit.starts import starting_vectors
+from separatrix.fit.declare import COUNT, POSITIVE, estimator, one_of
+from separatrix.fit.result import UNKNOWN, Result, each, total
+from separatrix.fit.separator import LinearSeparator, starting_vectors
+from separatrix.fit.sklearn_api import fit_method
+from separatrix.fit.training_data import Data
 from separatrix.fit.watch import Watch
-from separatrix.online.training import WINDOW
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.space import Vector
-
-SMALL_FALL = 1e-3 * WINDOW  # of the criterion within a window, a thousandth per epoch: more would not change much
 
 
 class Solver(Protocol):
@@ -49,6 +46,7 @@ class Outcome(NamedTuple):
     a: Vector
     reason: str
     stopped: bool = False  # by a callback, Ctrl-C or the time, which want an answer now
+    planes: Sequence[Any] = ()  # that it combines
     measured: bool = True  # False: a vector between the means of the classes, when there was no time for any other
 
 
@@ -98,10 +96,18 @@ class BatchClassifier(LinearSeparator):
     n_jobs: int | None = None
     random_state: Annotated[Any, "random_state"] = None
 
+    _joins = {
+        "n_updates_": total, "n_visits_": total, "n_epochs_": max, "n_iter_": max, "criterion_values_": each,
+    }  # fmt: skip
+
     # What a subclass says of its algorithm.
 
     def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
         raise NotImplementedError
+
+    def _answer(self, solver: Any) -> Vector:
+        """Return the vector that predicts, as it is now."""
+        return solver.a
 
     def _epoch_limit(self) -> float:
         return np.inf
@@ -120,26 +126,25 @@ class BatchClassifier(LinearSeparator):
     # The steps of a fit.
 
     def _doubt(self, n: int) -> tuple[str, str]:
-        """More epochs help where the criterion was still falling, and nothing was found yet."""
-        quiet = self.stop_reason_ == "callback" or (self.stop_reason_ == "max_iter" and self._settled_)
-        return self.stop_reason_, "" if quiet else self._advice()
+        return self.stop_reason_, self._advice()
 
-    def _fit_data(self, data: Data, watch: Watch, coef_init: Any = None, intercept_init: Any = None) -> None:
+    def _results(
+        self, data: Data, watch: Watch, before: None, coef_init: Any = None, intercept_init: Any = None
+    ) -> list[Result]:
         patterns = self._problems(data)
         starts = starting_vectors(self._space(), data, "ovr", coef_init, intercept_init)
-        self.classes_, self.multi_class_ = data.classes, "ovr"
         solvers = self._solvers(patterns, data, starts)
         reasons = [""] * len(solvers)
 
         def task(k: int) -> None:
-            reasons[k] = self._run(k, solvers, watch)
+            reasons[k] = self._run(k, solvers, data, watch)
 
         watch.run_each(task, len(solvers), self.n_jobs)
         if not data.here:
             for p in patterns:
                 self._check_scale(p, None)
         outcomes = [
-            Outcome(s, s.a, r or watch.stop.reason, bool(watch.stop.reason))
+            Outcome(s, self._answer(s), r or watch.stop.reason, bool(watch.stop.reason))
             for s, r in zip(solvers, reasons, strict=True)
         ]
         late = [k for k, o in enumerate(outcomes) if o.reason == "max_time" and not np.any(o.a)]
@@ -148,14 +153,22 @@ class BatchClassifier(LinearSeparator):
             for k in late:
                 a = means.against_the_rest(k if data.planes > 1 else 1)
                 outcomes[k] = outcomes[k]._replace(a=a, measured=False)
-        with stoppable(lambda: self._look(len(solvers) - 1, solvers, watch)):
-            self._finish(outcomes, data)
+        outcomes = self._combined(outcomes, data)
+        with stoppable(lambda: self._look(len(solvers) - 1, solvers, data, watch)):
+            return self._certified(outcomes, data, watch)
 
-    def _look(self, k: int, solvers: list[Solver], watch: Watch) -> str:
-        return watch.look(k, lambda: _measures(solvers[k]), lambda: self._planes([s.a for s in solvers]))
+    def _combined(self, outcomes: list[Outcome], data: Data) -> list[Outcome]:
+        """What predicts, if it is not what the solvers found."""
+        return outcomes
 
-    def _run(self, k: int, solvers: list[Solver], watch: Watch) -> str:
-        limit, solver, look = self._epoch_limit(), solvers[k], partial(self._look, k, solvers, watch)
+    def _look(self, k: int, solvers: list[Solver], data: Data, watch: Watch) -> str:
+        def parts() -> list[dict[str, Any]]:
+            return [self._attributes_of(s.patterns, self._answer(s), data) for s in solvers]
+
+        return watch.look(k, lambda: _measures(solvers[k]), parts)
+
+    def _run(self, k: int, solvers: list[Solver], data: Data, watch: Watch) -> str:
+        limit, solver, look = self._epoch_limit(), solvers[k], partial(self._look, k, solvers, data, watch)
         while solver.epochs < limit:
             try:
                 with np.errstate(over="ignore", invalid="ignore", divide="ignore"), stoppable(look):
@@ -174,11 +187,9 @@ class BatchClassifier(LinearSeparator):
                 return ended or stopped
         return "max_iter"
 
-    def _finish(self, outcomes: list[Outcome], data: Data) -> None:
-        """Set the attributes. After an interruption bounds are measured, and not looked for."""
-        self._set(self._planes([o.a for o in outcomes]))
-        proved, late = self._has_multipliers(), None
-        proved = proved and data.here  # elsewhere no multipliers are listed
+    def _certified(self, outcomes: list[Outcome], data: Data, watch: Watch) -> list[Result]:
+        """The results. After an interruption bounds are measured, and not looked for."""
+        proved = self._has_multipliers() and data.here  # elsewhere no multipliers are listed
         thorough = [
             not o.stopped and o.reason != "max_time" and (o.reason == "stationary" or not proved) for o in outcomes
         ]
@@ -187,44 +198,31 @@ class BatchClassifier(LinearSeparator):
             for o, more in zip(outcomes, thorough, strict=True):
                 certificates.append(self._certificate(o, data, more))
         except (KeyboardInterrupt, StoppedError) as stop:  # while bounds were looked for
-            late = stop if isinstance(stop, KeyboardInterrupt) else None
-            reason = "interrupted" if late else "max_time" if isinstance(stop, OutOfTimeError) else "callback"
+            if isinstance(stop, KeyboardInterrupt):
+                watch.interrupt(stop)
+            reason = watch.stop.reason or ("max_time" if isinstance(stop, OutOfTimeError) else "callback")
             known = len(certificates)
             outcomes = outcomes[:known] + [o._replace(reason=reason) for o in outcomes[known:]]
             certificates += [self._certificate(o, data, False) for o in outcomes[known:]]
-        self._set_margins(certificates)
-        self._set_smallest_margins(
-            [self._margins_of(o.solver.patterns, o.a) if o.measured else (np.nan, np.nan) for o in outcomes]
-        )
-        self.n_updates_ = int(sum(o.solver.updates for o in outcomes))
-        self.n_visits_ = int(sum(o.solver.epochs * o.solver.patterns.n for o in outcomes))
-        self.n_epochs_ = self.n_iter_ = int(max(o.solver.epochs for o in outcomes))
-        values = [np.array(o.solver.values) for o in outcomes]
-        self.criterion_values_: Any = values[0] if len(values) == 1 else values
-        self._settled_ = all(
-            o.reason != "max_iter" or self._has_settled(o.solver, c)
-            for o, c in zip(outcomes, certificates, strict=True)
-        )
-        self._set_ends([self._ended(o.reason, c) for o, c in zip(outcomes, self.certificates_, strict=True)])
-        if late is not None:
-            raise late
+        return [self._result(o, c, data) for o, c in zip(outcomes, certificates, strict=True)]
 
-    def _has_settled(self, solver: Any, certificate: Certificate) -> bool:
-        """Would more epochs change little? So it is if the criterion no longer fell, or a vector that separates was
-        made better for some epochs."""
-        return settled(solver.values) or (certificate.separable is True and solver.epochs > WINDOW)
+    def _result(self, outcome: Outcome, certificate: Certificate, data: Data) -> Result:
+        solver = outcome.solver
+        own = {
+            "n_updates_": int(solver.updates),
+            "n_visits_": int(solver.epochs * solver.patterns.n),
+            "n_epochs_": int(solver.epochs),
+            "n_iter_": int(solver.epochs),
+            "criterion_values_": np.array(solver.values),
+            **self._own(outcome, certificate, data),
+        }
+        margins = self._margins_of(solver.patterns, outcome.a) if outcome.measured else UNKNOWN
+        predicting = self._attributes_of(solver.patterns, outcome.a, data)
+        return Result(predicting, self._ended(outcome.reason, certificate), certificate, margins, own)
 
-    def _set_ends(self, reasons: list[str]) -> None:
-        self.converged_: bool = all(r == "converged" for r in reasons)
-        self.stop_reason_: str = why_stopped(reasons)
-
-    def _gather(self, members: list[Any]) -> None:
-        self.n_updates_ = int(sum(m.n_updates_ for m in members))
-        self.n_visits_ = int(sum(m.n_visits_ for m in members))
-        self.n_epochs_ = self.n_iter_ = int(max(m.n_epochs_ for m in members))
-        self.criterion_values_ = [m.criterion_values_ for m in members]
-        self._settled_ = all(m._settled_ for m in members)
-        self._set_ends([m.stop_reason_ for m in members])
+    def _own(self, outcome: Outcome, certificate: Certificate, data: Data) -> dict[str, Any]:
+        """Attributes of a problem that not all batch estimators have."""
+        return {}
 
     def _certificate(self, outcome: Outcome, data: Data, thorough: bool) -> Certificate:
         solver, make = outcome.solver, certify_with_search if thorough else certify
@@ -255,8 +253,8 @@ class IterativeClassifier(BatchClassifier):
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a home of rows
-            A home (``separatrix.data``) holds the labels too, and rows that need not fit into memory.
+        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a row source
+            A row source (``separatrix.data``) holds the labels too, and rows that need not fit into memory.
         y : array-like of shape (n,)
             Labels of any type, of two or more classes.
         sample_weight : array-like of shape (n,), default=None
@@ -284,8 +282,8 @@ class DirectClassifier(BatchClassifier):
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a home of rows
-            A home (``separatrix.data``) holds the labels too, and rows that need not fit into memory.
+        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a row source
+            A row source (``separatrix.data``) holds the labels too, and rows that need not fit into memory.
         y : array-like of shape (n,)
             Labels of any type, of two or more classes.
         sample_weight : array-like of shape (n,), default=None
@@ -309,12 +307,6 @@ def _measures(solver: Solver) -> dict[str, Any]:
         "lower": lambda: lower_bound(solver.patterns, solver.a),
         "criterion": solver.values[-1] if solver.values else None,
     }
-
-
-def settled(values: Sequence[float]) -> bool:
-    """Did the criterion ever fall by less than `SMALL_FALL` within a window of epochs?"""
-    ends = values[::WINDOW]
-    return any(after >= (1.0 - SMALL_FALL) * before for before, after in pairwise(ends))
 
 
 def row_values(value: Any, name: str, data: Data, *, positive: bool = True) -> Vector:

@@ -11,7 +11,7 @@ from separatrix.errors import NotSeparableError
 from separatrix.passes.journal import JournaledRows
 
 if TYPE_CHECKING:
-    from separatrix.fit.separator import Data
+    from separatrix.fit.training_data import Data
     from separatrix.fit.watch import Watch
 
 Checkpoint = Annotated[

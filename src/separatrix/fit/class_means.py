@@ -4,7 +4,6 @@ They come from one pass over all rows, however many problems there are. In the s
 few rows of each class: a Gram matrix of all rows would take as long as a solver. Nothing is claimed about them.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -52,15 +51,10 @@ class ClassMeans:
         shift = -0.5 * np.diag(self.products)
         return _finite(np.concatenate([self._vector(row, b) for row, b in zip(np.eye(len(shift)), shift, strict=True)]))
 
-    def attributes_of_pair(self, i: int, j: int, fitted: Callable[..., dict[str, Any]], data: Any) -> dict[str, Any]:
-        """What a fit to two classes sets, of this vector. ``fitted``: makes the attributes that predict."""
+    def unmeasured_pair(self, i: int, j: int, data: Any) -> tuple[Vector, Certificate]:
+        """The vector of class j against class i, and its certificate."""
         a, radius = self.of_pair(i, j), float(max(self.norms2[i], self.norms2[j]) ** 0.5)
-        return {
-            **fitted([self.patterns], [a], data),
-            "certificate_": unmeasured(self.patterns, a, data.given_weight, radius),
-            "directional_margin_": np.nan,
-            "geometric_margin_": np.nan,
-        }
+        return a, unmeasured(self.patterns, a, data.given_weight, radius)
 
     def _between(self, positive: Vector, negative: Vector) -> Vector:
         """The scores of the two means, which are weighted means of classes, are 1 and -1."""

@@ -4,7 +4,8 @@ A field gives a parameter's type, what it accepts beside the type, and a line of
 
     margin: Annotated[float, NOT_NEGATIVE, "Corrects while a.y <= margin."] = 0.0
 
-Documentation of more than a line stands in the Parameters section of the class. Subclasses inherit both, and at the
+Documentation of more than a line stands in the Parameters section of the class, which says
+``{parameters}`` if there is none. Subclasses inherit both, and at the
 mark ``{attributes}`` the Attributes section of their bases. Own parameters come first and may be given by position;
 those of a family are keyword-only.
 """
@@ -20,7 +21,7 @@ from textwrap import fill
 from types import NoneType, UnionType
 from typing import Annotated, Any, NamedTuple, TypeVar, dataclass_transform, get_args, get_origin
 
-from separatrix.fit.sklearn_api import Interval, OneOf
+from separatrix.fit.sklearn_api import Interval, StrOptions
 
 T = TypeVar("T")
 
@@ -29,6 +30,29 @@ OF_TYPES_ALONE: dict[Any, Any] = {int: Integral, float: Real, str: str}  # if a 
 SECTION = r"^{}\n-+\n(?P<entries>.*?)(?=\n\n\S|\Z)"
 MARK = "{attributes}"
 ENTRY = re.compile(r"^(\S.*?) : (.*)\n?((?:    .*\n?|\n)*)", re.MULTILINE)
+
+
+def between(low: float | None, high: float | None, closed: str) -> Interval:
+    """A real number; ``closed``: which of the ends belong to it, "left", "right", "both" or "neither"."""
+    return Interval(Real, low, high, closed=closed)
+
+
+class OneOf(StrOptions):
+    """One of some words, in the order in which the documentation lists them."""
+
+    def __init__(self, *names: str):
+        super().__init__(set(names))
+        self.names = names
+
+
+one_of = OneOf
+
+
+POSITIVE = between(0, None, "neither")
+POSITIVE_OR_INF = between(0, None, "right")
+NOT_NEGATIVE = between(0, None, "left")
+FINITE = between(None, None, "neither")
+COUNT = Interval(Integral, 1, None, closed="left")
 
 
 class Entry(NamedTuple):
@@ -108,7 +132,9 @@ def _phrase(constraint: Any) -> str:
         return names if len(constraint.names) == 1 else f"{{{names}}}"
     if isinstance(constraint, Interval):
         return "int" if constraint.type is Integral else "float"
-    named = {"boolean": "bool", Integral: "int", Real: "float"}.get(constraint)
+    named = {"boolean": "bool", "random_state": "int, RandomState or None", Integral: "int", Real: "float"}.get(
+        constraint
+    )
     return named or str(getattr(constraint, "__name__", constraint))
 
 

@@ -1,6 +1,6 @@
 """What estimators with a kernel share: the kernel's parameters, and predictions from the rows that support a vector."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY
 from typing import Annotated, Any
 
@@ -9,12 +9,12 @@ import scipy.sparse as sp
 
 from separatrix.data.memory import as_rows
 from separatrix.errors import DataError
-from separatrix.fit.declare import estimator
+from separatrix.fit.declare import FINITE, NOT_NEGATIVE, POSITIVE, estimator, one_of
 from separatrix.fit.prediction import scores_of
-from separatrix.fit.separator import Data, LinearSeparator
-from separatrix.fit.sklearn_api import FINITE, NOT_NEGATIVE, POSITIVE, one_of
-from separatrix.fit.watch import threads_for
-from separatrix.passes.binary_problems import binary_labels, pairs
+from separatrix.fit.result import joined, joined_duals
+from separatrix.fit.separator import LinearSeparator
+from separatrix.fit.training_data import Data
+from separatrix.passes.binary_problems import binary_labels
 from separatrix.passes.kernel_functions import FORMS, Kernel
 from separatrix.passes.kernel_patterns import GRAM_VALUES_AT_A_TIME, KernelPatterns, as_matrix
 from separatrix.passes.patterns import TINY
@@ -59,6 +59,10 @@ class KernelMixin(KernelParameters, LinearSeparator):
     dual_coef_: np.ndarray
     _predicting = ("_kernel_", "support_", "dual_coef_", "intercept_", "support_vectors_")
 
+    def _prepare_data(self, data: Data) -> Data:
+        """All problems are in the space of one kernel."""
+        return data._replace(kernel=self._kernel(data))
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
@@ -75,10 +79,8 @@ class KernelMixin(KernelParameters, LinearSeparator):
         return Kernel(self.kernel, float(gamma), float(self.degree), float(self.coef0))
 
     def _problems(self, data: Data, weight: Vector | None = None, mode: str = "") -> list[Any]:
-        return self._kernel_problems(data, self._kernel(data), weight)
-
-    def _kernel_problems(self, data: Data, kernel: Kernel, weight: Vector | None = None) -> list[Any]:
         """A binary problem for each class. ``weight``: that of slack, if the space is weighted."""
+        kernel: Kernel = data.kernel or self._kernel(data)
         if self.kernel == "precomputed" and data.width != data.size:
             raise DataError(
                 f"A precomputed kernel is a square matrix of inner products of the rows; X has shape "
@@ -99,22 +101,22 @@ class KernelMixin(KernelParameters, LinearSeparator):
         self._check_scale(first, data.kept)
         return [first, *(first.relabelled(l) for l in labels[1:])]
 
-    def _member_params(self, data: Data) -> dict[str, Any]:
-        """All pairs have one kernel and share the cache."""
-        share = self.cache_size / threads_for(self.n_jobs, len(pairs(len(data.classes))))
-        return {**super()._member_params(data), "gamma": self._kernel(data).gamma, "cache_size": share}
+    def _megabytes(self, data: Data, problems: int) -> float:
+        """Those of a problem's cache, of which so many are at work at a time."""
+        return float(self.cache_size) / (problems * data.at_once)
 
-    def _duals(self, patterns: KernelPatterns, vectors: list[Vector], kept: np.ndarray) -> dict[str, Any]:
-        """Attributes from vectors (beta, b) over the rows of ``patterns``."""
-        betas = np.array([a[:-1] for a in vectors])
+    def _attributes_of(
+        self, patterns: KernelPatterns, vector: Vector, data: Data, training: Any = None
+    ) -> dict[str, Any]:
+        """The attributes that predict, from a vector (beta, b) over the rows of ``patterns``."""
+        beta = vector[:-1]
         rho2 = 0.0 if patterns.space.free else patterns.space.rho**2
-        support = np.flatnonzero(np.any(betas != 0, axis=0))
+        support = np.flatnonzero(beta)
         return {
             "_kernel_": patterns.kernel,
-            "support_": kept[support],
-            "dual_coef_": betas[:, support],
-            "intercept_": rho2 * betas.sum(axis=1) + np.array([a[-1] for a in vectors]),
-            "support_vectors_": np.zeros((len(support), 0)) if patterns.precomputed else patterns.values(support),
+            "support_": data.kept[support],
+            "dual_coef_": beta[None, support],
+            "intercept_": rho2 * np.array([beta.sum()]) + vector[-1:],
         }
 
     def _scores(self, X: Any) -> np.ndarray:
@@ -139,17 +141,15 @@ class KernelMixin(KernelParameters, LinearSeparator):
         with np.errstate(divide="ignore", invalid="ignore"):
             return float(m.min() / np.float64(np.hypot(patterns.length(a), a[-1]))), patterns.distance(a, m)
 
-    def _of_pairs(self, parts: list[dict[str, Any]]) -> dict[str, Any]:
-        """The duals of pairs, over all rows that support any of them."""
-        rows = np.unique(np.concatenate([part["support_"] for part in parts]))
-        dual = np.zeros((len(parts), len(rows)))
-        for part, line in zip(parts, dual, strict=True):
-            line[np.searchsorted(rows, part["support_"])] = part["dual_coef_"][0]
+    def _join_predicting(self, parts: Sequence[dict[str, Any]], data: Data) -> dict[str, Any]:
+        """The duals of all problems, over all rows that support any of them."""
+        rows, dual = joined_duals([part["support_"] for part in parts], [part["dual_coef_"] for part in parts])
         return {
             "_kernel_": parts[0]["_kernel_"],
             "support_": rows,
             "dual_coef_": dual,
-            "intercept_": np.concatenate([part["intercept_"] for part in parts]),
+            "intercept_": joined([part["intercept_"] for part in parts]),
+            "support_vectors_": self._rows_of(data, rows),
         }
 
     def _rows_of(self, data: Data, numbers: np.ndarray) -> Any:

@@ -11,26 +11,19 @@ from separatrix.cancellation import out_of_time
 from separatrix.certificates.certificate import Certificate
 from separatrix.certificates.certify import certify, measured_multiple
 from separatrix.fit.class_means import ClassMeans, class_means, unmeasured
-from separatrix.fit.class_weight import ClassWeightMixin
-from separatrix.fit.declare import estimator
-from separatrix.fit.separator import Data, LinearSeparator, why_stopped
-from separatrix.fit.sklearn_api import (
-    NOT_NEGATIVE,
-    POSITIVE,
-    POSITIVE_OR_INF,
-    fit_method,
-    one_of,
-)
-from separatrix.fit.starts import starting_vectors
+from separatrix.fit.declare import NOT_NEGATIVE, POSITIVE, POSITIVE_OR_INF, estimator, one_of
+from separatrix.fit.result import Result
+from separatrix.fit.separator import LinearSeparator, starting_vectors
+from separatrix.fit.sklearn_api import fit_method
+from separatrix.fit.training_data import ClassWeightMixin, Data
 from separatrix.fit.watch import Watch, threads_for
-from separatrix.passes.plain_patterns import Patterns
 from separatrix.space import Space, Vector
 
 VALUES_AFTERWARDS = 10_000_000  # of patterns that are measured when no time is left: some hundredths of a second
 REACHED = 1e-9  # rounding outwards may cost the last digits of a gap that was reached
 
 
-@dataclass
+@dataclass(frozen=True)
 class Solution:
     """One problem, solved: its vector, the patterns with multipliers and these, and by what it was solved. ``exact``: a
     vector that separates by less than floats can tell, where needed. ``certificate``: None until it is made."""
@@ -73,12 +66,11 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
         """The best vector that a problem has seen, and its multipliers; of a hard margin scaled to a margin of 1."""
         raise NotImplementedError
 
-    def _fitted(self, patterns: list[Any], vectors: list[Vector], data: Data) -> dict[str, Any]:
-        """The attributes that predict."""
-        planes = self._planes(vectors, patterns[0].features)
+    def _attributes_of(self, patterns: Any, vector: Vector, data: Data, training: Any = None) -> dict[str, Any]:
+        plane = super()._attributes_of(patterns, vector, data)
         if data.here:  # empty columns have been left out, where they were many
-            planes["coef_"] = patterns[0].home.in_all_columns(planes["coef_"])
-        return planes
+            plane["coef_"] = patterns.home.in_all_columns(plane["coef_"])
+        return plane
 
     def _measures(self, problem: Any) -> dict[str, Any]:
         """How far a solver is, for callbacks."""
@@ -101,8 +93,8 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a home of rows
-            A home (``separatrix.data``) holds the labels too, and rows that need not fit into memory.
+        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a row source
+            A row source (``separatrix.data``) holds the labels too, and rows that need not fit into memory.
         y : array-like of shape (n,), Dask array or series, or the name of a column of a Dask data frame
             Labels of any type, of two or more classes.
         sample_weight : array-like of shape (n,), default=None
@@ -125,21 +117,22 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
             self._advice(n),
         )
 
-    def _fit_data(self, data: Data, watch: Watch, coef_init: Any = None, intercept_init: Any = None) -> None:
-        self.classes_, self.multi_class_ = data.classes, self._mode(data.classes)
+    def _results(
+        self, data: Data, watch: Watch, before: None, coef_init: Any = None, intercept_init: Any = None
+    ) -> list[Result]:
         patterns = self._problems(data, data.weight if self._space().weighted else None)
         threads = 1 if watch.watched else threads_for(self.n_jobs, len(patterns))
         problems = [self._problem(p, data, threads) for p in patterns]
 
         def look(k: int, problem: Any) -> bool:
-            def attributes() -> dict[str, Any]:
-                return self._fitted(patterns, [p.a for p in problems], data)
+            def parts() -> list[dict[str, Any]]:
+                return [self._attributes_of(p.patterns, p.a, data) for p in problems]
 
-            return bool(watch.look(k, lambda: self._measures(problem), attributes))
+            return bool(watch.look(k, lambda: self._measures(problem), parts))
 
         for k, problem in enumerate(problems):
             problem.watch = partial(look, k)
-        starts = starting_vectors(patterns[0].space, data, self.multi_class_, coef_init, intercept_init)
+        starts = starting_vectors(patterns[0].space, data, self._mode(data.classes), coef_init, intercept_init)
         solved: dict[int, Solution] = {}
 
         def task(k: int) -> None:
@@ -153,11 +146,7 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
         for problem in problems:
             problem.watch = None  # which knows all problems: a circle would keep the rows in memory after the fit
         solutions = [solved.get(k) or self._solution(p, watch.stop.reason) for k, p in enumerate(problems)]
-        self._finish(self._in_time(solutions, data), data)
-        if watch.stop.reason == "interrupted":
-            self.converged_ = False
-        if not self.converged_ and watch.stop.reason:
-            self.stop_reason_ = watch.stop.reason
+        return [self._result(s, data, watch.stop.reason) for s in self._in_time(solutions, data)]
 
     def _in_time(self, solutions: list[Solution], data: Data) -> list[Solution]:
         """After a stop: means of classes stand in for vectors, and when the time is up only little is measured."""
@@ -170,16 +159,13 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
             if data.here and not problem.lower > -np.inf:
                 means = means or class_means(self, data)
                 machine = patterns.n_classes > 2
-                s.a = means.of_machine() if machine else means.against_the_rest(k if data.planes > 1 else 1)
+                a = means.of_machine() if machine else means.against_the_rest(k if data.planes > 1 else 1)
+                s = replace(s, a=a)
                 if patterns.explicit and values <= VALUES_AFTERWARDS:
-                    problem.measure(s.a)
-                    solutions[k] = s = self._certified(self._solution(problem, s.how), data)
-            s.certificate = s.certificate or unmeasured(patterns, s.a, data.given_weight)
+                    problem.measure(a)
+                    s = self._certified(self._solution(problem, s.how), data)
+            solutions[k] = replace(s, certificate=s.certificate or unmeasured(patterns, s.a, data.given_weight))
         return solutions
-
-    def _between_means(self, means: ClassMeans, i: int, j: int, data: Data) -> dict[str, Any]:
-        """One-vs-one: the attributes of a pair that has not begun."""
-        return {**means.attributes_of_pair(i, j, self._fitted, data), "n_iter_": 0}
 
     def _certified(self, solution: Solution, data: Data) -> Solution:
         """With its certificate and its margins."""
@@ -201,24 +187,24 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
             certificate = replace(certificate, separable=True, direction=direction)
         return replace(solution, certificate=certificate, margins=self._margins_of(patterns, a, measured))
 
-    def _finish(self, solutions: list[Solution], data: Data) -> None:
-        patterns: list[Patterns] = [s.problem.patterns for s in solutions]
-        self._set(self._fitted(patterns, [s.a for s in solutions], data))
-        self._set_support(solutions, data)
-        solutions = [s if s.certificate is not None else self._certified(s, data) for s in solutions]
-        self._set_margins([s.certificate for s in solutions if s.certificate is not None])
-        self._set_smallest_margins([s.margins for s in solutions])
-        self._set_gap()
-        limited = any(getattr(s.problem, "limited", False) for s in solutions)
-        why = "max_time" if out_of_time() else "max_passes" if limited else "stalled"
-        self.stop_reason_ = "converged" if self.converged_ else why
+    def _result(self, solution: Solution, data: Data, stopped: str = "") -> Result:
+        s = solution if solution.certificate is not None else self._certified(solution, data)
+        assert s.certificate is not None
+        limit = "max_passes" if getattr(s.problem, "limited", False) else "stalled"
+        why = stopped or ("max_time" if out_of_time() else limit)
+        reason = why if stopped == "interrupted" or not self._is_reached(s.certificate) else "converged"
+        predicting = self._attributes_of(s.problem.patterns, s.a, data)
+        return Result(predicting, reason, s.certificate, s.margins, self._own(s, data))
 
-    def _gather(self, members: list[Any]) -> None:
-        self._set_gap()
-        self.stop_reason_ = why_stopped([m.stop_reason_ for m in members])
+    def _own(self, solution: Solution, data: Data) -> dict[str, Any]:
+        """Attributes of a problem that only some maximum margins have."""
+        return {}
 
-    def _set_gap(self) -> None:
-        gaps = [np.inf if (value := c.value) is None else value - c.bound for c in self.certificates_]
-        self.dual_gap_ = gaps[0] if len(gaps) == 1 else np.array(gaps)
-        enough = max(self.tol, REACHED)
-        self.converged_ = all((gap := c.gap) is not None and gap <= enough for c in self.certificates_)
+    def _attributes(self, results: list[Result], data: Data) -> dict[str, Any]:
+        found = super()._attributes(results, data)
+        gaps = [np.inf if (value := c.value) is None else value - c.bound for c in found["certificates_"]]
+        return {**found, "dual_gap_": gaps[0] if len(gaps) == 1 else np.array(gaps)}
+
+    def _is_reached(self, certificate: Certificate) -> bool:
+        gap = certificate.gap
+        return gap is not None and gap <= max(self.tol, REACHED)

@@ -14,27 +14,31 @@ from separatrix.certificates.theory import Theory, theory_of, theory_of_budget, 
 from separatrix.compile_cache import at_once
 from separatrix.data.memory import rows_together
 from separatrix.errors import DataError
-from separatrix.fit.averages import begin_half, end_half, length_of, remembering, with_mean
 from separatrix.fit.checkpointed import Checkpoint
-from separatrix.fit.declare import estimator
-from separatrix.fit.early_stopping import EarlyStopping, hold_out
-from separatrix.fit.one_vs_one import like, members_of
+from separatrix.fit.declare import COUNT, NOT_NEGATIVE, POSITIVE, between, estimator, one_of
 from separatrix.fit.over_blocks_fit import fit_over_blocks
 from separatrix.fit.partial_fit import PartialFitMixin
-from separatrix.fit.recipe import Recipe, Record, relative_weights
-from separatrix.fit.separator import Data, fingerprint, why_stopped
-from separatrix.fit.sklearn_api import (
-    COUNT,
-    NOT_NEGATIVE,
-    POSITIVE,
-    between,
-    fit_method,
-    one_of,
+from separatrix.fit.recipe import (
+    FEWEST_EPOCHS,
+    Before,
+    EarlyStopping,
+    Recipe,
+    Record,
+    begin_call,
+    begin_half,
+    end_half,
+    hold_out,
+    length_of,
+    relative_weights,
+    with_mean,
 )
-from separatrix.fit.starts import starting_planes
-from separatrix.fit.watch import Watch
+from separatrix.fit.result import Result, joined, total, union
+from separatrix.fit.separator import starting_planes
+from separatrix.fit.sklearn_api import fit_method
+from separatrix.fit.training_data import Data, fingerprint
+from separatrix.fit.watch import Parts, Watch
 from separatrix.online.budgets import ERROR
-from separatrix.online.kesler_training import MachineTraining
+from separatrix.online.joint_training import JointTraining
 from separatrix.online.loops.state import EPOCHS, POSITION, UPDATES, VISITS
 from separatrix.online.training import UNLIMITED, Training, adds_single_patterns
 from separatrix.passes.kesler_patterns import KeslerPatterns
@@ -44,8 +48,11 @@ from separatrix.space import Vector
 
 ADVICE = (
     'If the data may not be separable, until="accurate" or MaxMargin give a useful answer, and separability(X, y) '
-    "decides whether they are; otherwise scale your features or raise max_iter."
+    "decides whether they are; otherwise scale your features or raise {}."
 )
+
+
+NO_ROWS = np.zeros(0, np.int64)
 
 
 @estimator
@@ -142,7 +149,11 @@ class OnlineClassifier(PartialFitMixin):
     _takes_homes = True
 
     _refuses: ClassVar[dict[str, str]] = {}  # why there is no "partial_fit" or "joint"
-    _epochs: ClassVar[int] = 5  # of until="accurate" on many rows; rules with small steps need 20
+    _joins = {
+        "_records_": joined, "n_updates_": total, "n_visits_": total, "n_epochs_": max, "n_iter_": max,
+        "validation_rows_": union,
+    }  # fmt: skip
+    _epochs: ClassVar[int] = FEWEST_EPOCHS  # of until="accurate" on many rows; rules with small steps need 20
 
     def _recipe(self, record: Record) -> Recipe:
         """What a subclass says of its algorithm; ``record`` has the data that it saw first."""
@@ -158,8 +169,8 @@ class OnlineClassifier(PartialFitMixin):
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a home of rows
-            A home (``separatrix.data``) holds the labels too, and rows that need not fit into memory.
+        X : array-like or CSR matrix of shape (n, d), Dask array or data frame, or a row source
+            A row source (``separatrix.data``) holds the labels too, and rows that need not fit into memory.
         y : array-like of shape (n,)
             Labels of any type, of two or more classes.
         sample_weight : array-like of shape (n,), default=None
@@ -178,97 +189,126 @@ class OnlineClassifier(PartialFitMixin):
             return self._fit(X, y, sample_weight, coef_init=coef_init, intercept_init=intercept_init)
 
     def _doubt(self, n: int) -> tuple[str, str]:
-        """More epochs help where corrections were still becoming fewer; where they were not, or the answer is a mean or
-        the best of all vectors, a warning would tell nothing that ``converged_`` does not."""
-        short = any(r.reason == "max_updates" or (r.reason == "max_iter" and not r.settled) for r in self._records_)
-        return self.stop_reason_, ADVICE if short and not self._needs_no_end() else ""
+        limit = self.stop_reason_ if self.stop_reason_ in ("max_updates", "max_time") else "max_iter"
+        return self.stop_reason_, ADVICE.format(limit)
 
-    def _needs_no_end(self) -> bool:
-        """Is the answer good whenever the fit ends?"""
-        return self.until == "accurate" or bool(getattr(self, "average", False))
+    def _resume_from(self, data: Data) -> Before:
+        records = self._resumable(data)
+        if records is not None:
+            return Before(self._seed_, records)
+        self._seed_ = self._draw_seed()
+        if self._mode(data.classes) == "ovo":  # drawn twice: orders stay those of former releases
+            self._seed_ = _drawn(self._seed_)
+        return Before(self._seed_)
 
-    def _fit_data(self, data: Data, watch: Watch, coef_init: Any = None, intercept_init: Any = None) -> None:
+    def _results(
+        self, data: Data, watch: Watch, before: Before, coef_init: Any = None, intercept_init: Any = None
+    ) -> list[Result]:
         if not data.here:
-            fit_over_blocks(self, data, watch, coef_init, intercept_init)
-            return
-        former = self._resumable(data)
-        if former is None:
-            self._seed_ = self._draw_seed()
-        self.multi_class_ = self._mode(data.classes)
-        train, patterns, held, all_patterns = self._split(data)
-        mark = fingerprint(train) if self.warm_start else None
-        same = former is not None and mark == getattr(self, "_mark_", None) and former[0].space == self._space()
-        starts = self._starts(data, coef_init, intercept_init, going_on=former is not None and not same)
+            return fit_over_blocks(self, data, watch, before, coef_init, intercept_init)
+        train, patterns, held, all_patterns = self._split(data, before.seed)
+        mark, former = fingerprint(train) if self.warm_start else None, before.records
+        same = former is not None and former[0].mark == mark and former[0].space == self._space()
+        starts = self._starts(data, coef_init, intercept_init, before if former is not None and not same else None)
         fresh = former is None or not same or starts[0] is not None
         records = [self._record(p) for p in patterns] if former is None or fresh else former
-        recipe = self._full_recipe(records[0])
-        trainings = self._trainings(patterns, train.weight, recipe, records, starts)
-        self.classes_ = data.classes
+        recipe = self._on_rows(self._full_recipe(records[0]), train)
+        trainings = self._trainings(patterns, train, recipe, before.seed, records, starts)
+        reasons = [""] * len(trainings)
 
-        def attributes() -> dict[str, Any]:
-            return self._fitted(trainings, recipe, train)
+        def parts() -> list[dict[str, Any]]:
+            return [self._attributes_of(t.patterns, recipe.predicting(t), train, t) for t in trainings]
 
         def task(k: int) -> None:
             training, record = trainings[k], records[k]
             patience = self.n_iter_no_change or (5 if self.early_stopping else None)
             stopping = EarlyStopping(patience, held[k] if held else None, record.patience) if patience else None
             by_epoch = bool(stopping or recipe.ended)
-            pause = pausing(k, recipe, watch, stopping, attributes) if by_epoch or watch.needed else None
+            pause = pausing(k, recipe, watch, stopping, parts) if by_epoch or watch.needed else None
             length, most = length_of(self, training.rows), self._update_limit(recipe)
-            end_half(self, training)
-            reason = training.train(length.before * training.rows, most, pause, by_epoch)
-            if reason == "max_iter" and length.before < length.epochs:
+            begin_call(self, training)
+            end, first = training.visits + length.epochs * training.rows, min(most, recipe.limit // 2)
+            reason = training.train(length.before * training.rows, first, pause, by_epoch)
+            if length.before < length.epochs and (reason == "max_iter" or (reason == "max_updates" and first < most)):
                 begin_half(self, recipe, training)
-                reason = training.train((length.epochs - length.before) * training.rows, most, pause, by_epoch)
+                reason = training.train(end - training.visits, most, pause, by_epoch)
             if reason == "converged":
                 end_half(self, training)
-            record.reason = length.reason if reason == "max_iter" else reason
-            record.settled = training.settled
+            reasons[k] = length.reason if reason == "max_iter" else reason
 
         watch.run_each(task, len(patterns), self.n_jobs)
-        for record in records:
-            record.reason = record.reason or watch.stop.reason
-        vectors = [self._vector(t, recipe) for t in trainings]
-        self._records_, self._mark_ = records, mark
-        self._set(attributes())
-        trained = np.searchsorted(data.kept, train.kept) if held else None
-        self._certify_fit(data, all_patterns, trained, trainings, vectors, recipe, fresh)
-        self._set_counts(all(r.reason in ("converged", recipe.complete_after) for r in records))
-        if not self.warm_start:  # the multipliers are in the certificate; a second copy serves resuming alone
-            for record in records:
-                record.state = record.state._replace(alpha=np.zeros(0))
+        records = [
+            record.stands(training, reason or watch.stop.reason, mark=mark)
+            for record, training, reason in zip(records, trainings, reasons, strict=True)
+        ]
+        trained, validation = None, NO_ROWS
+        if held:
+            trained, validation = np.searchsorted(data.kept, train.kept), np.setdiff1d(data.kept, train.kept)
+        results = self._certified(data, train, all_patterns, trained, trainings, records, recipe, fresh)
+        return [r._replace(own={**r.own, "validation_rows_": validation}) for r in results]
 
     @at_once(False)
-    def _certify_fit(
+    def _certified(
         self,
         data: Data,
+        train: Data,
         patterns: list[Patterns],
         trained: np.ndarray | None,
         trainings: list[Any],
-        vectors: list[Vector],
+        records: list[Record],
         recipe: Recipe,
         fresh: bool,
-    ) -> None:
-        """Certificates and margins. They speak of all rows, also where only the ``trained`` ones were shown."""
-        alphas = [t.alpha for t in trainings]
-        if trained is not None:
-            n = len(data.codes)
-            vectors = [self._on_all_rows(a, trained, n) for a in vectors]
-            alphas = [None if alpha is None else _spread(alpha, trained, n) for alpha in alphas]
+    ) -> list[Result]:
+        """The results, with certificates and margins. These speak of all rows, also where only the ``trained`` ones
+        were shown."""
+        results = []
         how: dict[str, Any] = {"predicts": recipe.predicts, "kept": data.kept, "sample_weight": data.given_weight}
-        certificates = [certify(p, a, alpha, **how) for p, a, alpha in zip(patterns, vectors, alphas, strict=True)]
-        for k, (training, record) in enumerate(zip(trainings, self._records_, strict=True)):
-            if alphas[k] is None:  # they were too many to keep: their sum still bounds the margin
-                certificates[k] = replace(certificates[k], upper=self._accumulated_upper(record, recipe))
+        for p, training, record in zip(patterns, trainings, records, strict=True):
+            vector, alpha = self._vector(training, recipe), training.alpha
+            predicting = self._attributes_of(training.patterns, vector, train, training)
+            if trained is not None:
+                vector = self._on_all_rows(vector, trained, len(data.codes))
+                alpha = None if alpha is None else _spread(alpha, trained, len(data.codes))
+            certificate = certify(p, vector, alpha, **how)
+            if alpha is None:  # they were too many to keep: their sum still bounds the margin
+                certificate = replace(certificate, upper=self._accumulated_upper(record, recipe))
             if fresh:
-                certificates[k] = replace(certificates[k], theory=theory_at_work(training, record, certificates[k]))
-        self._set_margins(certificates)
-        self._measure_margins(patterns, vectors)
+                certificate = replace(certificate, theory=theory_at_work(training, record, certificate))
+            margins = self._margins_of(p, vector) if recipe.predicts else None
+            if not self.warm_start:  # the multipliers are in the certificate; a second copy serves resuming alone
+                record = replace(record, state=record.state._replace(alpha=np.zeros(0)))
+            results.append(self._result(predicting, certificate, margins, training, record, recipe))
+        return results
+
+    def _result(
+        self,
+        predicting: dict[str, Any],
+        certificate: Certificate,
+        margins: tuple[float, float] | None,
+        training: Any,
+        record: Record,
+        recipe: Recipe,
+    ) -> Result:
+        counts = record.state.counts
+        own = {
+            "_records_": [record],
+            "n_updates_": int(counts[UPDATES]),
+            "n_visits_": int(counts[VISITS]),
+            "n_epochs_": int(counts[EPOCHS]),
+            "n_iter_": int(counts[EPOCHS]),
+            "validation_rows_": NO_ROWS,
+            **({} if training is None else self._own(training, record)),
+        }
+        return Result(predicting, recipe.ending(record.reason), certificate, margins, own)
+
+    def _own(self, training: Any, record: Record) -> dict[str, Any]:
+        """Attributes of a problem that not all online estimators have."""
+        return {}
 
     # The steps of a fit.
 
     def _draw_seed(self) -> int:
-        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        return _drawn(self.random_state)
 
     def _validate_params(self) -> None:
         super()._validate_params()
@@ -278,31 +318,25 @@ class OnlineClassifier(PartialFitMixin):
     def _refuse_machine(self, why: str) -> NoReturn:
         raise ValueError(f'{type(self).__name__} {why}: it trains no linear machine. Use multi_class="ovr" or "ovo".')
 
-    def _split(self, data: Data) -> tuple[Data, list[Patterns], list[Patterns] | None, list[Patterns]]:
+    def _split(self, data: Data, seed: int) -> tuple[Data, list[Patterns], list[Patterns] | None, list[Patterns]]:
         """The data to train with, and the problems on these, on the held-out part if there is one, and on all rows."""
-        self.validation_rows_ = np.zeros(0, np.int64)
         problems = self._problems(data)
         if not self.early_stopping:
             return data, problems, None, problems
-        train, valid = hold_out(data.codes, self.validation_fraction, self._seed_)
-        self.validation_rows_ = data.kept[valid]
+        train, valid = hold_out(data.codes, self.validation_fraction, seed)
         part = data.take(train)
-        return part, *self._parts(part, data.take(valid), problems), problems
+        return part, *self._parts(part, data.take(valid)), problems
 
-    def _parts(self, train: Data, valid: Data, problems: list[Patterns]) -> tuple[list[Patterns], list[Patterns]]:
-        """The problems of two parts of the rows; ``problems``: those of all."""
+    def _parts(self, train: Data, valid: Data) -> tuple[list[Patterns], list[Patterns]]:
+        """The problems of two parts of the rows."""
         return self._problems(train), self._problems(valid)
+
+    def _on_rows(self, recipe: Recipe, data: Data) -> Recipe:
+        """The recipe with what it needs of the rows of this fit."""
+        return recipe
 
     def _record(self, patterns: Patterns) -> Record:
         return Record(patterns.n, patterns.features, patterns.radius2, 0.0, patterns.space, patterns.radius)
-
-    def _members(self, data: Data) -> list[Any]:
-        params = self._member_params(data)
-        if self._resumable(data) is None:
-            return members_of(self, data, random_state=self._draw_seed(), **params)
-        for member in self._pairs_:
-            member.set_params(**like(self, random_state=member.random_state, **params))
-        return self._pairs_
 
     def _resumable(self, data: Data) -> list[Record] | None:
         """What the last fit left, if this one is to go on from it."""
@@ -320,13 +354,13 @@ class OnlineClassifier(PartialFitMixin):
     def _cannot_go_on(self, what: str) -> NoReturn:
         raise ValueError(f"warm_start cannot go on: the last fit had {what}. Use warm_start=False or a new estimator.")
 
-    def _starts(self, data: Data, coef_init: Any, intercept_init: Any, going_on: bool) -> Sequence[Vector | None]:
-        """The vector each problem starts from, None for the rule's own start. ``going_on``: from the last fit's."""
-        machine = self.multi_class_ == "joint"
+    def _starts(self, data: Data, coef_init: Any, intercept_init: Any, left: Before | None) -> Sequence[Vector | None]:
+        """The vector each problem starts from, None for the rule's own start. ``left``: go on from the last fit's."""
+        machine = self._mode(data.classes) == "joint"
         if coef_init is not None or intercept_init is not None:
             given = starting_planes(data.planes, data.width, coef_init, intercept_init)
-        elif going_on:
-            given = [self._last_plane(k) for k in range(data.planes)]
+        elif left is not None:
+            given = [self._last_plane(left.first + k) for k in range(data.planes)]
         else:
             return [None] * (1 if machine else data.planes)
         vectors = [self._space().join(w, b) for w, b in given]
@@ -339,39 +373,32 @@ class OnlineClassifier(PartialFitMixin):
     def _trainings(
         self,
         patterns: list[Patterns],
-        weight: Vector,
+        data: Data,
         recipe: Recipe,
+        seed: int,
         records: list[Record],
         starts: Sequence[Vector | None] = (),
         *,
         block: bool = False,
     ) -> list[Any]:
         """The problems, ready to be trained: from a start, from where they stood, or on a new ``block`` of data."""
-        options = {"seed": self._seed_ if self.shuffle else None, "radius2": records[0].radius2}
+        options = {"seed": seed if self.shuffle else None, "radius2": records[0].radius2}
         if self.shuffle == "blocks":
             options["together"] = rows_together(patterns[0].home)
-        if recipe.relative and not block:
-            weight = relative_weights(weight)
-        trainings = self._new_trainings(patterns, recipe.rule, weight, keep_alpha=not block, **options)
+        weight = relative_weights(data.weight) if recipe.relative and not block else data.weight
+        trainings = self._new_trainings(patterns, recipe.rule, weight, data, keep_alpha=not block, **options)
         for training, record, start in zip(trainings, records, starts or [None] * len(records), strict=True):
-            if record.state is None:
-                training.start(start)
-            else:
-                training.from_zero = record.from_zero
-                (training.resume_on_new_block if block else training.resume)(record.state)
-            training.table = recipe.rates
-            training.state = training.state._replace(memory=remembering(training, recipe))
-            if recipe.weight is not None:
-                training.weight = recipe.weight(training, record.own)
-            record.state, record.from_zero, record.reason = training.state, training.from_zero, ""
+            recipe.prepare(training, record, start, block)
         return trainings
 
-    def _new_trainings(self, patterns: list[Patterns], rule: Any, weight: Vector, **options: Any) -> list[Any]:
+    def _new_trainings(
+        self, patterns: list[Patterns], rule: Any, weight: Vector, data: Data, **options: Any
+    ) -> list[Any]:
         kind: Any = Training
         if isinstance(patterns[0], KeslerPatterns):
             if not adds_single_patterns(rule):
                 self._refuse_machine("does not correct by multiples of single patterns")
-            kind, options["rivals"] = MachineTraining, self.joint_update
+            kind, options["rivals"] = JointTraining, self.joint_update
         return [kind(p, rule, weight, **options) for p in patterns]
 
     def _update_limit(self, recipe: Recipe) -> int:
@@ -391,23 +418,6 @@ class OnlineClassifier(PartialFitMixin):
         """A vector that was trained on some rows, for certificates about all n."""
         return vector
 
-    def _fitted(self, trainings: list[Any], recipe: Recipe, data: Data) -> dict[str, Any]:
-        """The attributes that predict, as they are now."""
-        return self._planes([recipe.predicting(t) for t in trainings])
-
-    def _set_counts(self, converged: bool) -> None:
-        counts = np.array([r.state.counts for r in self._records_])
-        self.n_updates_ = int(counts[:, UPDATES].sum())
-        self.n_visits_ = int(counts[:, VISITS].sum())
-        self.n_epochs_ = self.n_iter_ = int(counts[:, EPOCHS].max())
-        self.converged_ = converged
-        self.stop_reason_ = "converged" if converged else why_stopped([r.reason for r in self._records_])
-
-    def _gather(self, members: list[Any]) -> None:
-        self._records_ = [record for member in members for record in member._records_]
-        self.validation_rows_ = np.unique(np.concatenate([m.validation_rows_ for m in members]))
-        self._set_counts(all(m.converged_ for m in members))
-
 
 @estimator
 class AdditiveClassifier(OnlineClassifier):
@@ -425,7 +435,7 @@ class AdditiveClassifier(OnlineClassifier):
 
 
 def pausing(
-    k: int, recipe: Recipe, watch: Watch, stopping: EarlyStopping | None, attributes: Callable[[], dict[str, Any]]
+    k: int, recipe: Recipe, watch: Watch, stopping: EarlyStopping | None, parts: Callable[[], Parts]
 ) -> Callable[[Training], str | None]:
     """What to do between two pieces of problem k: tell callbacks, and see whether it is to end."""
 
@@ -440,7 +450,7 @@ def pausing(
                 "upper": training.running_upper(),
                 "lower": lambda: lower_bound(training.patterns, recipe.predicting(training)),
             },
-            attributes,
+            parts,
         )
         if not reason and stopping is not None and stopping.due(counts, recipe.predicting(training)):
             return "early_stopping"
@@ -449,6 +459,10 @@ def pausing(
         return reason or None
 
     return pause
+
+
+def _drawn(random_state: Any) -> int:
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def theory_at_work(training: Training, record: Record, certificate: Certificate) -> Theory | None:

@@ -1,14 +1,15 @@
 """The fit of an online estimator to rows that live elsewhere: in their order, or mixed on a cluster."""
 
 import time
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from separatrix.errors import UnavailableError
-from separatrix.fit.averages import begin_half, end_half, length_of, remembering, takes_half
-from separatrix.fit.recipe import Recipe, Record
+from separatrix.fit.recipe import Before, Recipe, Record, begin_half, end_half, length_of, takes_half
+from separatrix.fit.result import Result
 from separatrix.online.loops.state import EPOCHS, UPDATES, VISITS
 from separatrix.online.over_blocks import BlockRule, Course, leaves, mixed_block, mixed_state, put_back
 from separatrix.online.training import Training, adds_single_patterns
@@ -17,7 +18,7 @@ from separatrix.passes.summaries import Mixture, Standing
 from separatrix.rules.base import attribute
 
 if TYPE_CHECKING:
-    from separatrix.fit.separator import Data
+    from separatrix.fit.training_data import Data
     from separatrix.fit.watch import Watch
 
 IN_ORDER = "in-order"  # the key of a run in a checkpoint
@@ -35,9 +36,11 @@ def check(owner: Any) -> None:
             raise UnavailableError(f"{name}({option}=...) needs rows in the memory of this process.")
 
 
-def fit_over_blocks(owner: Any, data: "Data", watch: "Watch", coef_init: Any, intercept_init: Any) -> None:
+def fit_over_blocks(
+    owner: Any, data: "Data", watch: "Watch", before: Before, coef_init: Any, intercept_init: Any
+) -> list[Result]:
+    """Return what the problems come to."""
     check(owner)
-    owner._seed_, owner.classes_, owner.multi_class_ = owner._draw_seed(), data.classes, owner._mode(data.classes)
     problems: list[Any] = owner._problems(data)
     for p in problems[1:]:
         p.shape = problems[0].shape  # sizes do not depend on labels
@@ -46,20 +49,12 @@ def fit_over_blocks(owner: Any, data: "Data", watch: "Watch", coef_init: Any, in
     recipe = owner._full_recipe(records[0])
     if recipe.ended is not None:
         raise UnavailableError(f"{type(owner).__name__} tests all rows after each epoch: it needs rows in memory.")
-    starts = owner._starts(data, coef_init, intercept_init, going_on=False)
-    how = BlockRule(
-        recipe.rule,
-        owner._seed_ if owner.shuffle else None,
-        records[0].radius2,
-        getattr(owner, "joint_update", "strongest"),
-    )
+    starts = owner._starts(data, coef_init, intercept_init, None)
+    how = BlockRule(recipe.rule, before.seed if owner.shuffle else None, records[0].radius2, owner.joint_update)
     fit = _Mixing if _mixes(owner, data, owner._recipe(records[0])) else _InOrder
-    trainings = fit(owner, data, watch, problems, records, recipe, how, starts).run()
-    owner._records_, owner._mark_, owner.validation_rows_ = records, None, np.zeros(0, np.int64)
-    vectors = [owner._vector(t, recipe) for t in trainings]
-    owner._set(owner._fitted(trainings, recipe, data))
-    owner._certify_fit(data, problems, None, trainings, vectors, recipe, False)
-    owner._set_counts(all(r.reason in ("converged", recipe.complete_after) for r in records))
+    run = fit(owner, data, watch, problems, records, recipe, how, starts)
+    trainings = run.run()
+    return owner._certified(data, data, problems, None, trainings, run.records, recipe, False)
 
 
 def _mixes(owner: Any, data: "Data", recipe: Recipe) -> bool:
@@ -113,8 +108,7 @@ class _InOrder:
                 if stopped or not course.running:
                     break
             self._end(course, stopped)
-        for record, reason in zip(self.records, course.reasons, strict=True):
-            record.reason = reason
+        self.records = [replace(r, reason=reason) for r, reason in zip(self.records, course.reasons, strict=True)]
         if self.journal is not None and not self.watch.stop.reason and done is not None:
             self.journal.add(IN_ORDER, self._standing(course))
         return self.trainings
@@ -146,18 +140,10 @@ class _InOrder:
             sizes = self.problems[k].shape
             weight = weight * (sizes.n / sizes.weight)
         training = self.how.training(patterns, weight)
-        if record.state is None:
-            training.start(self.starts[k])
-        else:
-            training.from_zero = record.from_zero
-            training.resume_on_new_block(record.state)
-        training.table = self.recipe.rates
-        training.state = training.state._replace(memory=remembering(training, self.recipe))
-        if self.recipe.weight is not None:
-            training.weight = self.recipe.weight(training, record.own)
+        self.recipe.prepare(training, record, self.starts[k], block=True)
         if record.state is None and self.length.before == 0:
             begin_half(self.owner, self.recipe, training)
-        record.state, record.from_zero = training.state, training.from_zero
+        self.records[k] = record.stands(training, "")
         return training
 
     def _look(self) -> str:
@@ -173,7 +159,10 @@ class _InOrder:
                     "updates": int(counts[UPDATES]),  # noqa: B023
                     "upper": training.running_upper(),  # noqa: B023
                 },
-                lambda: self.owner._fitted(self.trainings, self.recipe, self.data),
+                lambda: [
+                    self.owner._attributes_of(t.patterns, self.recipe.predicting(t), self.data, t)
+                    for t in self.trainings
+                ],
             )
         return stopped
 
@@ -231,8 +220,7 @@ class _Mixing(_InOrder):
             if np.all(updates >= self.limit):
                 reason = "max_updates"
                 break
-        for record in self.records:
-            record.reason = reason
+        self.records = [replace(r, reason=reason) for r in self.records]
         return self.trainings
 
     def _set(self, vectors: Any, totals: Any, updates: Any, visits: int, epochs: int, means: Any) -> None:
@@ -244,5 +232,5 @@ class _Mixing(_InOrder):
             training.from_zero = self.starts[k] is None
             counts, mean = (int(updates[k]), visits, epochs), None if means is None else means[k]
             training.state = mixed_state(vectors[k].copy(), float(totals[k]), counts, mean)
-            record.state, record.from_zero = training.state, training.from_zero
+            self.records[k] = record.stands(training, "")
             self.trainings.append(training)

@@ -8,14 +8,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from separatrix.certificates.certificate import Certificate
-from separatrix.certificates.certify import accumulated, certify
+from separatrix.certificates.certify import accumulated, certify, joint_certificate
 from separatrix.compile_cache import at_once
 from separatrix.errors import DataError, UnavailableError
-from separatrix.fit.averages import end_half
-from separatrix.fit.one_vs_one import gather, partial_fit_pairs
-from separatrix.fit.recipe import Recipe, Record
-from separatrix.fit.separator import Data, LinearSeparator
+from separatrix.fit.recipe import Before, Recipe, Record, begin_call
+from separatrix.fit.result import UNKNOWN, Result, joined
+from separatrix.fit.separator import LinearSeparator, of_pairs
 from separatrix.fit.sklearn_api import fit_method
+from separatrix.fit.training_data import Data
 from separatrix.online.training import Training
 from separatrix.passes.binary_problems import pairs
 from separatrix.rules.base import attribute
@@ -33,7 +33,6 @@ class PartialFitMixin(LinearSeparator):
     """`partial_fit` and `certify` of an online estimator."""
 
     _records_: list[Record]
-    _mark_: str | None
 
     @available_if(_offers_partial_fit)
     @fit_method
@@ -86,10 +85,10 @@ class PartialFitMixin(LinearSeparator):
             raise UnavailableError("partial_fit takes one block in memory; fit takes all rows that live elsewhere.")
         if not first:
             self._check_going_on(data)
-        if self._mode(data.classes) == "ovo":
-            partial_fit_pairs(self, data, first)
-        else:
-            self._partial_data(data, first)
+        before = Before(self._seed_, None if first else self._records_)
+        results = (self._block_of_pairs if self._mode(data.classes) == "ovo" else self._block)(data, before)
+        self._set({"classes_": data.classes, "multi_class_": self._mode(data.classes)})
+        self._set(self._attributes(results, data))
         return self
 
     def _check_going_on(self, data: Data) -> None:
@@ -106,28 +105,45 @@ class PartialFitMixin(LinearSeparator):
                 "Use a new estimator."
             )
 
-    def _partial_data(self, data: Data, first: bool) -> None:
-        self.multi_class_ = self._mode(data.classes)
+    def _block(self, data: Data, before: Before) -> list[Result]:
+        """What the problems come to on a block."""
         patterns = self._problems(data)
-        records = [self._record(p) for p in patterns] if first else self._records_
+        records = before.records or [self._record(p) for p in patterns]
         recipe = self._full_recipe(records[0])
-        trainings = self._trainings(patterns, data.weight, recipe, records, block=True)
-        for training, record in zip(trainings, records, strict=True):
-            end_half(self, training)
-            record.radius = max(record.radius, training.patterns.radius)
-            record.reason = training.train(training.rows, self._update_limit(recipe))
-        vectors = [self._vector(t, recipe) for t in trainings]
-        self.classes_, self._mark_, self._records_ = data.classes, None, records
-        self._set(self._fitted(trainings, recipe, data))
-        self._set_margins(
-            [
-                accumulated(p, a, self._accumulated_upper(record, recipe), record.radius)
-                for p, a, record in zip(patterns, vectors, records, strict=True)
-            ]
-        )
-        self.directional_margin_ = self.geometric_margin_ = float("nan")
-        self.validation_rows_ = np.zeros(0, np.int64)
-        self._set_counts(all(r.reason in ("converged", recipe.complete_after) for r in records))
+        trainings = self._trainings(patterns, data, recipe, before.seed, records, block=True)
+        results = []
+        for p, training, record in zip(patterns, trainings, records, strict=True):
+            begin_call(self, training)
+            radius = max(record.radius, training.patterns.radius)
+            reason = training.train(training.rows, self._update_limit(recipe))
+            record = record.stands(training, reason, radius=radius, mark=None)
+            vector = self._vector(training, recipe)
+            certificate = accumulated(p, vector, self._accumulated_upper(record, recipe), radius)
+            predicting = self._attributes_of(p, vector, data, training)
+            results.append(self._result(predicting, certificate, UNKNOWN, training, record, recipe))
+        return results
+
+    def _block_of_pairs(self, data: Data, before: Before) -> list[Result]:
+        """What the pairs come to on a block; those that it has no rows of stand where they stood."""
+        missing = np.flatnonzero(np.bincount(data.codes, minlength=len(data.classes)) == 0)
+        if before.records is None and len(missing) > 1:
+            raise DataError(
+                f"The first block of partial_fit has no rows of the classes {data.classes[missing].tolist()!r}, so "
+                'there is nothing to begin their duel with. Use multi_class="ovr" or "joint", or a larger block.'
+            )
+        results = []
+        for p, pair in enumerate(pairs(len(data.classes))):
+            part = data.pair(*pair)
+            results += self._block(part, before.pair(p)) if len(part.codes) else [self._standing(p)]
+        return of_pairs(results, data.classes)
+
+    def _standing(self, p: int) -> Result:
+        """The result of pair p as it was."""
+        recipe, record = self._recipe(self._records_[p]), self._records_[p]
+        predicting = {name: getattr(self, name)[p : p + 1] for name in self._predicting}
+        found = self._result(predicting, self.certificates_[p], UNKNOWN, None, record, recipe)
+        lines = {k: getattr(self, k)[p : p + 1] for k, join in self._joins.items() if join is joined and k[0] != "_"}
+        return found._replace(own=found.own | lines)
 
     def _accumulated_upper(self, record: Record, recipe: Recipe) -> float:
         """|a| / sum alpha without the multipliers, rounded up by what the additions may have lost."""
@@ -156,17 +172,11 @@ class PartialFitMixin(LinearSeparator):
         """
         check_is_fitted(self)
         data = self._check_training_data(X, y, None, reset=False, classes=self.classes_)
-        if self.multi_class_ == "ovo":
-            for member, (i, j) in zip(self._pairs_, pairs(len(self.classes_)), strict=True):
-                member._certify_data(data.pair(i, j))
-            gather(self, self._pairs_, data)
-        else:
-            self._certify_data(data)
-        return self.certificate_
-
-    def _certify_data(self, data: Data) -> None:
+        pairwise = self.multi_class_ == "ovo"
+        parts = [data.pair(i, j) for i, j in pairs(len(self.classes_))] if pairwise else [data]
+        problems = [p for part in parts for p in self._problems(part, mode="ovr" if pairwise else self.multi_class_)]
         certificates, predicts = [], self._recipe(self._records_[0]).predicts
-        for kept, p in zip(self.certificates_, self._problems(data, mode=self.multi_class_), strict=True):
+        for kept, p in zip(self.certificates_, problems, strict=True):
             assert kept.direction is not None
             measured = certify(p, kept.direction, None, predicts=predicts)
             upper = measured.upper if kept.alpha is not None else kept.upper
@@ -175,5 +185,6 @@ class PartialFitMixin(LinearSeparator):
                     f"These data have a margin of {measured.lower:g}, above the upper bound {upper:g} of the data of "
                     "the fit: certify needs all of those."
                 )
-            certificates.append(replace(measured, upper=upper))
-        self._set_margins(certificates)
+            certificates.append(replace(measured, upper=upper, class_pair=kept.class_pair))
+        self._set({"certificates_": certificates, "certificate_": joint_certificate(certificates)})
+        return self.certificate_

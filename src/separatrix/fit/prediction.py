@@ -12,11 +12,10 @@ from sklearn.utils.validation import assert_all_finite, check_is_fitted, validat
 from separatrix.certificates.notebook import figures_of
 from separatrix.data.base import RowSource
 from separatrix.data.device import DeviceRows, beside, namespace, stays_there, to_numpy
-from separatrix.data.elsewhere import block_by_block, is_dask
+from separatrix.data.out_of_core import block_by_block, is_dask
 from separatrix.data.validate import check_structure
 from separatrix.errors import DataError, UnavailableError
-from separatrix.fit.known_parameters import KnownParametersMixin
-from separatrix.fit.sklearn_api import CallbackSupportMixin
+from separatrix.fit.sklearn_api import CallbackSupportMixin, KnownParametersMixin
 from separatrix.geometry import dual_lengths
 from separatrix.passes.binary_problems import claims_by_pairs, votes
 from separatrix.passes.kesler_patterns import distances_from_borders
@@ -82,7 +81,7 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), or a home of rows
+        X : array-like or CSR matrix of shape (n, d), or a row source
             The rows.
 
         Returns
@@ -157,7 +156,7 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), or a home of rows
+        X : array-like or CSR matrix of shape (n, d), or a row source
             The rows.
 
         Returns
@@ -176,13 +175,13 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
     def radius(self, X, norm=2):
         """Return how far each row may move before its predicted class changes: the robustness of its prediction.
 
-        It is exact for a linear classifier: the score divided by the dual norm of the weights, and for several classes
-        the smallest such quotient of the differences to all rivals. A row whose class does not depend on the features
-        has an infinite radius.
+        It is the score divided by the dual norm of the weights, and for several classes the smallest such quotient of
+        the differences to all rivals. The formula is exact for a linear classifier; its value is computed in float64
+        and not rounded down. A row whose class does not depend on the features has an infinite radius.
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), or a home of rows
+        X : array-like or CSR matrix of shape (n, d), or a row source
             The rows.
         norm : {2, 1, inf}, default=2
             How moves are measured: Euclidean, the sum of all changes, or the largest change of a feature.
@@ -207,7 +206,8 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
         scores, W = self._scores_of_rows(X), self._hyperplanes()[0]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             if scores.ndim == 1:
-                return np.abs(scores) / dual_lengths(W, norm)[0]
+                length = dual_lengths(W, norm)[0]
+                return np.abs(scores) / length if length > 0 else np.full(len(scores), np.inf)
             predicted, radius = scores.argmax(axis=1), np.full(len(scores), np.inf)
             for c in range(len(W)):
                 lengths, rows = dual_lengths(W[c] - W, norm), np.flatnonzero(predicted == c)
@@ -224,7 +224,7 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), or a home of rows
+        X : array-like or CSR matrix of shape (n, d), or a row source
             The rows.
 
         Returns
@@ -249,7 +249,7 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), or a home of rows
+        X : array-like or CSR matrix of shape (n, d), or a row source
             The rows.
 
         Returns
@@ -275,7 +275,7 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), or a home of rows
+        X : array-like or CSR matrix of shape (n, d), or a row source
             The rows.
 
         Returns

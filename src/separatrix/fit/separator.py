@@ -1,91 +1,51 @@
-"""What all fits share: checked data, the problems that they make, a fit from its beginning to its end, and margins."""
+"""The course of every fit: data, problems of the classes, a result for each, and attributes."""
 
-import hashlib
 import warnings
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
 from math import isfinite
-from typing import Any, NamedTuple
+from operator import itemgetter
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import assert_all_finite, validate_data
 
 from separatrix.cancellation import limited
 from separatrix.certificates.certificate import Certificate
 from separatrix.certificates.certify import joint_certificate, measured_multiple
-from separatrix.data.access import CSR, Dense
-from separatrix.data.base import RowSource
 from separatrix.data.device import DeviceRows, beside, stays_there
-from separatrix.data.elsewhere import home_of, is_dask
-from separatrix.data.memory import MemoryRows, as_rows, take_rows
-from separatrix.data.validate import check_numbers, check_structure, is_plain
+from separatrix.data.memory import MemoryRows
 from separatrix.errors import DataError, UnavailableError
 from separatrix.fit.checkpointed import checkpointed
-from separatrix.fit.labels import classes_and_codes, codes_among, is_plain_vector
-from separatrix.fit.one_vs_one import fit_pairs, members_of
-from separatrix.fit.prediction import DTYPES, LinearPredictor
-from separatrix.fit.sklearn_api import check_sample_weight
-from separatrix.fit.watch import Watch, threads_of_passes
-from separatrix.passes.binary_problems import binary_labels
+from separatrix.fit.class_means import ClassMeans, class_means
+from separatrix.fit.result import Result, joined, why_stopped
+from separatrix.fit.training_data import CheckedData, Data
+from separatrix.fit.watch import Watch, threads_for
+from separatrix.passes.binary_problems import binary_labels, pairs
 from separatrix.passes.device_patterns import passed
 from separatrix.passes.kesler_patterns import KeslerPatterns
 from separatrix.passes.patterns import TINY
-from separatrix.passes.plain_patterns import Patterns, squares_of
+from separatrix.passes.plain_patterns import Patterns
 from separatrix.space import Space, Vector, norm, per_length
 
-
-class Data(NamedTuple):
-    """Checked data, without the rows of weight 0. Of rows that live elsewhere only home, classes and size are known."""
-
-    rows: Any  # what compiled code reads, or a home of rows
-    codes: Any  # number of the class of each row
-    classes: np.ndarray
-    weight: Any
-    kept: Any  # row numbers in the user's data
-    size: int  # rows in the user's data
-    width: int  # features
-    given_weight: Vector | None
-    squares: Any = None  # |x|^2 of each row
-    threads: int = 1  # that a pass over them may take
-
-    @property
-    def here(self) -> bool:
-        """Do the rows live in this process?"""
-        return isinstance(self.rows, (Dense, CSR))
-
-    @property
-    def planes(self) -> int:
-        """Number of hyperplanes if each class has its own; two classes share one."""
-        return 1 if len(self.classes) == 2 else len(self.classes)
-
-    def take(self, index: np.ndarray) -> "Data":
-        """The same with some of the rows."""
-        return self._replace(
-            rows=take_rows(self.rows, index),
-            codes=self.codes[index],
-            weight=self.weight[index],
-            kept=self.kept[index],
-            squares=self.squares[index],
-        )
-
-    def pair(self, i: int, j: int, rows: np.ndarray | None = None) -> "Data":
-        """The rows of two classes, whose numbers may be known."""
-        part = self.take(np.flatnonzero((self.codes == i) | (self.codes == j)) if rows is None else rows)
-        codes = (part.codes == j).astype(np.int64)
-        return part._replace(codes=codes, classes=self.classes[[i, j]], threads=1)  # each pair has its thread
+REQUESTED = ("epochs", "early_stopping", "callback", "interrupted")  # ends that were requested: no limit was reached
 
 
-class LinearSeparator(LinearPredictor):
+class LinearSeparator(CheckedData):
     """Base of the estimators: what a fit does, whatever the algorithm.
 
-    A subclass says in `_fit_data` what it does with checked data; with a watch that is stopped it only sets up.
+    A subclass says in `_results` what its problems come to; with a watch that is stopped it only sets up. One-vs-one is
+    `_results` for each pair of classes.
     """
 
     fit_intercept: Any
     intercept_scaling: float
     multi_class: str
-    _takes_homes = False  # whether a fit needs no more than passes
-    _leaves_columns_out = False  # whether it is made in the columns that occur, where these are few
+    _leaves_columns_out = False  # whether a fit is made in the columns that occur, where these are few
     _predicting: tuple[str, ...] = ("coef_", "intercept_")  # the attributes that scores are computed from
+    _joins: ClassVar[dict[str, Any]] = {}  # how attributes of its own follow from those of all problems
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -105,11 +65,9 @@ class LinearSeparator(LinearPredictor):
         with limited(getattr(self, "max_time", None)):
             watch = Watch(self, X, y, sample_weight)
             data = self._check_training_data(X, y, sample_weight)
-            if getattr(self, "checkpoint", None) is None:
-                self._fit_checked(data, watch, start)
-            else:
-                with checkpointed(self, data, watch, start) as journaled:
-                    self._fit_checked(journaled, watch, start)
+            kept = getattr(self, "checkpoint", None) is not None
+            with checkpointed(self, data, watch, start) if kept else nullcontext(data) as rows:
+                self._fit_checked(rows, watch, start)
             watch.end()
         if isinstance(data.rows, DeviceRows) and stays_there(X):  # as scikit-learn's estimators do
             self._set({name: beside(getattr(self, name), X) for name in ("coef_", "intercept_", "classes_")})
@@ -118,113 +76,81 @@ class LinearSeparator(LinearPredictor):
         return self
 
     def _fit_checked(self, data: Data, watch: Watch, start: dict[str, Any]) -> None:
-        if self._mode(data.classes) == "ovo":
-            fit_pairs(self, data, watch, **start)
-        else:
-            self._fit_data(data, watch, **start)
+        data, before, mode = self._prepare_data(data), self._resume_from(data), self._mode(data.classes)
+        self._set({"classes_": data.classes, "multi_class_": mode})  # callbacks may predict before the end
+        watch = watch.of(partial(self._join_predicting, data=data))
+        results = (self._pairs if mode == "ovo" else self._results)(data, watch, before, **start)
+        self._set(self._attributes(results, data))
 
-    def _fit_data(self, data: Data, watch: Watch) -> None:
+    def _prepare_data(self, data: Data) -> Data:
+        """The data with what is the same for all problems."""
+        return data
+
+    def _resume_from(self, data: Data) -> Any:
+        """What an earlier fit left, if this one is to go on from it."""
+        return None
+
+    def _results(self, data: Data, watch: Watch, before: Any) -> list[Result]:
+        """What each problem comes to."""
         raise NotImplementedError
 
-    def _members(self, data: Data) -> list[Any]:
-        """One-vs-one: an estimator for each pair of classes."""
-        return members_of(self, data, **self._member_params(data))
+    def _pairs(
+        self, data: Data, watch: Watch, before: Any, coef_init: Any = None, intercept_init: Any = None
+    ) -> list[Result]:
+        """One-vs-one: the results of all pairs of classes. After a stop, those that have not begun get vectors between
+        the means of their classes, or what their start comes to."""
+        if not data.here:
+            raise UnavailableError(
+                'multi_class="ovo" needs the rows in the memory of this process: use "ovr" or "joint".'
+            )
+        which = pairs(len(data.classes))
+        starts = starts_of_pairs(len(which), data.width, coef_init, intercept_init)
+        of_class = np.split(np.argsort(data.codes, kind="stable"), np.cumsum(np.bincount(data.codes))[:-1])
+        found: dict[int, Result] = {}
+        at_once = threads_for(self.n_jobs, len(which))
 
-    def _member_params(self, data: Data) -> dict[str, Any]:
-        """Parameters in which the estimators of pairs differ from this one."""
-        return {}
+        def fit(p: int) -> None:
+            def whole(now: list[dict[str, Any]]) -> dict[str, Any]:
+                """The attributes of all pairs, from those of pair p as they are now; pairs to come have no say."""
+                ended = {k: result.predicting for k, result in found.items()}
+                return self._join_predicting(
+                    [{**ended, p: now[0]}.get(k) or _silent(now[0]) for k in range(len(which))], data
+                )
 
-    def _of_pairs(self, parts: list[dict[str, Any]]) -> dict[str, Any]:
-        """One-vs-one: the attributes that predict, from those of all pairs."""
-        return {name: np.concatenate([part[name] for part in parts]) for name in self._predicting}
+            rows = np.sort(np.concatenate([of_class[k] for k in which[p]]))
+            part, left = data.pair(*which[p], rows, at_once), None if before is None else before.pair(p)
+            (found[p],) = self._results(part, watch.of(whole, p), left, **starts[p])
 
-    def _rows_of(self, data: Data, numbers: np.ndarray) -> Any:
-        """Rows of the data, by their numbers among those of the user."""
-        return MemoryRows(data.rows).values(np.searchsorted(data.kept, numbers))
+        watch.run_each(fit, len(which), self.n_jobs)
+        means: ClassMeans | None = None
+        for p in sorted(set(range(len(which))) - set(found)):
+            if self._unbegun is None:
+                fit(p)
+            else:
+                means = means or class_means(self, data)
+                found[p] = self._between_means(means, *which[p], data, watch.stop.reason)
+        return of_pairs([found[p] for p in range(len(which))], data.classes)
 
-    def _gather(self, members: list[Any]) -> None:
-        """One-vs-one: what `one_vs_one.gather` leaves to the estimator."""
-        raise NotImplementedError
+    _unbegun: ClassVar[dict[str, Any] | None] = None  # attributes of its own of a pair that has not begun
+
+    def _between_means(self, means: ClassMeans, i: int, j: int, data: Data, reason: str) -> Result:
+        """The result of a pair that has not begun."""
+        a, certificate = means.unmeasured_pair(i, j, data)
+        return Result(self._attributes_of(means.patterns, a, data), reason, certificate, own=self._unbegun or {})
 
     def _warn_not_converged(self, n: int) -> None:
-        """``n``: the number of rows that took part."""
-        reason, advice = self._doubt(n)
-        if advice:  # the fifth frame from here is the user's line
-            words = f"{type(self).__name__} ended by {reason} before it converged. {advice}"
-            warnings.warn(words, ConvergenceWarning, stacklevel=6)
+        """Warn about every fit that ended at a limit; ``n``: the number of rows that took part."""
+        if self.stop_reason_ in REQUESTED:
+            return
+        reason, advice = self._doubt(n)  # the fifth frame from here is the user's line
+        words = f"{type(self).__name__} stopped before it converged ({reason}). {advice}"
+        warnings.warn(words, ConvergenceWarning, stacklevel=6)
 
     def _doubt(self, n: int) -> tuple[str, str]:
-        """Why a fit has not converged, and advice; none where there is nothing to say."""
+        """Return why a fit stopped before it converged, and what helps."""
         raise NotImplementedError
 
-    # Data and problems.
-
-    def _check_training_data(
-        self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True, classes: Any = None
-    ) -> Data:
-        if is_dask(X) and not self._takes_homes:
-            raise self._needs_memory()
-        home = None if stays_there(X) and not self._takes_homes else home_of(X, y, sample_weight)
-        if home is not None:
-            return self._check_home(home)
-        usual = is_plain(X)
-        if not (usual and type(X) is np.ndarray):  # in which these two find nothing
-            check_structure(X)  # before anything reads it
-            check_numbers(X)
-        plain = reset and usual and is_plain_vector(y, X.shape[0])
-        if plain:
-            self.n_features_in_ = X.shape[1]
-            self.__dict__.pop("feature_names_in_", None)
-        else:  # whether values are finite is asked with their squares, which are needed anyway: one pass for both
-            X, y = validate_data(
-                self, X, y, accept_sparse="csr", dtype=DTYPES, order="C", reset=reset, ensure_all_finite=False
-            )
-        rows = MemoryRows(as_rows(X, checked=plain))
-        rows.n_jobs = threads = threads_of_passes(getattr(self, "n_jobs", None), rows.stored)
-        squares = squares_of(rows)
-        if not isfinite(squares.max()):
-            assert_all_finite(X, input_name="X", estimator_name=type(self).__name__)
-        found, codes = classes_and_codes(y, plain)
-        given = None
-        size, weight, kept = len(y), np.ones(len(y)), np.arange(len(y))
-        if sample_weight is not None:
-            given = weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-            if weight.max() > np.sqrt(np.finfo(np.float64).max) / len(weight):
-                raise DataError(f"A sample weight of {weight.max():g} overflows float64 in squared sums. Scale them.")
-            kept = np.flatnonzero(weight > 0)
-            if len(kept) < len(y):
-                rows, squares, y, weight = rows.take(kept), squares[kept], y[kept], weight[kept]
-                found, codes = classes_and_codes(y, plain)
-        if classes is None:
-            classes = found
-            if len(classes) < 2:
-                raise self._one_class(classes)
-        else:
-            codes = codes_among(classes, y)
-        return Data(rows.storage, codes, classes, weight, kept, size, X.shape[1], given, squares, threads)
-
-    def _check_home(self, home: RowSource) -> Data:
-        if not self._takes_homes:
-            raise self._needs_memory()
-        if len(home.classes) < 2:
-            raise self._one_class(home.classes)
-        self.n_features_in_ = home.width
-        self.__dict__.pop("feature_names_in_", None)
-        if home.names is not None:
-            self.feature_names_in_ = np.array(home.names, dtype=object)
-        return Data(home, None, home.classes, None, None, home.n, home.width, None)
-
-    def _needs_memory(self) -> UnavailableError:
-        return UnavailableError(
-            f"{type(self).__name__} visits rows in the memory of this process. MaxMargin, LeastSquares, HoKashyap, the "
-            "batch estimators, separability and predict take rows that live elsewhere."
-        )
-
-    def _one_class(self, classes: np.ndarray) -> DataError:
-        return DataError(
-            f"{type(self).__name__} needs rows of at least 2 classes; these data have 1 class: all rows that "
-            f"take part have the label {classes.tolist()[0]!r}."
-        )
+    # Problems.
 
     def _problems(self, data: Data, weight: Vector | None = None, mode: str = "") -> list[Patterns]:
         """One linear machine, or a binary problem for each class. ``weight``: of slack, where the space has it."""
@@ -282,41 +208,59 @@ class LinearSeparator(LinearPredictor):
     def _set(self, attributes: dict[str, Any]) -> None:
         self.__dict__.update(attributes)
 
-    def _planes(self, vectors: list[Vector], features: int | None = None) -> dict[str, Any]:
-        """``coef_`` and ``intercept_``; the vector of a linear machine holds those of its categories."""
-        width = (self.n_features_in_ if features is None else features) + 1
-        tables = [vector.reshape(-1, width) for vector in vectors]
-        table = tables[0] if len(tables) == 1 else np.concatenate(tables)
+    def _attributes(self, results: list[Result], data: Data) -> dict[str, Any]:
+        """The attributes of a fit, from the results of its problems."""
+        predicting, reasons, certificates, margins, own = zip(*results, strict=True)
+        found = self._join_predicting(predicting, data)
+        if certificates[0] is not None:
+            found |= {"certificates_": [*certificates], "certificate_": joint_certificate(certificates)}
+        if margins[0] is not None:  # the smallest of all problems; nan if that of a problem is unknown
+            found["directional_margin_"], found["geometric_margin_"] = map(float, np.min(margins, axis=0))
+        found |= {"converged_": {*reasons} == {"converged"}, "stop_reason_": why_stopped(reasons)}
+        for name in own[0]:
+            if name in self._joins:
+                found[name] = self._joins[name]([*map(itemgetter(name), own)])
+        return found
+
+    def _join_predicting(self, parts: Sequence[dict[str, Any]], data: Data) -> dict[str, Any]:
+        """The attributes that predict, from those of the problems."""
+        return {name: joined([*map(itemgetter(name), parts)]) for name in parts[0]}
+
+    def _attributes_of(self, patterns: Any, vector: Vector, data: Data, training: Any = None) -> dict[str, Any]:
+        """The attributes that predict, of one problem: ``coef_`` and ``intercept_``; the vector of a linear machine
+        holds those of its classes."""
+        table = vector.reshape(-1, patterns.features + 1)
         return {"coef_": table[:, :-1].copy(), "intercept_": table[:, -1] * self._space().rho}
 
-    def _set_margins(self, certificates: list[Certificate]) -> None:
-        self.certificates_ = certificates
-        self.certificate_ = joint_certificate(certificates)
-
-    def _measure_margins(self, patterns: list[Patterns], vectors: list[Vector]) -> None:
-        """The two margins of the vectors that predict, smallest over the problems; nan for a zero vector."""
-        self._set_smallest_margins([self._margins_of(*each) for each in zip(patterns, vectors, strict=True)])
+    def _rows_of(self, data: Data, numbers: np.ndarray) -> Any:
+        """Rows of the data, by their numbers among those of the user."""
+        return MemoryRows(data.rows).values(np.searchsorted(data.kept, numbers))
 
     def _margins_of(self, patterns: Any, a: Vector, measured: tuple[Vector, Any] | None = None) -> tuple[float, float]:
-        """The directional and the geometric margin of a vector. ``measured``: its multiple that is measured, and the
-        margins of that, if they are known."""
+        """The directional and the geometric margin of a vector; nan for a zero vector. ``measured``: its multiple that
+        is measured, and the margins of that, if they are known."""
         a, m = measured or (measured_multiple(patterns, a) if patterns.here else (a, None))
         smallest = float(patterns.smallest(a) if m is None else m.min())
         return per_length(smallest, norm(a)), float(patterns.distance(a, m))
 
-    def _set_smallest_margins(self, margins: list[tuple[float, float]]) -> None:
-        """Of all problems; nan if that of a problem is unknown."""
-        self.directional_margin_, self.geometric_margin_ = (float(np.min(each)) for each in zip(*margins, strict=True))
+
+def of_pairs(results: list[Result], classes: np.ndarray) -> list[Result]:
+    """The results of all pairs, with certificates that name their classes."""
+    names, found = classes.tolist(), []
+    for (i, j), result in zip(pairs(len(names)), results, strict=True):
+        certificate: Certificate | None = result.certificate
+        assert certificate is not None
+        found.append(result._replace(certificate=replace(certificate, class_pair=(names[i], names[j]))))
+    return found
 
 
-def fingerprint(data: Data) -> str:
-    """Tells whether two fits saw the same data."""
-    digest = hashlib.blake2b(digest_size=16)
-    for array in (*(part for part in data.rows if isinstance(part, np.ndarray)), data.codes, data.weight):
-        digest.update(repr((array.dtype, array.shape)).encode())
-        digest.update(np.ascontiguousarray(array).data)
-    digest.update(repr(data.classes.tolist()).encode())
-    return digest.hexdigest()
+def _silent(part: dict[str, Any]) -> dict[str, Any]:
+    """The attributes of a pair whose scores are 0."""
+    zeros: dict[str, Any] = {
+        name: np.zeros_like(part[name]) for name in ("coef_", "intercept_", "dual_coef_") if name in part
+    }
+    votes = {"votes_": [np.zeros_like(votes) for votes in part["votes_"]]} if "votes_" in part else {}
+    return {**part, **zeros, **votes}
 
 
 def is_complete(fitted: Any) -> bool:
@@ -324,7 +268,32 @@ def is_complete(fitted: Any) -> bool:
     return bool(getattr(fitted, "converged_", True) or getattr(fitted, "stop_reason_", "") == "epochs")
 
 
-def why_stopped(reasons: list[str]) -> str:
-    """How a fit of several problems ended: as the one that ended worst."""
-    order = {"interrupted": 0, "callback": 1, "max_time": 2, "converged": 4}
-    return min(reasons, key=lambda r: order.get(r, 3))
+def starting_planes(planes: int, d: int, coef_init: Any, intercept_init: Any) -> list[tuple[Vector, float]]:
+    """Coefficients and bias of each hyperplane; what is not given is 0."""
+    coef = np.zeros((planes, d)) if coef_init is None else np.asarray(coef_init, dtype=np.float64)
+    intercept = np.zeros(planes) if intercept_init is None else np.asarray(intercept_init, dtype=np.float64)
+    shaped = coef.shape == (planes, d) or (planes == 1 and coef.shape == (d,))
+    if not shaped or intercept.size != planes:
+        raise ValueError(
+            f"coef_init has shape {coef.shape} and intercept_init {intercept.shape}; expected {(planes, d)} and "
+            f"{(planes,)}."
+        )
+    if not (np.all(np.isfinite(coef)) and np.all(np.isfinite(intercept))):
+        raise ValueError("coef_init and intercept_init must be finite numbers.")
+    return list(zip(coef.reshape(planes, d), intercept.ravel().tolist(), strict=True))
+
+
+def starts_of_pairs(count: int, d: int, coef_init: Any, intercept_init: Any) -> list[dict[str, Any]]:
+    """What the fit of each pair is given of them."""
+    if coef_init is None and intercept_init is None:
+        return [{} for _ in range(count)]
+    planes = starting_planes(count, d, coef_init, intercept_init)
+    return [{"coef_init": w, "intercept_init": b} for w, b in planes]
+
+
+def starting_vectors(space: Space, data: Any, mode: str, coef_init: Any, intercept_init: Any) -> list[Vector | None]:
+    """The augmented vector of each problem; that of a linear machine holds those of all classes."""
+    if coef_init is None and intercept_init is None:
+        return [None] * (1 if mode == "joint" else data.planes)
+    vectors = [space.join(w, b) for w, b in starting_planes(data.planes, data.width, coef_init, intercept_init)]
+    return [np.concatenate(vectors)] if mode == "joint" else [*vectors]

@@ -1,10 +1,7 @@
-"""The one door to what scikit-learn does not promise to keep: private names and callbacks. Nothing else imports them.
-
-Also what is asked of parameters, where several estimators ask the same.
-"""
+"""The one door to what scikit-learn does not promise to keep: private names and callbacks."""
 
 from collections.abc import Callable
-from numbers import Integral, Real
+from functools import cache
 from typing import Any
 
 from sklearn.base import _fit_context
@@ -23,32 +20,37 @@ except ImportError:  # before scikit-learn 1.9
         """No callbacks: `set_callbacks` is missing, so nothing looks for them during a fit."""
 
 
-__all__ = ["CallbackSupportMixin", "Interval", "LinearClassifierMixin", "check_feature_names", "check_sample_weight"]
+PLAIN = {str, int, float, bool, type(None)}
+MOST_SETTINGS = 10_000
+_right: set[Any] = set()  # classes and values of their parameters
 
-
-def between(low: float | None, high: float | None, closed: str) -> Interval:
-    """A real number; ``closed``: which of the ends belong to it, "left", "right", "both" or "neither"."""
-    return Interval(Real, low, high, closed=closed)
-
-
-class OneOf(StrOptions):
-    """One of some words, in the order in which the documentation lists them."""
-
-    def __init__(self, *names: str):
-        super().__init__(set(names))
-        self.names = names
-
-
-one_of = OneOf
-
-
-POSITIVE = between(0, None, "neither")
-POSITIVE_OR_INF = between(0, None, "right")
-NOT_NEGATIVE = between(0, None, "left")
-FINITE = between(None, None, "neither")
-COUNT = Interval(Integral, 1, None, closed="left")
+__all__ = [
+    "CallbackSupportMixin", "Interval", "LinearClassifierMixin", "StrOptions", "check_feature_names",
+    "check_sample_weight",
+]  # fmt: skip
 
 
 def fit_method(method: Callable[..., Any]) -> Callable[..., Any]:
     """A ``fit`` that checks the parameters before it begins, and takes down the callbacks after it."""
     return default_errstate()(_fit_context(prefer_skip_nested_validation=True)(method))
+
+
+@cache
+def _names_of(cls: Any) -> tuple[str, ...]:
+    return tuple(cls._get_param_names())
+
+
+class KnownParametersMixin:
+    """Stands before scikit-learn's base."""
+
+    def _validate_params(self) -> None:
+        """Parameters that were found right once are right again: scikit-learn's look at them takes as long as a small
+        fit."""
+        cls: Any = type(self)
+        values = tuple(map(vars(self).get, _names_of(cls)))
+        kinds = tuple(map(type, values))
+        known = (cls, kinds, values) if PLAIN.issuperset(kinds) else None
+        if known not in _right:
+            super()._validate_params()  # type: ignore[misc]
+            if known is not None and len(_right) < MOST_SETTINGS:
+                _right.add(known)

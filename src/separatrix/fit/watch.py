@@ -21,7 +21,7 @@ MEASURES = ("visits", "epochs", "updates", "upper", "lower", "gap", "criterion",
 
 VALUES_OF_ONE_THREAD = 1 << 16  # so many are one piece of work in every pass
 
-Attributes = Callable[[], dict[str, Any]]
+Parts = list[dict[str, Any]]  # attributes of problems
 
 
 class Stop:
@@ -44,12 +44,12 @@ class Watch:
             self.context.call_on_fit_task_begin(**self.told)
         self.clock, self.stop = time.perf_counter(), Stop()
         self.problem: int | None = None
-        self.whole: Callable[[dict[str, Any]], dict[str, Any]] = dict
+        self.whole: Callable[[Parts], dict[str, Any]] = lambda parts: parts[0]
 
-    def of_pair(self, p: int, whole: Callable[[dict[str, Any]], dict[str, Any]]) -> "Watch":
-        """For the fit of a pair of classes, which is problem p; ``whole``: attributes of all pairs from those of it."""
+    def of(self, whole: Callable[[Parts], dict[str, Any]], problem: int | None = None) -> "Watch":
+        """For the fit of some problems, or of one; ``whole``: the attributes of the estimator from those of them."""
         part = copy.copy(self)
-        part.problem, part.whole = p, whole
+        part.problem, part.whole = problem, whole
         return part
 
     @property
@@ -57,13 +57,12 @@ class Watch:
         """Whether anybody may have a word to say during the fit: a callback, or another thread."""
         return self.watched or threading.current_thread() is not threading.main_thread()
 
-    def look(self, problem: int, measures: Attributes, attributes: Attributes) -> str:
+    def look(self, problem: int, measures: Callable[[], dict[str, Any]], parts: Callable[[], Parts]) -> str:
         """Between two pieces of a problem: tells callbacks where it stands; returns why it is to end, if it is.
 
         ``measures``: values for some of `MEASURES`, which callbacks find as ``context.measures``. They are not the
         metadata of scikit-learn's API, which are the sample weights: its own callbacks pass those to scorers.
-        ``attributes``: the fitted attributes
-        as they would be now.
+        ``parts``: the attributes of the problems as they are now.
         """
         if self.stop.reason or not self.watched:
             return self.stop.reason
@@ -76,7 +75,7 @@ class Watch:
             **measures(),
         }
         try:
-            if piece.call_on_fit_task_end(**self.told, reconstruction_attributes=lambda: self.whole(attributes())):
+            if piece.call_on_fit_task_end(**self.told, reconstruction_attributes=lambda: self.whole(parts())):
                 self.stop.reason = "callback"
         finally:
             del piece.measures
@@ -97,7 +96,11 @@ class Watch:
             for k in range(count):
                 self._begin(task, k)
         except KeyboardInterrupt as interrupt:
-            self.stop.reason, self.stop.interrupt = "interrupted", interrupt
+            self.interrupt(interrupt)
+
+    def interrupt(self, interrupt: KeyboardInterrupt) -> None:
+        """End the fit early; `end` raises the interrupt again."""
+        self.stop.reason, self.stop.interrupt = "interrupted", interrupt
 
     def _begin(self, task: Callable[[int], None], k: int) -> None:
         if out_of_time():

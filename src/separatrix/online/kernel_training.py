@@ -11,6 +11,7 @@ from separatrix.online.loops.state import EXHAUSTED, FACTOR, LACKING, POSITION, 
 from separatrix.online.training import Training
 from separatrix.passes.gram_rows import GramRows
 from separatrix.passes.kernel_patterns import KernelPatterns
+from separatrix.rules.base import Rule
 
 
 class KernelTraining(Training):
@@ -25,7 +26,7 @@ class KernelTraining(Training):
     def __init__(
         self,
         patterns: KernelPatterns,
-        rule: Any,
+        rule: Rule,
         weight: np.ndarray,
         *,
         megabytes: float,
@@ -71,10 +72,10 @@ class KernelTraining(Training):
     def _length2(self) -> float:
         return float(self.state.alpha @ self.state.v[:-1])
 
-    def _stored(self) -> InnerProducts:
+    def _rows(self) -> InnerProducts:
         return InnerProducts(self.gram.rows, self.gram.slot, self.patterns.labels, self.weight, self.norms2, self.frame)
 
-    def _run(self, rule: Any, visits: int, max_updates: int) -> int:
+    def _run(self, rule: Rule, visits: int, max_updates: int) -> int:
         if not self.budgeted:
             return self._run_on(rule, visits, max_updates)
         counts, alpha = self.state.counts, self.state.alpha
@@ -89,7 +90,7 @@ class KernelTraining(Training):
             if status != RUNNING or counts[VISITS] >= end:
                 return status
 
-    def _run_on(self, rule: Any, visits: int, max_updates: int) -> int:
+    def _run_on(self, rule: Rule, visits: int, max_updates: int) -> int:
         """The compiled loop; where it lacks a row of the Gram matrix, it gets it."""
         end = int(self.state.counts[VISITS]) + visits
         while True:

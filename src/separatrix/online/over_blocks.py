@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from separatrix.online.kesler_training import MachineTraining
+from separatrix.online.joint_training import JointTraining
 from separatrix.online.loops.averaging import Nothing, known_mean
 from separatrix.online.loops.state import (
     CONVERGED,
@@ -36,12 +36,13 @@ from separatrix.online.training import Training, unit_scale2
 from separatrix.passes.kesler_patterns import KeslerPatterns
 from separatrix.passes.patterns import Seen
 from separatrix.passes.summaries import Mixture
+from separatrix.rules.base import Rule
 
 
 class BlockRule(NamedTuple):
     """How blocks are shown to a rule. ``seed``: None visits the rows of a block as they come."""
 
-    rule: Any
+    rule: Rule
     seed: int | None
     radius2: float  # R^2 of all rows
     rivals: str = "strongest"  # of a linear machine: which are corrected
@@ -51,7 +52,7 @@ class BlockRule(NamedTuple):
         options: dict[str, Any] = {"seed": self.seed, "keep_alpha": False, "radius2": self.radius2}
         weight = np.ones(patterns.rows_in_all) if weight is None else weight
         if isinstance(patterns, KeslerPatterns):
-            training: Training = MachineTraining(patterns, self.rule, weight, rivals=self.rivals, **options)
+            training: Training = JointTraining(patterns, self.rule, weight, rivals=self.rivals, **options)
         else:
             training = Training(patterns, self.rule, weight, **options)
         scale2 = unit_scale2(self.rule, self.radius2)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.compile_cache import at_once
+from separatrix.compile_cache import Kernel, at_once
 from separatrix.data.memory import frozen
 from separatrix.online.loops.averaging import Nothing, Voters
 from separatrix.online.loops.loop import online_kernel
@@ -35,13 +35,12 @@ from separatrix.online.loops.state import (
 )
 from separatrix.passes.patterns import EPS
 from separatrix.passes.plain_patterns import Patterns
-from separatrix.rules.base import attribute
+from separatrix.rules.base import Rule, attribute
 from separatrix.space import norm
 
 SECONDS_OF_A_PIECE = 0.2  # seconds a piece is meant to last
 FIRST_PIECE = 2e6  # multiplications in the first piece, before the speed is known
 UNLIMITED = 2**62
-WINDOW = 20  # epochs over which corrections are counted, to see whether they still become fewer
 
 
 class Training:
@@ -51,7 +50,7 @@ class Training:
     def __init__(
         self,
         patterns: Patterns,
-        rule: Any,
+        rule: Rule,
         weight: np.ndarray,
         *,
         seed: int | None,
@@ -61,7 +60,8 @@ class Training:
     ):
         """``seed``: None visits the rows as they come. ``together``: rows that stay together in a shuffle, if any.
         ``radius2``: R^2 of earlier data, where they set the scale."""
-        self.patterns, self.rule, self.weight = patterns, rule, weight
+        self.patterns, self.weight = patterns, weight
+        self.rule: Any = rule  # with parameters of its own
         scale2 = unit_scale2(rule, patterns.radius2 if radius2 is None else radius2)
         norms2 = self._norms2()
         self.norms2 = frozen(norms2 if scale2 == 1.0 else norms2 * scale2)  # one type, one compilation
@@ -73,7 +73,6 @@ class Training:
         self.table: Callable[[int, int], np.ndarray] | None = None
         self.first_rate, self.rates = 0, np.zeros(0)
         self.from_zero = True
-        self.settled = False  # whether the last `train` came to where corrections no longer became fewer
         n = patterns.n if keep_alpha and attribute(rule, "additive") else 0
         self.state = State(
             np.zeros(patterns.d + 1),
@@ -147,13 +146,15 @@ class Training:
             if status != RUNNING or visits <= 0:
                 return int(status)
 
-    def _run(self, rule: Any, visits: int, max_updates: int) -> int:
+    def _run(self, rule: Rule, visits: int, max_updates: int) -> int:
         """Call the compiled loop."""
-        run: Any = online_kernel(type(rule))
-        return int(run(rule, self._stored(), self.order, self.state, visits, max_updates))
+        return int(self._kernel(rule)(rule, self._rows(), self.order, self.state, visits, max_updates))
 
-    def _stored(self) -> Any:
-        """The patterns as a loop sees them."""
+    def _kernel(self, rule: Rule) -> Kernel:
+        return online_kernel(type(rule))
+
+    def _rows(self) -> Any:
+        """Return the rows as the loop sees them."""
         return SignedRows(self.patterns.rows, self.patterns.labels, self.weight, self.norms2, self.frame)
 
     @property
@@ -174,12 +175,10 @@ class Training:
         Returns "converged", "max_updates", "max_iter" or that reason.
         """
         piece = max(1, int(FIRST_PIECE / self.visit_cost()))
-        window = Window(self.state.counts, WINDOW * self.rows)
-        self.settled = False
         while visits > 0:
             if self.state.counts[UPDATES] >= max_updates:
                 return "max_updates"
-            part = min(visits, piece, window.left(self.state.counts))
+            part = min(visits, piece)
             if pause is not None:  # callers that watch want early news too
                 part = min(part, max(16, int(self.state.counts[VISITS]) // 4))
             if every_epoch:
@@ -189,7 +188,6 @@ class Training:
             done = int(self.state.counts[VISITS]) - before
             seconds = time.perf_counter() - clock
             visits -= done
-            self.settled |= window.closes_without_fall(self.state.counts)
             if done >= piece and seconds < SECONDS_OF_A_PIECE:
                 piece = int(piece * min(4.0, SECONDS_OF_A_PIECE / max(seconds, 1e-6)) + 1)
             elif seconds > SECONDS_OF_A_PIECE and done:
@@ -202,6 +200,11 @@ class Training:
             if stop:
                 return stop
         return "max_iter"
+
+    @property
+    def visits(self) -> int:
+        """Visits of rows so far."""
+        return int(self.state.counts[VISITS])
 
     def visit_cost(self) -> float:
         """Multiplications in a visit, at worst."""
@@ -232,7 +235,7 @@ class Training:
         return float(np.sqrt(max(self.state.real[NORM2], 0.0)) / (total * self.frame.scale))
 
     @staticmethod
-    def accumulated_upper(state: State, rule: Any, radius2: float, largest_radius: float) -> float:
+    def accumulated_upper(state: State, rule: Rule, radius2: float, largest_radius: float) -> float:
         """|a| / sum alpha of a vector whose multipliers were not kept, with a bound on what rounding did to it.
 
         Each of t updates rounds a by at most 2 eps (|a| + g R), and |a| <= R sum alpha.
@@ -245,31 +248,11 @@ class Training:
         return norm(state.v) / (total * scale) + rounding
 
 
-class Window:
-    """Counts the corrections of so many visits, again and again: do they still become fewer?"""
-
-    def __init__(self, counts: np.ndarray, visits: int):
-        self.visits, self.before = visits, np.inf
-        self.begun, self.updates = int(counts[VISITS]), int(counts[UPDATES])
-
-    def left(self, counts: np.ndarray) -> int:
-        """Visits until it is full."""
-        return self.begun + self.visits - int(counts[VISITS])
-
-    def closes_without_fall(self, counts: np.ndarray) -> bool:
-        """Is it full, with no fewer corrections than the one before? A full one is begun anew."""
-        if self.left(counts) > 0:
-            return False
-        made, before = int(counts[UPDATES]) - self.updates, self.before
-        self.begun, self.updates, self.before = int(counts[VISITS]), int(counts[UPDATES]), made
-        return made >= before
-
-
-def adds_single_patterns(rule: Any) -> bool:
+def adds_single_patterns(rule: Rule) -> bool:
     """Is every correction of this rule a multiple >= 0 of the pattern at hand, found by the additive loop?"""
     return bool(attribute(rule, "additive") and attribute(rule, "loop") == "additive")
 
 
-def unit_scale2(rule: Any, radius2: float) -> float:
+def unit_scale2(rule: Rule, radius2: float) -> float:
     """The square of the factor on the patterns: 1/R^2 for rules on patterns of length at most 1."""
     return 1.0 / radius2 if attribute(rule, "unit_patterns") else 1.0

@@ -5,15 +5,16 @@ device, in functions of the array API; `separatrix.passes.patterns.ON_DEVICE` is
 """
 
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separatrix.passes.slack_pass import slack_pass
+from separatrix.passes.compiled import slacks
 from separatrix.passes.summaries import (
     NEAR,
     Columns,
     Combination,
+    Criterion,
     Extremes,
     Moments,
     Piece,
@@ -64,7 +65,7 @@ def extremes_among(m: Vector, k: int, first: int = 0, numbers: np.ndarray | None
 def piece(rows: "Patterns", first: int, a: Vector, hessian: bool) -> Piece:
     if not hessian and rows.per_row == 1:  # without its Hessian: each row is read once
         a, pull = np.ascontiguousarray(a, dtype=np.float64), np.zeros(rows.d + 1)
-        squares, slack, active, smallest, near = slack_pass()(
+        squares, slack, active, smallest, near = slacks()(
             rows.rows, rows.labels, rows.space.rho, rows.prices, a, 1.0 + NEAR, rows.block_rows, pull
         )
         return Piece(squares, slack, pull, np.zeros((0, 0)), active, smallest, near)
@@ -86,7 +87,7 @@ def _whole_piece(rows: "Patterns", a: Vector, hessian: bool) -> Piece:
     return Piece(float(cs @ s), float(cs.sum()), pull, matrix, len(index), smallest, near)
 
 
-def slope(rows: "Patterns", first: int, a: Vector, criterion: Any, hessian: bool) -> Slope:
+def slope(rows: "Patterns", first: int, a: Vector, criterion: Criterion, hessian: bool) -> Slope:
     m, c = rows.margins(a), rows.prices
     pull = -c * criterion.slopes(m, rows.norms2)
     index = np.flatnonzero(pull)

@@ -29,7 +29,7 @@ LENGTHS = 12  # bytes before a record: its length, and its checksum
 
 
 class JournaledRows(RowSource):
-    """The rows of a home, whose passes are kept in a file. ``guard``: what else the run depends on, such as parameters.
+    """Rows of a source whose passes are kept in a file. ``guard``: what else the run depends on, such as parameters.
 
     A file of another run that is not finished is left alone, with an error.
     """

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from separatrix.data.base import RowSource
 from separatrix.data.memory import MemoryRows
-from separatrix.passes.class_scores import all_scores, combination
+from separatrix.passes.compiled import all_scores, class_combination
 from separatrix.passes.patterns import EPS, PassedPatterns, machine_error
 from separatrix.passes.plain_patterns import Patterns
 from separatrix.space import Space, Vector, symmetric
@@ -205,8 +205,15 @@ class KeslerPatterns(Patterns):
     def combine(self, index: np.ndarray, alpha: Vector) -> Vector:
         rows, B = self._table(index, alpha)
         out = np.zeros((self.n_classes, self.features + 1))
-        combination()(self.rows, self.space.rho, rows, B, out)
+        class_combination()(self.rows, self.space.rho, rows, B, out)
         return out.ravel()
+
+    def fill_inner_products(
+        self, index: np.ndarray, first: int, end: int, out: NDArray[np.float64], bias: bool = True
+    ) -> None:
+        Y = self.sparse_patterns(index[:end])
+        part = (Y[first:] @ Y.T).toarray()
+        out[first:end, :end], out[:first, first:end] = part, part[:, :first].T
 
     def curvature_product(self, index: np.ndarray, c: Vector, q: Vector) -> Vector:
         return self.combine(index, c * self.margins_of(index, q))

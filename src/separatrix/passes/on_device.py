@@ -4,7 +4,7 @@
 on their rounding errors hold in whatever order a library adds.
 """
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from separatrix.passes.summaries import (
     NEAR,
     Columns,
     Combination,
+    Criterion,
     Extremes,
     Moments,
     Piece,
@@ -24,6 +25,7 @@ from separatrix.passes.summaries import (
 )
 from separatrix.space import Space
 
+Array: TypeAlias = Any  # of a library that follows the array API
 SAMPLE = 20_000  # margins whose order statistics tell a threshold
 
 
@@ -36,29 +38,29 @@ class Block:
         self.labels = 2.0 * self.xp.astype(rows.codes == positive, self.xp.float64) - 1.0
 
     @property
-    def prices(self) -> Any:
+    def prices(self) -> Array:
         """The factor on each pattern's squared slack."""
         return self.xp.ones_like(self.labels) if self.rows.weight is None else self.rows.weight
 
-    def margins(self, a: Vector) -> Any:
+    def margins(self, a: Vector) -> Array:
         """a.y_k, without the extension."""
         return self.labels * (self.X @ self.rows.vector(a[:-1]) + float(self.space.rho * a[-1]))
 
-    def sum(self, v: Any) -> float:
+    def sum(self, v: Array) -> float:
         """The sum of a number per row."""
         return float(to_numpy(self._combine(v, None)))
 
-    def combine(self, alpha: Any) -> Vector:
+    def combine(self, alpha: Array) -> Vector:
         """sum alpha_k y_k."""
         signed = alpha * self.labels
         return np.append(to_numpy(self._combine(signed, self.X)), self.space.rho * self.sum(signed))
 
-    def _combine(self, v: Any, X: Any) -> Any:
+    def _combine(self, v: Array, X: Array) -> Array:
         """sum v_k x_k, or sum v_k, from sums over BLOCK rows."""
         xp, whole = self.xp, self.rows.n // BLOCK
         end = whole * BLOCK
 
-        def part(v: Any, X: Any, count: int) -> Any:
+        def part(v: Array, X: Array, count: int) -> Array:
             if X is None:
                 return xp.sum(xp.sum(xp.reshape(v, (count, -1)), axis=1))
             products = xp.matmul(xp.reshape(v, (count, 1, -1)), xp.reshape(X, (count, -1, X.shape[1])))
@@ -72,11 +74,11 @@ class Block:
     # Summaries, named as the functions of in_memory.py.
 
     @property
-    def norms2(self) -> Any:
+    def norms2(self) -> Array:
         """|y_k|^2 in this space."""
         return self._extended(self.xp.sum(self.X * self.X, axis=1))
 
-    def _extended(self, squares: Any) -> Any:
+    def _extended(self, squares: Array) -> Array:
         space = self.space
         delta2 = space.delta**2 / (self.prices if space.weighted else 1.0)
         return squares + ((0.0 if space.free else space.rho**2) + delta2)
@@ -107,7 +109,7 @@ class Block:
             self._extremes(m, self.labels < 0.0, first, k),
         )
 
-    def _extremes(self, m: Any, side: Any, first: int, k: int) -> Extremes:
+    def _extremes(self, m: Array, side: Array, first: int, k: int) -> Extremes:
         xp = self.xp
         wrong = xp.logical_not(m > 0.0)
         if side is not None:
@@ -131,7 +133,7 @@ class Block:
         count, near = int(xp.count_nonzero(active)), self.sum(xp.where(m < 1.0 + NEAR, c, xp.zeros_like(c)))
         return Piece(self.sum(c * s * s), self.sum(c * s), self.combine(c * s), matrix, count, float(xp.min(m)), near)
 
-    def slope(self, first: int, a: Vector, criterion: Any, hessian: bool) -> Slope:
+    def slope(self, first: int, a: Vector, criterion: Criterion, hessian: bool) -> Slope:
         """The formulas of a criterion are numpy's: a number per row comes here, and one goes back."""
         xp, m, norms2 = self.xp, to_numpy(self.margins(a)), to_numpy(self.norms2)
         c = to_numpy(self.prices)
@@ -141,7 +143,7 @@ class Block:
         empty = np.zeros((0, 0))
         return Slope(value, self.combine(pull), float(xp.sum(pull)), empty if matrix is None else matrix, smallest)
 
-    def moments(self, first: int, codes: Any, classes: int) -> Moments:
+    def moments(self, first: int, codes: Array, classes: int) -> Moments:
         xp = self.xp
         members = [xp.astype(codes == k, xp.float64) for k in range(classes)]
         return Moments(
@@ -151,7 +153,7 @@ class Block:
             self.outer_products(self.prices),
         )
 
-    def outer_products(self, c: Any) -> np.ndarray:
+    def outer_products(self, c: Array) -> np.ndarray:
         """sum c_k y_k y_k^t, its lower triangle."""
         xp, d, rho = self.xp, self.rows.width, self.space.rho
         H = np.zeros((d + 1, d + 1))
@@ -170,7 +172,7 @@ class Block:
         return Columns(self.rows.n, total, to_numpy(xp.min(self.X, axis=0)), to_numpy(xp.max(self.X, axis=0)))
 
 
-def k_smallest(xp: Any, values: Any, k: int) -> Any:
+def k_smallest(xp: Any, values: Array, k: int) -> Array:
     """Places of the k smallest values (NaN counts as smallest), found by a threshold: sorting all is dear."""
     values = xp.where(xp.isnan(values), xp.asarray(-np.inf, dtype=values.dtype, device=values.device), values)
     n = values.shape[0]

@@ -20,7 +20,18 @@ from separatrix.data.memory import MemoryRows
 from separatrix.passes import in_memory
 from separatrix.passes.compiled import BLOCK
 from separatrix.passes.on_device import Block
-from separatrix.passes.summaries import Both, Columns, Combination, Extremes, Moments, Piece, Shape, Sides, Slope
+from separatrix.passes.summaries import (
+    Both,
+    Columns,
+    Combination,
+    Criterion,
+    Extremes,
+    Moments,
+    Piece,
+    Shape,
+    Sides,
+    Slope,
+)
 from separatrix.space import Space, Vector, norm, per_length
 
 if TYPE_CHECKING:
@@ -115,7 +126,7 @@ class PatternSet(ABC):
         """Value, gradient and Hessian of the criterion of a soft margin."""
         return self.run_at(a, in_memory.piece, hessian)
 
-    def slope(self, a: Vector, criterion: Any, hessian: bool = False) -> Slope:
+    def slope(self, a: Vector, criterion: Criterion, hessian: bool = False) -> Slope:
         """Value, gradient and, where asked for, Hessian of a criterion of `separatrix.theory`."""
         return self.run_at(a, in_memory.slope, criterion, hessian)
 

@@ -13,7 +13,6 @@ from separatrix.data.base import RowSource
 from separatrix.data.memory import MemoryRows, frozen
 from separatrix.passes import compiled as passes
 from separatrix.passes import in_memory
-from separatrix.passes.gram_pass import gram_pass
 from separatrix.passes.patterns import Pass, PassedPatterns, PatternSet
 from separatrix.passes.summaries import Extremes
 from separatrix.space import Space, Vector, norm, per_length
@@ -303,7 +302,7 @@ class Patterns(PatternSet):
         """`inner_products` of ``index[first:end]`` with all rows of ``index[:end]``, in their places of ``out``."""
         index, rho = np.ascontiguousarray(index[:end], dtype=np.int64), self.space.rho if bias else 0.0
         if self.sparse:
-            gram_pass()(self.rows, self.labels, rho, index, first, end, out)
+            passes.sparse_gram()(self.rows, self.labels, rho, index, first, end, out)
             return
         Z, labels = self.home.dense(index), self.labels[index]
         part = Z[first:] @ Z.T

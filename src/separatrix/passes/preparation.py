@@ -18,7 +18,7 @@ def standardized(rows: RowSource, like: ScaledRows | None = None) -> ScaledRows:
     Parameters
     ----------
     rows : RowSource
-        A home of rows; sparse ones are scaled only, because without their zeros they would not be sparse.
+        A row source; sparse ones are scaled only, because without their zeros they would not be sparse.
     like : ScaledRows, default=None
         Rows that were standardised before, whose means and deviations are taken; without them one pass finds those of
         the rows.
@@ -26,7 +26,7 @@ def standardized(rows: RowSource, like: ScaledRows | None = None) -> ScaledRows:
     Returns
     -------
     ScaledRows
-        A home; ``centre`` and ``size`` are the numbers it was made with.
+        A row source; ``centre`` and ``size`` are the numbers it was made with.
 
     Examples
     --------

@@ -4,7 +4,7 @@ The functions that make them of a block stand with the patterns (`separatrix.pas
 space in which rows are seen.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,6 +108,16 @@ class Piece(NamedTuple):
             min(self.minimum, other.minimum),
             self.near + other.near,
         )
+
+
+class Criterion(Protocol):
+    """phi(m) of margins m, its slopes and curvatures; ``norms2``: |y|^2."""
+
+    def losses(self, m: Vector, norms2: Vector) -> Vector: ...
+
+    def slopes(self, m: Vector, norms2: Vector) -> Vector: ...
+
+    def curvatures(self, m: Vector, norms2: Vector) -> Vector: ...
 
 
 class Slope(NamedTuple):

@@ -1,5 +1,6 @@
 """What model files of release 0.1.0, and of development versions of 0.2, hold under another name or in another form."""
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from separatrix.space import Space
@@ -48,6 +49,12 @@ def updated(fields: dict[str, Any], names: list[str]) -> dict[str, Any]:
                 fields[name] = value
     if "until" in names and "until" not in fields:
         fields["until"] = "separated"
+    members, mark = fields.pop("_pairs_", None), fields.pop("_mark_", None)
+    if isinstance(members, list) and members and hasattr(members[0], "_seed_"):  # an estimator for each pair
+        fields["_records_"] = [record for member in members for record in member._records_]
+        fields["_seed_"] = members[0]._seed_
+    if mark is not None and "_records_" in fields:
+        fields["_records_"] = [replace(record, mark=mark) for record in fields["_records_"]]
     for name, values in VALUES.items():
         if isinstance(fields.get(name), str):
             fields[name] = values.get(fields[name], fields[name])

@@ -25,7 +25,7 @@ What else a rule needs is said with the decorator `rule`; the defaults are those
 import hashlib
 from collections.abc import Callable
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numba import typeof, types
@@ -64,6 +64,12 @@ class Scalars(NamedTuple):
     weight: float
 
 
+class Rule(Protocol):
+    """A ``NamedTuple`` of parameters with formulas; the others are optional."""
+
+    def violates(self, m: float, s: Scalars) -> bool: ...
+
+
 ATTRIBUTES: dict[str, Any] = {
     "additive": True,  # a is a non-negative combination of patterns, so |a| / sum alpha is an upper bound
     "unit_patterns": False,  # patterns are divided by R
@@ -92,7 +98,7 @@ def rule(**attributes: Any) -> Callable[[T], T]:
     return decorate
 
 
-def attribute(rule: Any, name: str) -> Any:
+def attribute(rule: Rule, name: str) -> Any:
     """The rule's class attribute, or its default."""
     return getattr(rule, name, ATTRIBUTES[name])
 

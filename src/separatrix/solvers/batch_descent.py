@@ -36,6 +36,9 @@ class Descent:
     the step was no longer than ``tol |a|`` or shorter than ``theta``. "stationary": patterns are violated and grad J is
     0 all the same, so that
     they combine to 0; ``alpha`` then holds this combination, which is Gordan's vector if it is so exactly.
+
+    Along a criterion without curvature ``a`` never comes to rest if the classes overlap: ``best`` is the vector with
+    the smallest J/|a| so far, and that ratio.
     """
 
     def __init__(
@@ -59,12 +62,19 @@ class Descent:
         self.from_zero = start is None
         self.epochs = self.updates = self.singular = 0
         self.values: list[float] = []
+        self.best: tuple[Vector, float] = self.a, np.inf
+
+    def _enter(self, value: float) -> None:
+        self.epochs += 1
+        self.values.append(value)
+        length = norm(self.a)
+        if not self.criterion.curved and length > 0 and value / length < self.best[1]:
+            self.best = self.a.copy(), value / length
 
     def step(self) -> str | None:
         patterns, criterion, norms2 = self.patterns, self.criterion, self.patterns.norms2
         m = patterns.margins(self.a)
-        self.epochs += 1
-        self.values.append(float(np.sum(self.weight * criterion.losses(m, norms2))))
+        self._enter(float(np.sum(self.weight * criterion.losses(m, norms2))))
         if m.min() > self.enough:
             return "converged"
         pull = -self.weight * criterion.slopes(m, norms2)
@@ -151,8 +161,7 @@ class PassedDescent(Descent):
 
     def step(self) -> str | None:
         found = self._slope(self.a)
-        self.epochs += 1
-        self.values.append(found.value)
+        self._enter(found.value)
         if found.minimum > self.enough:
             return "converged"
         downhill = found.downhill

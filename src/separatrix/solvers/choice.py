@@ -10,20 +10,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from separatrix.solvers import (
-    active_set,
     coordinate_descent,
     crammer_singer,
     engine,
+    l1_penalty,
     sample_newton,
-    sift,
     sign_constraints,
+    working_set,
 )
 from separatrix.solvers.hinge_problem import HingeProblem
 from separatrix.solvers.newton_steps import LARGEST_MATRIX
 from separatrix.solvers.problem import Problem
-from separatrix.solvers.sift import SAMPLE_HERE
 from separatrix.solvers.small_problem import is_small
 from separatrix.solvers.thread_limit import one_blas_thread
+from separatrix.solvers.working_set import SAMPLE_IN_MEMORY
 from separatrix.space import Vector, norm
 
 SIDES = ("auto", "newton", "dual")
@@ -47,9 +47,9 @@ class Method(NamedTuple):
 FACES = Method("dual", "coordinate descent, then Newton steps on faces", coordinate_descent.solve)
 RIVALS = Method("dual", "coordinate descent, a row with its rivals at a time", crammer_singer.solve)
 ENGINE = Method("newton", "Newton steps in proximal stages", engine.solve)
+COLUMNS = Method("newton", "Newton steps on a working set of columns", l1_penalty.solve)
 SIGNED = Method("newton", "Newton steps in the cone of signs", sign_constraints.solve)
-WORKING_SET = Method("newton", "exact solutions on a working set", active_set.solve)
-SIFT = Method("newton", "exact solutions on a sample, which rows near the boundary join", sift.solve)
+WORKING_SET = Method("newton", "solutions on a working set, which rows near the boundary join", working_set.solve)
 SAMPLE = Method("newton", "Newton steps from the solution of a sample", sample_newton.solve)
 
 
@@ -57,15 +57,17 @@ def choose(problem: Problem, side: str = "auto") -> Method:
     """Return the method: that of the side, or of the cheaper one."""
     patterns = problem.patterns
     _check(problem, side)
+    if patterns.space.l1:
+        return COLUMNS
     if patterns.here and patterns.space.signs:
         return SIGNED
     if isinstance(problem, HingeProblem) and patterns.n_classes > 2:
         return RIVALS
     if side == "dual" or (side == "auto" and _suits_sweeps(problem)):
         return FACES
-    if not patterns.here or (side == "auto" and _worth_a_sample(problem)):
-        return SIFT if problem.hard else SAMPLE
-    return WORKING_SET if problem.hard else ENGINE
+    if problem.hard:
+        return WORKING_SET
+    return SAMPLE if not patterns.here or (side == "auto" and _worth_a_sample(problem)) else ENGINE
 
 
 def _check(problem: Problem, side: str) -> None:
@@ -77,6 +79,7 @@ def _check(problem: Problem, side: str) -> None:
     if side != "dual" or (joint and isinstance(problem, HingeProblem)):
         return
     lacking = "rows in memory" if not patterns.here else "two classes" if joint else ""
+    lacking = lacking or ("the l2 penalty" if patterns.space.l1 else "")
     lacking = lacking or ("coefficients of any sign, not positive=" if patterns.space.signs else "")
     lacking = lacking or ('a penalized intercept, not fit_intercept="unpenalized"' if problem.free else "")
     if lacking:
@@ -101,12 +104,12 @@ def _worth_a_sample(problem: Problem) -> bool:
     """Are dense rows so many that the solution of a sample saves passes? One without rows of a rare class does not."""
     patterns, width = problem.patterns, problem.patterns.d + 1
     many = not patterns.sparse and patterns.rows_in_all >= max(ROWS_FOR_SAMPLE, ROWS_PER_COLUMN * width)
-    if not many or isinstance(problem, HingeProblem) or (problem.hard and problem.free):
+    if not many or isinstance(problem, HingeProblem):
         return False
-    if problem.hard or patterns.n_classes > 2:
+    if patterns.n_classes > 2:
         return True
     positive = int(np.count_nonzero(patterns.labels > 0))
-    return min(positive, patterns.n - positive) * SAMPLE_HERE >= width * patterns.n
+    return min(positive, patterns.n - positive) * SAMPLE_IN_MEMORY >= width * patterns.n
 
 
 def solve(problem: Problem, start: Vector | None = None, side: str = "auto") -> str:
@@ -119,7 +122,7 @@ def solve(problem: Problem, start: Vector | None = None, side: str = "auto") -> 
     # the certificate is the judge of its numbers, an overflow on the way says nothing of the result
     with np.errstate(all="ignore"), AS_MANY_THREADS if large or tiny else one_blas_thread:
         method.run(problem, start)
-        if not problem.hard:
+        if not (problem.hard or patterns.space.l1):
             _rescue(problem, method)
     return f"{method.side} ({method.what})"
 

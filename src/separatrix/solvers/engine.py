@@ -47,11 +47,14 @@ DRIFT = 8  # steps after which sums are computed from scratch
 TRIALS, ENOUGH = 60, 1e-3  # of a line search, and how near it comes
 
 
-def solve(problem: Problem, start: Vector | None = None) -> None:
-    """``start``: a vector near which the solution is expected."""
+def solve(problem: Problem, start: Vector | None = None, alpha: Vector | None = None) -> None:
+    """``start``: a vector near which the solution is expected; ``alpha``: multipliers near those of the solution."""
     patterns, engine = problem.patterns, Engine(problem)
     if (found := small_solution(problem, start)) is not None:
         engine.begin(*found)
+    elif alpha is not None:
+        index = alpha.nonzero()[0]
+        engine.begin(problem.combine(index, alpha[index]), alpha)
     elif start is not None:
         engine.begin(start)
     elif patterns.n_classes > 2:
@@ -64,8 +67,9 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
         near = problem.unbiased(max(problem.tol, START_GAP)) if problem.free else problem
         alpha = descend(near, Sweeps(near))
         problem.passes = near.passes
-        if problem.done():
+        if problem.done() and (problem.gap <= problem.tol or problem.limited):
             return
+        problem.go_on()
         index = alpha.nonzero()[0]
         engine.begin(problem.combine(index, alpha[index]), alpha)
     engine.follow()
@@ -77,7 +81,8 @@ class Engine:
     def __init__(self, problem: Problem):
         self.problem, patterns = problem, problem.patterns
         self.caps, self.diagonal, self.penalty = problem.caps, problem.diagonal, problem.penalty
-        self.steps: NewtonSteps | None = None
+        self.steps = NewtonSteps(problem)
+        self.tried: np.ndarray = np.zeros(0, np.int64)  # the last support whose equations were solved
         n = patterns.n
         self.alpha, self.v, self.face = np.zeros(n), np.zeros(patterns.d + 1), np.zeros(n, dtype=bool)
         self.room = np.empty(n, np.int64), np.empty(n)
@@ -152,7 +157,7 @@ class Engine:
                 problem.tell()
                 first = False
             best, stale = (problem.gap, 0) if problem.gap < 0.5 * best else (best, stale + 1)
-            if problem.done() or (problem.gap < FINE_GAP and stale >= PATIENCE):
+            if problem.done() or (problem.gap < FINE_GAP and stale >= PATIENCE and not self._solve_face()):
                 return
             ended = False
             if self.sigma > 0.0:
@@ -169,6 +174,8 @@ class Engine:
                         problem.done()
                     return
             if ended and self.sigma > 0.0:
+                if problem.vanishes() or (self._solve_face() and problem.gap <= problem.tol and problem.done()):
+                    return
                 reached, idle = (problem.gap, 0) if problem.gap < 0.999 * reached else (reached, idle + inner + 1)
                 if idle >= IDLE_STEPS:
                     return
@@ -178,14 +185,27 @@ class Engine:
                 self._clip()
                 inner = 0
 
+    def _solve_face(self) -> bool:
+        """Enter the solution of the equations of a hard margin's support; False if it was entered before."""
+        problem, face = self.problem, np.flatnonzero(self.face)
+        plain = problem.hard and not problem.patterns.space.signs
+        if not plain or not 0 < len(face) <= len(self.a) or np.array_equal(face, self.tried):
+            return False
+        self.tried = face
+        exact = self.steps.solve_face(face, self.alpha, self.a)
+        if exact is not None:
+            rows, alpha, a = exact
+            problem.primal(a, problem.margins(a))
+            if np.all(alpha >= 0.0):
+                problem.dual(rows, alpha, problem.combine(rows, alpha))
+        return True
+
     def _gradient(self) -> Vector:
         return self.penalty * self.a - self.v
 
     def _newton(self, from_scratch: bool) -> int:
         """One step; whether it moved, found the minimum of the stage, or no longer moves anything."""
         problem, gradient = self.problem, self._gradient()
-        if self.steps is None:
-            self.steps = NewtonSteps(problem)
         step = self.steps.step(self.face, self.s, self.alpha, gradient)
         change = problem.margins(step)
         t = self._line_search(step, change)

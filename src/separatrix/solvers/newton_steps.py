@@ -28,6 +28,7 @@ WORK_BETWEEN_LOOKS = 4e9  # multiplications for a matrix of columns between two 
 MATRIX_ERROR = 1e-8  # rounding errors in it, against the penalty
 PRECISE = 1e-10  # accuracy that is machine precision, which matrices reach sooner
 RIDGE, LARGEST_RIDGE = 1e-13, 1e-2  # of |y|^2, for rows that depend on each other
+REFINEMENTS = 4
 
 
 class NewtonSteps:
@@ -66,6 +67,12 @@ class NewtonSteps:
         self.exact = True
         return self.columns.step(face, s, gradient)
 
+    def solve_face(self, face: np.ndarray, alpha: Vector, a: Vector) -> tuple[np.ndarray, Vector, Vector] | None:
+        """Return rows, multipliers and vector with a margin of 1 on these rows; None if that fails."""
+        if self.rows is None:
+            self.rows = Rows(self.problem)
+        return self.rows.solve_equations(face, alpha, float(a[-1]))
+
     def _sides(self, count: int) -> tuple[bool, float]:
         """Is the matrix of rows the cheaper one, and how many products with the rows does the cheaper one cost?"""
         patterns, width = self.problem.patterns, self.problem.patterns.d + 1
@@ -76,7 +83,7 @@ class NewtonSteps:
         by_rows = count * count * meet * unit + (DENSE * count**3 / 3.0 + 5.0 * count * count)
         if width > LARGEST_MATRIX:
             by_columns = np.inf
-        if patterns.n_classes > 2 or count > LARGEST_MATRIX:
+        if count > LARGEST_MATRIX:
             by_rows = np.inf
         return by_rows < by_columns, min(min(by_rows, by_columns) / product, MOST_PRODUCTS)
 
@@ -159,6 +166,34 @@ class Rows:
         if problem.free:
             step[-1] = bias
         return step
+
+    def solve_equations(self, F: np.ndarray, alpha: Vector, bias: float) -> tuple[np.ndarray, Vector, Vector] | None:
+        """Solve Y_F v = 1, v = Y_F^t alpha, by steps of refinement; None if the matrix is singular or time is up.
+
+        With an unpenalized intercept b: Y_F v + l b = 1 and l.alpha = 0, v without its last coordinate.
+        """
+        problem, factor, patterns = self.problem, self.factor, self.problem.patterns
+        factor.has_diagonal(np.zeros(patterns.n))
+        if len(F) > LARGEST_MATRIX or not factor.of(F, alpha, RIDGE):
+            return None
+        rows, found = factor.rows, alpha[factor.rows]
+        l = patterns.space.rho * patterns.labels[rows]
+        along = factor.solve(l) if problem.free else l
+        for _ in range(REFINEMENTS):
+            a = patterns.combine(rows, found)
+            lean = float(a[-1])
+            if problem.free:
+                a[-1] = bias
+            step = factor.solve(1.0 - patterns.margins_of(rows, a))
+            if problem.free:
+                change = (float(l @ step) + lean) / float(l @ along)
+                step, bias = step - change * along, bias + change
+            found = found + step
+        problem.passes += 2.0 * REFINEMENTS * len(rows) / patterns.n
+        a = patterns.combine(rows, found)
+        if problem.free:
+            a[-1] = bias
+        return rows, found, a
 
 
 def newton_step(H: NDArray[np.float64], gradient: Vector) -> Vector:

@@ -25,6 +25,7 @@ SECONDS_BETWEEN_LOOKS = 0.2  # at whoever watches
 PRECISE_GAP = 1e-13  # of problems that are solved to machine precision
 STALLED = 60  # rounds without progress after which a solver has to stop
 ROUNDING, STALLED_THERE = 1e-10, 3  # a gap that may be rounding errors, and the same there
+NOTHING_LEFT = 1e-14  # a bound on the hard margin, as a part of R, that is rounding error
 CERTAIN = 4.0  # errors of a margin by which a certificate, which allows for its own, sees it smaller at most
 
 
@@ -183,9 +184,11 @@ class Problem:
     def primal(self, a: Vector, margins: Vector) -> float:
         """Enter a vector with its margins, of a soft margin its best multiple; returns the margin that it reaches in
         the space of the problem."""
-        length = self.patterns.space.length(a)
         if self.hard:
-            return self._enter(float(margins.min()) / length, a) if length > 0 else -np.inf
+            if self.free:
+                a, margins = self.with_middle_bias(a, margins)
+            return self.reached(a, float(margins.min()))
+        length = self.patterns.space.length(a)
         s = 0.0
         if length > 0:
             s, value = best_multiple(length, margins, self.C, self.weight, self.patterns.margin_error(a))
@@ -217,7 +220,8 @@ class Problem:
         bound = float(np.hypot(self.patterns.space.bound_length(combination), extension)) / total
         if self.free:
             bound += abs(float(combination[-1])) / (self.patterns.space.rho * total) * self.patterns.radius
-        if bound < self.upper:
+        fewer = self.hard and bound <= self._nothing and len(index) < len(self.alpha_index)
+        if bound < self.upper or fewer:
             self.upper, self.alpha_index, self.alpha = bound, index.copy(), alpha.copy()
             self.slack_vector = None
         return bound
@@ -243,6 +247,14 @@ class Problem:
             if bound < self.upper:
                 self.upper, self.slack_vector = bound, a.copy()
         return value
+
+    def vanishes(self) -> bool:
+        """Do the multipliers of a hard margin combine to what is 0 but for rounding errors? Then nothing separates."""
+        return self.upper <= self._nothing
+
+    @property
+    def _nothing(self) -> float:
+        return NOTHING_LEFT * self.patterns.radius * math.sqrt(self.patterns.d + 1)
 
     def multipliers(self) -> tuple[np.ndarray, Vector]:
         """Numbers and multipliers of the patterns behind the upper bound, listed."""
@@ -299,6 +311,16 @@ class Problem:
         """The dual point of a soft margin's vector: alpha = 2 C c max(0, 1 - m), rows and values."""
         index = (margins < 1.0).nonzero()[0]
         return index, 2.0 * self.C * self.weight[index] * (1.0 - margins[index])
+
+    def with_middle_bias(self, a: Vector, m: Vector) -> tuple[Vector, Vector]:
+        """A vector with the intercept that makes the smallest margins of both classes equal, and its margins."""
+        labels = self.patterns.labels
+        b = 0.5 * float(m[labels < 0].min(initial=np.inf) - m[labels > 0].min(initial=np.inf))
+        if not np.isfinite(b):
+            return a, m
+        moved = a.copy()
+        moved[-1] += b / self.patterns.space.rho
+        return moved, m + labels * b
 
     def with_best_bias(self, a: Vector, m: Vector) -> tuple[Vector, Vector]:
         """A soft margin's vector with the bias that minimises P, and its margins: there sum alpha_k l_k = 0, which the

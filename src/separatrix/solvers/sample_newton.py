@@ -15,7 +15,7 @@ from separatrix.data.base import evenly
 from separatrix.solvers import engine, sign_constraints
 from separatrix.solvers.newton_steps import newton_step
 from separatrix.solvers.problem import Problem
-from separatrix.solvers.sift import SAMPLE, SAMPLE_HERE, VALUES
+from separatrix.solvers.working_set import SAMPLE, SAMPLE_IN_MEMORY, VALUES
 from separatrix.space import Vector, symmetric
 
 SAMPLE_GAP = 1e-4  # to which the sample is solved
@@ -27,6 +27,7 @@ Matrix = NDArray[np.float64]
 
 def solve(problem: Problem, start: Vector | None = None) -> None:
     patterns, penalty = problem.patterns, problem.penalty
+    signs = patterns.space.column_signs().astype(np.float64) if patterns.space.signs else None
     known: Matrix | None = None  # a Hessian that stands for that of all rows
     if start is None:
         a, known = _from_sample(problem)
@@ -37,8 +38,10 @@ def solve(problem: Problem, start: Vector | None = None) -> None:
     while not problem.done():
         gradient = penalty * a - 2.0 * problem.C * piece.pull
         hessian = np.diag(penalty) + 2.0 * problem.C * piece.matrix if known is None else known
-        if patterns.space.signs:
-            step = sign_constraints.feasible_step(patterns.space, a, gradient, sign_constraints.model_of(hessian))[0]
+        if signs is not None:
+            step = sign_constraints.feasible_step(
+                signs, a, gradient, sign_constraints.model_of(hessian, problem.interrupted)
+            )[0]
         else:
             step = newton_step(hessian, gradient)
         slope, t = float(gradient @ step), 1.0
@@ -75,7 +78,7 @@ def _from_sample(problem: Problem) -> tuple[Vector, Matrix | None]:
     without one cost half; a free bias needs exact steps, because its multipliers have to be in balance."""
     patterns = problem.patterns
     everything = patterns.rows_in_all
-    sample = SAMPLE_HERE if patterns.here else SAMPLE
+    sample = SAMPLE_IN_MEMORY if patterns.here else SAMPLE
     rows = evenly(everything, max(min(sample, VALUES // (patterns.features + 1)), 10 * patterns.features))
     C = problem.C * everything / len(rows)
     part = patterns.sample(rows).in_space(patterns.space._replace(delta=(2.0 * C) ** -0.5))

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from separatrix.data.access import Storage
 from separatrix.data.memory import as_rows, frozen
 from separatrix.solvers.loops.small_newton import small_newton
-from separatrix.solvers.nearest_point import span_coordinates
 from separatrix.solvers.problem import Problem
 from separatrix.space import Vector, is_finite
 
@@ -100,7 +99,7 @@ def minimiser(problem: Problem, start: Vector | None = None) -> Vector | None:
 def small_solution(problem: Problem, start: Vector | None = None) -> tuple[Vector, Vector | None] | None:
     """The vector of a small problem, of hinge loss with its multipliers, by one compiled loop; None where it does not
     get there. ``start``: a vector near the solution, which serves squared hinge loss of more rows than columns."""
-    if not is_small(problem):
+    if problem.hard or not is_small(problem):
         return None
     patterns, caps = problem.patterns, problem.caps
     hinge = bool(np.any(np.isfinite(caps)))
@@ -115,6 +114,15 @@ def small_solution(problem: Problem, start: Vector | None = None) -> tuple[Vecto
     scale = patterns.mean_square + (0.0 if problem.free else patterns.space.rho**2)
     sigmas = np.full(patterns.n, max(1.0 / scale if scale > 0 else 1.0, float(caps.mean())))
     return (a, alpha) if small_minimum(problem, patterns.in_float64(), alpha, sigmas, a, STAGES) else None
+
+
+def span_coordinates(gram: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Coordinates of rows in an orthonormal basis of their span, (n, rank), from their inner products: a Cholesky
+    factor, with pivots because the rank may be smaller than n."""
+    factor, pivots, rank, _ = la.lapack.dpstrf(gram, lower=1, tol=-1.0)
+    L = np.empty((len(gram), max(rank, 1)))
+    L[pivots - 1] = np.tril(factor)[:, : max(rank, 1)]
+    return L
 
 
 def size(problem: Problem) -> float:

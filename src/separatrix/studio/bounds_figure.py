@@ -3,7 +3,7 @@
 import numpy as np
 
 from separatrix.plots.interactive.canvas import INK, new_figure
-from separatrix.studio.plane_figure import DASHES, LINES
+from separatrix.studio.plane_figure import DASHES, LINES, set_type
 from separatrix.studio.session import Shown
 
 MOST_STEPS = 400  # that are drawn
@@ -17,15 +17,16 @@ class ClosingBounds:
 
         figure = new_figure(
             "Steps",
-            "Margin (each method's own definition)",
+            "Margin",
             height=220,
             tools="",
             x_range=Range1d(0, 10),
             y_range=Range1d(0, 1),
         )
         figure.min_width = 240
-        figure.title = "Thick: margin achieved; thin: proven upper bound"
+        figure.title = "Thick: achieved; thin: upper bound"
         figure.title.tags, figure.title.text_font_style = ["ink-text"], "normal"
+        set_type(figure)
         self.figure, self.sources = figure, []
         for k in range(len(LINES)):
             source = ColumnDataSource({"step": [], "lower": [], "upper": []})

@@ -49,7 +49,7 @@ def _share(frame: Frame) -> str:
 
 def _state(frame: Frame) -> str:
     if frame.error:
-        return escape(frame.error)
+        return "Not fitted"
     if frame.end:
         return escape(frame.end[:1].upper() + frame.end[1:])
     return "Running" if frame.model is not None else ""

@@ -100,6 +100,8 @@ def _vector(w: np.ndarray) -> str:
 
 def theorem(frame: Frame, promise: Theory | None) -> str:
     """How far the updates are towards the limit, as HTML."""
+    if frame.error:
+        return ""
     if frame.unit == "solved":
         return "<p>It is solved at once: there are no updates that a theorem would bound.</p>"
     if promise is None:

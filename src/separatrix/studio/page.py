@@ -111,7 +111,6 @@ class Page:
         self.upload = pn.widgets.FileInput(
             accept=".csv,.tsv,.txt,.parquet,.json,.ndjson,.arff,.npy,.npz,.svm,.libsvm,.gz",
             width=220,
-            align="end",
             **looks,
         )
         self.upload.param.watch(self._locked(self._file_came), "value")
@@ -125,14 +124,16 @@ class Page:
         self.classes = pn.widgets.RadioButtonGroup(name="class", options=_buttons(()), value=0, **coloured)
         self.classes.param.watch(self._locked(self._class_chosen), "value")
         tools = [
-            button("recolour", self._recolour, description="give the chosen points this class"),
+            button("recolor", self._recolor, description="give the chosen points this class"),
             button("delete", self._delete),
             button("clear", self._clear),
             button("undo", self._undo),
         ]
         self.degree = pn.widgets.Select(name="features", options=DEGREES, value=1, width=220, **looks)
         self.degree.param.watch(self._locked(self._degree_changed), "value")
-        files = pn.FlexBox(self.sets, self.upload, self.target, self.column_x, self.column_y, self.degree, margin=0)
+        files = pn.FlexBox(
+            self.sets, self.upload, self.target, self.column_x, self.column_y, self.degree, margin=0, align_items="end"
+        )
         self.controls = pn.Column(files, pn.FlexBox(self.classes, *tools, margin=0), sizing_mode="stretch_width")
         self.play = pn.widgets.Toggle(name="play", button_type="primary", width=64, **looks)
         self.play.param.watch(self._locked(self._played), "value")
@@ -150,6 +151,7 @@ class Page:
         self.status, self.words, self.code, self.proof = (
             pn.pane.HTML("", sizing_mode="stretch_width", stylesheets=[WORDS], margin=(0, 5)) for _ in range(4)
         )
+        self.status.object = WAITING
         self.bounds = ClosingBounds()
 
     def view(self) -> Any:
@@ -207,10 +209,10 @@ class Page:
         count = len(self.session.board.codes)
         return [i for i in self.plane.points.selected.indices if i < count]
 
-    def _recolour(self, event: Any) -> None:
+    def _recolor(self, event: Any) -> None:
         rows = self._chosen_rows()
         if not rows:
-            self._complain("Tap a point first, then recolour it.")
+            self._complain("Tap a point first, then recolor it.")
             return
         board = self.session.board
         codes = board.codes.copy()
@@ -396,7 +398,9 @@ class Page:
         self.words.object = in_words.formula(first, shown.before, shown.board) + in_words.theorem(
             first, shown.promises[0]
         )
-        if not self.play.value or self.ended:  # nobody reads it while it changes
+        if len(shown.board.classes) < 2:
+            self.code.object = ""
+        elif not self.play.value or self.ended:  # nobody reads it while it changes
             code = escape(in_words.same_in_python(first, shown.board))
             self.code.object = f"<h2>The same in Python</h2><pre>{code}</pre>"
         self.proof.object = verdict_words(shown)

@@ -13,20 +13,31 @@ from separatrix.studio.stepping import Picture
 CODES = [str(k) for k in range(MOST_CLASSES)]
 DASHES = ["solid", "dashed", "dotdash", "dotted"]
 LINES = [INK, COLOURS[5], COLOURS[3], COLOURS[2]]  # of the separators; the first is in the colour of text
+TYPE, TEXT, SMALL = "system-ui, sans-serif", "14px", "12px"  # of the page, see page_frame
+INVITATION = "Tap here to draw points of class 1.\nThen choose class 2 above\nand draw its points."
 ROOM = 0.15  # around the points, in parts of their width
+
+
+def set_type(figure: Any) -> None:
+    """Write the axes and the title of a figure in the type of the page."""
+    for axis in figure.axis:
+        axis.axis_label_text_font = axis.major_label_text_font = TYPE
+        axis.axis_label_text_font_size, axis.major_label_text_font_size = TEXT, SMALL
+    figure.title.text_font, figure.title.text_font_size = TYPE, TEXT
 
 
 class Plane:
     """The Bokeh figure and its sources; ``points`` is what the user draws on."""
 
     def __init__(self, board: Board):
-        from bokeh.models import ColumnDataSource, CustomJS, LinearColorMapper, PointDrawTool, Range1d
+        from bokeh.models import ColumnDataSource, CustomJS, Label, LinearColorMapper, PointDrawTool, Range1d
         from bokeh.transform import factor_cmap, factor_mark
 
         self.figure = new_figure(
             *board.axes, height=460, tools="wheel_zoom,reset", x_range=Range1d(), y_range=Range1d(), name="drawing"
         )
         self.figure.min_width = 280
+        set_type(self.figure)
         self.figure.toolbar.autohide = False
         figure = self.figure
 
@@ -69,6 +80,11 @@ class Plane:
         )
         star = figure.scatter("x", "y", source=self.star, marker="star", size=24, fill_color=COLOURS[5], line_color=INK)
         star.glyph.tags = ["ink-line"]
+        self.invitation = Label(x=0.0, y=0.0, text=INVITATION, text_align="center", text_baseline="middle",
+            text_font=TYPE, text_font_size=TEXT, text_color=INK, name="invitation",
+        )  # fmt: skip
+        self.invitation.tags = ["ink-text"]
+        figure.add_layout(self.invitation)
         self.tool = PointDrawTool(renderers=[self.drawn], name="pencil", description="add, move and delete points")
         self.new_class(0)
         figure.add_tools(self.tool)
@@ -103,6 +119,8 @@ class Plane:
             for axis, k in ((self.figure.x_range, 0), (self.figure.y_range, 1)):
                 axis.update(start=low[k] - room[k], end=high[k] + room[k], reset_start=low[k] - room[k],
                             reset_end=high[k] + room[k])  # fmt: skip
+        x, y = self.figure.x_range, self.figure.y_range
+        self.invitation.update(x=(x.start + x.end) / 2, y=(y.start + y.end) / 2, visible=not len(board.points))
         self.figure.xaxis.axis_label, self.figure.yaxis.axis_label = (plain(name, 60) for name in board.axes)
 
     def show_picture(self, k: int, picture: Picture | None) -> None:

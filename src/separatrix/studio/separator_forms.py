@@ -56,28 +56,29 @@ class Forms:
         names = offered()
         chosen = pn.widgets.Select(
             name=f"separator {k + 1}" if k else "separator", options=names, value=separator.name, stylesheets=[WIDGET],
-            min_width=150, sizing_mode="stretch_width",
+            min_width=150, sizing_mode="stretch_width", margin=(2, 5),
         )  # fmt: skip
         chosen.param.watch(lambda event: self._set(k, Separator(event.new)), "value")
         head = [chosen]
         if len(self.separators) > 1:
-            remove = pn.widgets.Button(name="remove", stylesheets=[WIDGET], align="end", width=70)
+            remove = pn.widgets.Button(name="remove", stylesheets=[WIDGET], align="end", width=80, margin=(2, 5))
             remove.on_click(lambda event: self._set(k, None))
             head.append(remove)
         inputs = [self._input(k, field) for field in fields_of(algorithm_named(separator.name).cls)]
         card = pn.Card(
             pn.FlexBox(*inputs, margin=0),
             title=f"parameters of {separator.name}",
+            header=pn.pane.HTML(f"parameters of {separator.name}", stylesheets=[WIDGET], margin=(4, 0)),
             collapsed=not separator.parameters,
             sizing_mode="stretch_width",
-            margin=(0, 5, 6, 5),
+            margin=(4, 5, 6, 5),
             header_background="var(--tile)",
             header_color="var(--ink)",
             active_header_background="var(--tile)",
             styles={"background": "var(--paper)", "border-color": "var(--line)", "color": "var(--ink)"},
             stylesheets=[
                 WIDGET,
-                ".card-button, .card-title, h3 { color: var(--ink); font-size: .9rem; font-weight: normal; }",
+                ".card-button, .card-title, h3 { color: var(--ink); font-weight: normal; }",
             ],
         )
         return pn.Column(

@@ -67,7 +67,13 @@ def _ctrl_c_as_before() -> Iterator[None]:
 
 def page_maker(start: Loaded | None = None) -> Callable[[], Any]:
     """Every window gets a page, a state and a thread of its own."""
-    return lambda: Page(start).view()
+
+    def make() -> None:
+        document = panel().state.curdoc
+        with document.models.freeze():  # else Bokeh collects all models again after every one that is added
+            Page(start).view().server_doc(document, title="separatrix studio")
+
+    return make
 
 
 def _free_port(address: str) -> int:

@@ -128,8 +128,6 @@ def _smallest(model: Any, unit: str) -> int:
     """Updates or epochs of the problem that made the most: less than was allowed means that all have ended."""
     if unit == "updates" and hasattr(model, "_records_"):
         return max(int(record.state.counts[UPDATES]) for record in model._records_)
-    if unit == "updates" and hasattr(model, "_pairs_"):
-        return max(_smallest(member, unit) for member in model._pairs_)
     return int(getattr(model, "n_updates_" if unit == "updates" else "n_epochs_", 0))
 
 

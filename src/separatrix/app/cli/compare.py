@@ -1,5 +1,6 @@
 """``separatrix compare``: algorithms on the same data."""
 
+from collections import Counter
 from functools import partial
 from typing import Annotated, Any
 
@@ -192,11 +193,11 @@ def _print(found: Any) -> None:
         )
     console = terminal.console()
     console.print(shown)
-    stopped = sum(not r.converged for r in results if not r.why_not)
-    if stopped:
-        console.print(
-            f"{stopped} did not come to their end in {found.each:.2g} s (done: no) and rank last: see --max-time."
-        )
+    reasons = Counter(r.stopped for r in results if not r.converged and not r.why_not)
+    if reasons:
+        late = f"the {found.each:.2g} s of each algorithm (see --max-time)"
+        told = ", ".join(f"{count} at {late if why == 'time' else why}" for why, count in reasons.items())
+        console.print(f"Stopped before they converged (done: no; they rank last): {told}.")
     for r in results:
         if r.why_not:
             console.print(terminal.plain(f"{r.name}: not applicable, {r.why_not}"))

@@ -68,13 +68,25 @@ def verify(
             )
         rows.insert(0, ("model", f"{model}: {described(found.separator)}"))
         own = dict(zip(problem_names(found.separator), found.separator.certificates_, strict=True))
-        rows += [(name, claims_in_words(own[name], v) if name in own else str(v)) for name, v in found.claims.items()]
+        for name, checked in found.claims.items():
+            certificate = own.get(name.removesuffix(", by what predicts"))
+            rows.append((name, str(checked) if certificate is None else claims_in_words(certificate, checked)))
         rows += [("note", note) for note in found.notes]
-        rows.append(
-            ("verdict", "the certificate holds" if found.holds else "the certificate does NOT hold on these data")
-        )
+        rows.append(("verdict", _verdict(found)))
         terminal.print_rows(terminal.console(), None, rows)
     raise typer.Exit(HOLDS if found.holds else FAILS)
+
+
+def _verdict(found: Any) -> str:
+    if found.holds:
+        return "the certificate holds"
+    failed = "the certificate does NOT hold on these data"
+    if found.same_data or found.differing is None or found.fitted_rows is None:
+        return failed
+    return (
+        f"{failed}: it is about the {found.fitted_rows:,} rows of the fit. Verify the model with that file; to see how "
+        "it predicts these rows, use `separatrix predict --score`"
+    )
 
 
 def _identity(found: Any) -> str:

@@ -22,6 +22,13 @@ from separatrix.persistence.files import classifier_of
 
 MOST_WEIGHTS = 10
 MOST_CLASSES = 8  # that are told one by one
+_CLAIMS = {
+    "lower": "margin achieved",
+    "upper": "proven upper bound",
+    "separable": "separability",
+    "radius": "longest row",
+}
+_SOFT_CLAIMS = {**_CLAIMS, "lower": "objective achieved", "upper": "proven lower bound of the objective"}
 _YES = {True: "yes", False: "no", None: "undecided"}
 LONGER = 60.0  # seconds for a question that a fit left undecided
 SHORT = {"accuracy": "accuracy", "balanced": "balanced acc.", "f1": "F1", "auc": "AUC", "log-loss": "log loss"}
@@ -346,9 +353,14 @@ def _measured(separator: Any) -> str:
 
 
 def claims_in_words(certificate: Any, verification: Verification) -> str:
-    """What was proved again, in the words of a fit's output; what failed as the checker says it."""
+    """Which claims hold, in the words of a fit's output, and which do not."""
     if not verification:
-        return str(verification)
+        names = _SOFT_CLAIMS if is_soft(certificate) else _CLAIMS
+        failed, held = (
+            ", ".join(names.get(claim.split(" (")[0], claim) for claim in claims)
+            for claims in ((*verification.failed, *verification.unchecked), verification.checked)
+        )
+        return f"FAILS: {failed}" + (f". Holds: {held}" if held else "")
     claims = {claim.split(" (")[0] for claim in verification.checked}
     bounds = {"lower", "upper"} <= claims and math.isfinite(certificate.upper)
     if is_soft(certificate):

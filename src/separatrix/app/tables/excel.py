@@ -27,11 +27,13 @@ def read_excel(source: Source, asked: Asked) -> Table:
             raise DataError(f"{source.name} cannot be read as a workbook ({error}).") from error
         check_unpacked(source.name, size, source.size)
     # One cell far away makes a sheet large: its reader keeps every cell between.
-    frame, names = read_natively(source, "excel", "a workbook", CELL * size, sheet=asked.sheet, target=asked.target)
+    how = {"sheet": asked.sheet, "target": asked.target}
+    frame, names, above = read_natively(source, "excel", "a workbook", CELL * size, **how)
     others = ", ".join(map(repr, names[1:6])) + (", ..." if len(names) > 6 else "")
     if frame.width == 0:
         raise DataError(f"{source.name}: the sheet {names[0]!r} is empty. Choose another one with --sheet.")
-    notes = (f"The sheet {names[0]!r} was read; there are also {others} (--sheet).",) if others else ()
+    notes: tuple[str, ...] = (f"The sheet {names[0]!r} was read; there are also {others} (--sheet).",) if others else ()
+    notes += (f"What stands above the table is left out: {above} rows.",) if above else ()
     return Table(source.name, "excel", source.digest, frame, named=True, notes=notes, sheet=names[0])
 
 

@@ -16,12 +16,13 @@ from typing import Any
 
 VALUE, TEXT = 8, 16  # bytes that a value takes in memory, at least
 ROOM = 2 << 30  # bytes that a rehearsal may use, and twice as many as a table may have
+TOP = 20  # rows of a sheet in which the names of the columns are looked for
 GRACE = 3.0  # seconds that a reader with a failed thread gets to end
 LONGEST, SLOWEST = 60.0, 1e6  # seconds that a rehearsal may take, and one more for each so many bytes
 READY = {"ready": True}
 
 Limit = Callable[[int], None]  # refuses a table of so many bytes
-Read = tuple[Any, list[str]]  # a frame, and the names of the sheets of a workbook, the one that was read first
+Read = tuple[Any, list[str], int]  # a frame, the sheets of a workbook, the one that was read first, rows above it
 
 
 def parquet(file: Any, limit: Limit, **_: Any) -> Read:
@@ -33,13 +34,13 @@ def parquet(file: Any, limit: Limit, **_: Any) -> Read:
     limit(count * sum(TEXT if kind in (pl.String, pl.Binary) else VALUE for kind in types.values()))
     # Values with parts are no features, and what they unpack to is not known: only their type is kept.
     nested = [pl.lit(None, dtype=kind).alias(name) for name, kind in types.items() if kind.is_nested()]
-    return scan.with_columns(nested).collect(engine="streaming"), []
+    return scan.with_columns(nested).collect(engine="streaming"), [], 0
 
 
 def arrow(file: Any, limit: Limit, **_: Any) -> Read:
     import polars as pl
 
-    return pl.read_ipc(_content(file)), []
+    return pl.read_ipc(_content(file)), [], 0
 
 
 def excel(file: Any, limit: Limit, sheet: str | None = None, target: str | None = None) -> Read:
@@ -56,20 +57,23 @@ def excel(file: Any, limit: Limit, sheet: str | None = None, target: str | None 
             raise ValueError(f"it has no sheet {sheet!r}; its sheets are {listed}")
         sheet = names[int(sheet) - 1]
     elif sheet is None:
-        heads = {name: _head(book, name) for name in names} if len(names) > 1 else {}
+        heads = {name: _head(book, name)[1] for name in names} if len(names) > 1 else {}
         widest = max(names, key=lambda name: len(heads.get(name, ())))  # the first one if they are equally wide
         sheet = next((name for name, head in heads.items() if target in head), widest)
-    frame = pl.read_excel(content, sheet_name=sheet, engine="calamine", infer_schema_length=None)
-    return frame, [sheet, *(name for name in names if name != sheet)]
+    above = {"header_row": row} if (row := _head(book, sheet)[0]) else {}
+    frame = pl.read_excel(content, sheet_name=sheet, engine="calamine", infer_schema_length=None, read_options=above)
+    return frame, [sheet, *(name for name in names if name != sheet)], row
 
 
-def _head(book: Any, sheet: str) -> list[str]:
-    """Names of a sheet's columns."""
+def _head(book: Any, sheet: str) -> tuple[int, list[str]]:
+    """The first row of a sheet with two cells or more, else the first one, and its cells: names of the columns."""
     try:
-        columns = book.load_sheet(sheet, n_rows=1, dtypes="string").available_columns()
-        return [column.name for column in columns]
+        top = book.load_sheet(sheet, header_row=None, n_rows=TOP, dtypes="string").to_polars()
     except Exception:  # an empty sheet, or a chart
-        return []
+        return 0, []
+    rows = [[str(cell) for cell in row if cell is not None and str(cell).strip()] for row in top.iter_rows()]
+    row = next((k for k, cells in enumerate(rows) if len(cells) > 1), 0)
+    return row, rows[row] if rows else []
 
 
 READERS: dict[str, Callable[..., Read]] = {"parquet": parquet, "arrow": arrow, "excel": excel}
@@ -157,7 +161,7 @@ def _perform(kind: str, most: int, how: dict[str, Any], *where: str) -> dict[str
     _bounded(ROOM + 2 * most)
     print(json.dumps(READY), flush=True)
     try:
-        frame, _ = READERS[kind](where[0] if where else sys.stdin.buffer.read(), limit, **how)
+        frame, *_ = READERS[kind](where[0] if where else sys.stdin.buffer.read(), limit, **how)
         return {"size": frame.estimated_size()}
     except _TooLargeError as error:
         return {"size": error.args[0]}

@@ -17,8 +17,11 @@ QUANTITY = 100  # different numbers from which a column of texts is no list of c
 MOST_VALUES = 200  # columns that a text column is encoded by; the rarest texts share one
 OFTEN = 2  # rows that a text needs to get a column of its own
 MOST_TOLD = 3  # columns that are told by their names
+MOST_TRIED = 1000  # different texts that are read one by one, to name those that are no numbers
 MOST_WAYS = 6  # spellings of numbers that are told
-LIKE_A_NUMBER = r"^[^\p{L}0-9]{0,4}[0-9][0-9.,'\x{2019} \x{a0}\x{202f}]*([eE][-+]?[0-9]+)?[^\p{L}0-9]{0,4}$"
+LIKE_A_NUMBER = (
+    r"^[^\p{L}0-9]{0,4}[0-9][0-9.,'\x{2019} \x{a0}\x{202f}]*([eE][-+]?[0-9]+)?[^\p{L}0-9]{0,4}(\p{L}{2,4})?$"
+)
 
 
 def normalised(table: Table, text: Collection[str] = (), numbers: Collection[str] = ()) -> Table:
@@ -250,7 +253,6 @@ def _check_number(table: Table, name: str) -> None:
 
 
 def _check_text(table: Table, text: list[str], encode: bool, advice: str) -> None:
-    import polars as pl
 
     if not text:
         return
@@ -258,19 +260,18 @@ def _check_text(table: Table, text: list[str], encode: bool, advice: str) -> Non
     for name in text:
         column = table.X[name]
         values = column.drop_nulls()
-        like = column.str.contains(LIKE_A_NUMBER).fill_null(False).to_numpy()
-        share = np.count_nonzero(like) / max(len(values), 1)
+        like = values.str.contains(LIKE_A_NUMBER)
+        share, numbers = like.mean() or 0.0, values.filter(like).n_unique()
         quantity = share >= 0.5 and values.n_unique() >= QUANTITY
-        bad = np.flatnonzero(~like & column.is_not_null().to_numpy())
-        if quantity and not len(bad):
-            bad = np.flatnonzero(column.str.strip_chars().cast(pl.Float64, strict=False).is_null().to_numpy())
-        if len(bad) and (quantity or (share >= MOSTLY and not encode)):
-            wrong, numbers = column[int(bad[0])], column.filter(pl.Series(like)).n_unique()
+        bad = _unreadable(column, table.not_missing) if quantity or (share >= MOSTLY and not encode) else []
+        if len(bad):
+            wrong = column[bad[0]]
+            found = f"expected a number in the column {name!r}, found {wrong!r}"
             raise DataError(
-                f"{table.source}, {table.place(int(bad[0]))}: expected a number in the column {name!r}, found {wrong!r}"
+                f"{table.source}, {table.place(bad[0])}: {found}"
                 + (f" ({len(bad)} such values in all)." if len(bad) > 1 else ".")
                 + f" The column looks like numbers: {share:.0%} of its values are, {numbers:,} different ones. If "
-                f"{wrong!r} means missing, use --missing {shlex.quote(wrong.strip())}. "
+                f"{wrong!r} means missing, use --missing {shlex.quote(wrong)}. "
                 + ("Else correct it, or leave the column out with --drop." if quantity else advice)
             )
         different = values.n_unique()
@@ -281,6 +282,19 @@ def _check_text(table: Table, text: list[str], encode: bool, advice: str) -> Non
         raise DataError(
             f"{table.source} has text in the column{'s' if len(told) > 1 else ''} {'; '.join(told[:5])}{many}. {advice}"
         )
+
+
+def _unreadable(column: Any, text: Collection[str]) -> list[int]:
+    """The rows of texts that are no numbers even alone; if there are none, those with rarer signs than others."""
+    import polars as pl
+
+    odd = column.filter(column.cast(pl.Float64, strict=False).is_null()).drop_nulls().unique(maintain_order=True)
+    alone = [v for v in odd[:MOST_TRIED] if as_number(pl.Series([v]), "", text, True).numbers is None]
+    numbers = odd.filter(odd.str.contains("[0-9]"))
+    signs = numbers.str.replace_all(r"[^\p{L}\p{Sc}%]", "")  # the rarer ones are the mistake
+    rarer = numbers.filter(signs != signs.mode()[0]) if len(numbers) else numbers
+    wrong = column.is_in(alone or (rarer if len(rarer) else numbers))
+    return np.flatnonzero(wrong.fill_null(False).to_numpy()).tolist()
 
 
 def _rows_where(test: Callable[[np.ndarray], np.ndarray], table: Table) -> dict[str, np.ndarray]:

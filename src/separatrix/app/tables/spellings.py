@@ -25,6 +25,7 @@ DAYS = (  # years of two digits first: 21 would be the year 21
 TIMES = ("", " %H:%M", " %H:%M:%S", "T%H:%M:%S", "T%H:%M", " %H:%M:%S%.f", "T%H:%M:%S%.f")
 ORIGIN = datetime(2000, 1, 1)  # from which days are counted
 
+MARKS = r"^['~\x{2248}<>\x{2264}\x{2265}]\s*", r"\s*[*\x{2020}\x{2021}]+$"  # about, at most; footnotes
 MINUS = (  # a minus sign or a dash before the number, accountants' parentheses, a sign behind the number
     (r"^[\x{2212}\x{2013}]", "-"),
     (r"^\((.*[0-9].*)\)$", "-$1"),
@@ -129,6 +130,12 @@ def _read(values: Any, where: str, decimal_comma: bool, expected: bool) -> tuple
     """Different texts as numbers, with what was done in words, and their unit; None if one of them is no number."""
     import polars as pl
 
+    bare = values.str.replace(MARKS[0], "").str.replace(MARKS[1], "")
+    marked = values.filter(bare != values)
+    if len(marked):
+        found = _read(bare, where, decimal_comma, expected)
+        told = f"numbers with marks, as in {marked[0]!r}, which are left out"
+        return None if found is None else (found[0], "; ".join(filter(None, (told, found[1]))), found[2])
     for pattern, sign in MINUS:
         values = values.str.replace(pattern, sign)
     if DATE.match(values[0]):

@@ -40,13 +40,14 @@ def heed(told: list[str], strict: bool) -> list[str]:
     return told
 
 
-def about_answers(answers: Answers) -> list[str]:
+def about_answers(answers: Answers, weighted: bool) -> list[str]:
     """Sentences about out-of-fold answers: classes that are never predicted."""
     never = [c for c in answers.by_class if c.rows and c.recall == 0.0]
     if not never:
         return []
     names = _listed([f"{c.name!r} ({c.rows:,} rows)" for c in never])
-    return [f"No row of {names} was recognised. Try --class-weight balanced, and --score balanced."]
+    balanced = "Try --class-weight balanced, and --score balanced."
+    return [f"No row of {names} is recognized. {'More rows or other features may help.' if weighted else balanced}"]
 
 
 def about_unseen(unseen: dict[str, list[Any]], table: Table) -> list[str]:
@@ -187,13 +188,14 @@ def _rare(table: Table, folds: int, weighted: bool) -> list[str]:
             f"Classes with fewer rows than the {folds} folds of the cross-validation: {_listed(few)}. So {done}. "
             "Add rows of them, or leave them out."
         )
-    rarest = int(np.argmin(counts))
-    share = counts[rarest] / counts.sum()
-    if share < RARE / max(len(classes) - 1, 1) and not weighted:
+    rare = np.flatnonzero(counts < RARE / max(len(classes) - 1, 1) * counts.sum())
+    if len(rare) and not weighted:
+        rare = rare[np.argsort(counts[rare], kind="stable")]
+        share = 100 * (1 - counts[rare].sum() / counts.sum())
+        names = _listed([f"{classes[k]} ({counts[k]:,} of {table.n:,} rows)" for k in rare])
         told.append(
-            f"The class {classes[rarest]!s} is rare: {counts[rarest]:,} of {table.n:,} rows. A model that never "
-            f"predicts it has {100 * (1 - share):.1f}% accuracy. Look at its recall, and try --class-weight balanced "
-            "and --score balanced."
+            f"Rare: {names}. A model that never predicts {'it' if len(rare) == 1 else 'them'} has up to {share:.1f}% "
+            "accuracy. Look at the recall, and try --class-weight balanced and --score balanced."
         )
     return told
 

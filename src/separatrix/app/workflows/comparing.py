@@ -48,6 +48,7 @@ class Result:
     train: float = 0.0
     cv: float | None = None
     converged: bool = False
+    stopped: str = ""  # "time", or the parameter whose limit ended a fit that did not converge
     why_not: str = ""
 
     @property
@@ -234,6 +235,9 @@ def _measure(
         return result, None
     result.updates = getattr(fitted, "n_updates_", None)
     result.converged = is_complete(fitted)
+    if not result.converged:
+        reason = getattr(fitted, "stop_reason_", "time")
+        result.stopped = "time" if reason in ("callback", "max_time") else reason
     result.train = float(np.mean(fitted.predict(X) == y))
     result.margins = plain_margins(fitted, problems)
     if result.margins is None:

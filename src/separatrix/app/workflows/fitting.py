@@ -282,7 +282,9 @@ class _Job:
         elif not found.interrupted:  # passes over the files take their time
             found.verification = verified_by_passes(separator, self.X)
             found.train_accuracy = correct_rows(separator, self.X) / table.n
-        found.notes += heed([] if found.cv is None else about_answers(found.cv.answers), self.options.strict)
+        if found.cv is not None:
+            weighted = self.options.class_weight is not None
+            found.notes += heed(about_answers(found.cv.answers, weighted), self.options.strict)
         found.model = Pipeline([*self.steps, ("separator", separator)])
         if names is not None or (self.files is None and table.framed and self.raw is not table.X):
             found.model.steps[0][1].feature_names_in_ = np.array(table.names, dtype=object)

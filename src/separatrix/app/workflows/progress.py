@@ -9,6 +9,7 @@ from typing import Any
 from separatrix.app.workflows.options import Tell
 from separatrix.callbacks import Callback
 from separatrix.data.base import RowSource, S
+from separatrix.data.changed_rows import WrappedRows
 from separatrix.data.memory import MemoryRows
 from separatrix.estimators.max_margin_cv import MaxMarginCV
 from separatrix.fit.batch import IterativeClassifier
@@ -73,34 +74,22 @@ def can_be_limited(estimator: Any) -> bool:
     return "max_time" in estimator.get_params() or isinstance(estimator, (OnlineClassifier, IterativeClassifier))
 
 
-class PassProgress(RowSource):
+class PassProgress(WrappedRows):
     """A row source that shows how far each pass over it is: blocks, speed, and the gap so far.
 
     The number of passes is not known before the end, so the remaining time is that of the pass.
     """
 
     def __init__(self, source: RowSource, tell: Tell | None):
-        self.source, self.tell = source, tell
-        self.n, self.width, self.classes, self.names = source.n, source.width, source.classes, source.names
-        self.block_count, self.prefers_mixing = source.block_count, source.prefers_mixing
-        self.sparse = getattr(source, "sparse", False)
+        super().__init__(source)
+        self.tell, self.sparse = tell, getattr(source, "sparse", False)
         self.passes, self.gap = 0, math.inf
-
-    @property
-    def fingerprint(self) -> str:
-        return self.source.fingerprint
-
-    def blocks(self) -> Iterator[MemoryRows]:
-        return self.blocks_from(0)
 
     def blocks_from(self, number: int) -> Iterator[MemoryRows]:
         show = self._begin_pass(number)
         for done, block in enumerate(self.source.blocks_from(number), number + 1):
             yield block
             show(done)
-
-    def take(self, index: Any) -> MemoryRows:
-        return self.source.take(index)
 
     def merged(self, work: Callable[[MemoryRows], S], done: int = 0, whole: S | None = None) -> Iterator[tuple[int, S]]:
         show = self._begin_pass(done)

@@ -106,21 +106,37 @@ def known_labels(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def verified(
-    separator: Any, X: Any, y: np.ndarray, judge: Callable[..., Verification] = Certificate.verify
+    separator: Any, X: Any, y: np.ndarray, judge: Callable[..., Verification] | None = None
 ) -> dict[str, Verification]:
     """Every claim, recomputed from the data alone: that of one class against the rest is about two labels.
 
-    None where there is no certificate, as of a machine whose problem is not convex.
+    None where there is no certificate, as of a machine whose problem is not convex. Without a judge the claims are of a
+    fit to these rows, and a pair of classes is checked with its rows alone: of many classes they are few.
     """
     found: dict[str, Verification] = {}
     if separator is None or not hasattr(separator, "certificates_"):
         return found
     rest = against_the_rest(separator)
     classes, codes = np.unique(y, return_inverse=True)
-    codes, known = codes.astype(np.min_scalar_type(len(classes))), classes.tolist()  # short ones sort quickly
-    for k, (name, certificate) in enumerate(zip(problem_names(separator), separator.certificates_, strict=True)):
-        labels, pair = y == separator.classes_[k] if rest else y, certificate.class_pair
-        if judge is Certificate.verify and pair is not None and all(label in known for label in pair):
-            labels, certificate = codes, replace(certificate, class_pair=tuple(map(known.index, pair)))
-        found[name] = judge(certificate, X, labels)
+    codes, known = codes.astype(np.min_scalar_type(len(classes))), classes.tolist()
+    for k, (name, claim) in enumerate(zip(problem_names(separator), separator.certificates_, strict=True)):
+        labels = y == separator.classes_[k] if rest else y
+        if judge is not None:
+            found[name] = judge(claim, X, labels)
+        elif claim.class_pair is None or claim.kernel is not None:
+            found[name] = claim.verify(X, labels)
+        else:
+            i, j = map(known.index, claim.class_pair)
+            rows = np.flatnonzero((codes == i) | (codes == j))
+            found[name] = _with_rows(claim, rows).verify(X[rows], y[rows])
     return found
+
+
+def _with_rows(claim: Certificate, rows: np.ndarray) -> Certificate:
+    """The certificate for a table of these rows alone, which are all that take part."""
+    index, weight = claim.alpha_index, claim.sample_weight
+    return replace(
+        claim,
+        alpha_index=None if index is None else np.searchsorted(rows, index),
+        sample_weight=None if weight is None else np.asarray(weight)[rows],
+    )

@@ -8,9 +8,7 @@ Unless a memory defines them, m = a.y with the extension Delta e_k, and the upda
 ``finish(memory, state)`` enclose the visits of a call. rows.py lists what the loop asks of rows.
 """
 
-from typing import Any
-
-from separatrix.compile_cache import one_per_rule
+from separatrix.compile_cache import Kernel, one_per_rule
 from separatrix.data.access import touch
 from separatrix.online.loops.order import scattered
 from separatrix.online.loops.rows import ask_for, bias2, lacking, nothing, product
@@ -26,6 +24,7 @@ from separatrix.online.loops.state import (
     VISITS,
     count_update,
     end_epoch,
+    not_negative,
 )
 from separatrix.online.loops.update import correct, note
 from separatrix.rules.base import Scalars, verb, violates
@@ -43,7 +42,7 @@ def _margin(memory, rows, i, c, state):
 
 def _carried_lengths(memory, rows, state):
     norm2 = state.real[NORM2]
-    return norm2, max(norm2 - bias2(rows, state.real[FACTOR], state.v), 0.0)
+    return norm2, not_negative(norm2 - bias2(rows, state.real[FACTOR], state.v))
 
 
 score, apply, lengths = verb("score", _margin), verb("apply", correct), verb("lengths", _carried_lengths)
@@ -51,7 +50,7 @@ begin, finish = verb("begin", nothing), verb("finish", nothing)
 
 
 @one_per_rule
-def online_kernel(key: str) -> Any:
+def online_kernel(key: str) -> Kernel:
     """Return the kernel that runs rules of this class: the formulas are compiled in."""
 
     def run(rule, rows, order, state, budget, max_updates):
@@ -64,12 +63,12 @@ def online_kernel(key: str) -> Any:
             c, total = real[FACTOR], real[FACTOR] * real[TOTAL]
             norm2, flat2 = lengths(memory, rows, state)
             start, t, visits = count[POSITION], count[UPDATES] + 1.0, count[VISITS]
-            position, end = start, min(n, start + budget)
+            position, end = start, start + budget if start + budget < n else n
             violated, m, yy = False, 0.0, 0.0
             while position < end:
                 i = position if order.seed < 0 else order.sequence[position]
                 if scattered(order):
-                    ask_for(rows, order.sequence[min(position + LOOK_AHEAD, n - 1)])
+                    ask_for(rows, order.sequence[position + LOOK_AHEAD if position + LOOK_AHEAD < n else n - 1])
                 else:  # rows follow each other
                     touch(rows.weight, i + STREAM)
                     touch(rows.norms2, i + STREAM)

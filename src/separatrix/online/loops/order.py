@@ -4,12 +4,12 @@ Written here and not with numpy's generators because the loop draws at the end o
 Python: seeding a numpy generator costs more than a whole epoch over a hundred rows.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
 
-from separatrix.compile_cache import compiled, on_first_use
+from separatrix.compile_cache import Kernel, compiled, on_first_use
 from separatrix.rules.base import UNWRAPPED, verb
 
 NO_SHUFFLE = -1
@@ -80,7 +80,7 @@ def order_of(n: int, seed: int | None, together: int = 0) -> Order | BlockOrder:
 
 
 @on_first_use
-def permutation(key: str) -> Any:
+def permutation(key: str) -> Kernel:
     """Put the order of an epoch into ``order.sequence``, as the loops do at the end of one."""
 
     def run(order, epoch):

@@ -1,16 +1,14 @@
 """One epoch of a piecewise linear machine: the fixed increment rule between the best piece of the row's own category
 and the best piece of all others (DHS problem 9; eq. 115 for subclasses)."""
 
-from typing import Any
-
 import numpy as np
 
-from separatrix.compile_cache import compiled, on_first_use
+from separatrix.compile_cache import Kernel, compiled, on_first_use
 from separatrix.data.access import add_row, scores
 
 
 @on_first_use
-def epoch(key: str) -> Any:
+def epoch(key: str) -> Kernel:
     def run(X, codes, owner, sequence, weight, rho, margin, V):
         """Returns the number of corrections. ``owner[p]`` is the category of piece p."""
         key  # noqa: B018

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from separatrix.compile_cache import one_per_rule
+from separatrix.compile_cache import Kernel, one_per_rule
 from separatrix.data.access import Storage, add_row, prefetch, scores
 from separatrix.online.loops.order import scattered
 from separatrix.online.loops.rows import bias2
@@ -32,6 +32,7 @@ from separatrix.online.loops.state import (
     count_update,
     end_epoch,
     inlined,
+    not_negative,
     rescale,
     squared_length,
 )
@@ -53,6 +54,7 @@ class RivalPairs(NamedTuple):
     scores: np.ndarray  # V[j].(x, rho) of the row at hand
     others: np.ndarray  # the same of other rows
     frame: Frame
+    how: Any  # OneByOne, or Together for `PassiveAggressiveRule`
 
     def number(self, at):
         i, own, rival = at
@@ -167,10 +169,10 @@ correct_rivals = verb("correct_rivals")
 
 
 @one_per_rule
-def rivals_kernel(key: str) -> Any:
-    """Return the kernel of the rules of this class. ``how``: `OneByOne`, or `Together` for `PassiveAggressiveRule`."""
+def rivals_kernel(key: str) -> Kernel:
+    """Return the kernel that runs rules of this class over rivals."""
 
-    def run(rule, rows, order, how, state, budget, max_updates):
+    def run(rule, rows, order, state, budget, max_updates):
         key  # noqa: B018  a closure cell, for numba's cache key
         real, count, rivals, status = state.real, state.counts, rows.V.shape[0] - 1, RUNNING
         while budget > 0 and status == RUNNING:
@@ -184,7 +186,7 @@ def rivals_kernel(key: str) -> Any:
                 count[RUN] += 1
             scores(rows.X, i, rows.V, rows.frame.rho, rows.scores)
             r, last = count[PLACE], rivals
-            if not how.every:
+            if not rows.how.every:
                 smallest = np.inf
                 for q in range(rivals):
                     m, _ = rival_margin(rows, i, q, state)
@@ -195,12 +197,12 @@ def rivals_kernel(key: str) -> Any:
                 m, _ = rival_margin(rows, i, r, state)
                 c, norm2 = real[FACTOR], real[NORM2]
                 m *= c
-                flat2 = max(norm2 - bias2(rows, c, state.v), 0.0)
+                flat2 = not_negative(norm2 - bias2(rows, c, state.v))
                 t, visit, total = count[UPDATES] + 1.0, float(count[VISITS]), c * real[TOTAL]
                 s = Scalars(t, visit, norm2, flat2, total, rows.norms2[i], rows.frame.radius2, rows.weight[i])
                 if violates(rule, m, s):
                     note(state.memory, rows, state, norm2)
-                    correct_rivals(how, rule, rows, i, r, m, s, state)
+                    correct_rivals(rows.how, rule, rows, i, r, m, s, state)
                     status = count_update(rule, m, s, count, max_updates)
                 r += 1
             if r < last:

@@ -9,11 +9,11 @@ same 32-bit xorshift sequence, and the fit ends when the mean loss of an epoch h
 of epochs. ``alpha`` holds the multiples of the patterns in (w, b).
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from separatrix.compile_cache import compiled, on_first_use
+from separatrix.compile_cache import Kernel, compiled, on_first_use
 from separatrix.data.access import axpy, dot
 
 CONSTANT, PA1, PA2 = 0, 1, 2
@@ -35,7 +35,7 @@ class Steps(NamedTuple):
 
 
 @on_first_use
-def epochs(key: str) -> Any:
+def epochs(key: str) -> Kernel:
     def run(X, labels, weight, squares, steps, order, v, alpha, progress, budget):
         """At most ``budget`` epochs; returns how many were made, and RUNNING, STOPPED or OVERFLOW."""
         key  # noqa: B018  a closure cell, for numba's cache key

@@ -59,6 +59,12 @@ def end_epoch(count, order, status):
 
 
 @inlined
+def not_negative(x):
+    """max(x, 0), which numba would compile apart, for each kernel in 20 ms."""
+    return 0.0 if x < 0.0 else x
+
+
+@inlined
 def add_multiplier(state, i, g):
     """Add g to the multiplier of pattern i."""
     if state.alpha.shape[0] > 0:

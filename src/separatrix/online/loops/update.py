@@ -7,7 +7,7 @@ Delta^2 alpha_k (CRAMMA section 4). An empty ``alpha`` is not kept. |a|^2, sum a
 """
 
 from separatrix.online.loops.rows import add, bias2, length2, nothing, number, rescale_rest
-from separatrix.online.loops.state import DOUBT, FACTOR, NORM2, SPREAD, TOTAL, inlined, rescale
+from separatrix.online.loops.state import DOUBT, FACTOR, NORM2, SPREAD, TOTAL, inlined, not_negative, rescale
 from separatrix.rules.base import ALLOCATES, Scalars, keep, shrink, verb, verb_of_rules_with, weighted_gain
 
 LOOSE = 1e4  # |a|^2 is summed anew when its rounding error may be that many times the unit roundoff
@@ -38,7 +38,7 @@ def _keep_part(rule, rows, state, kept):
 def _shrink_vector(rule, rows, state, s):
     real = state.real
     c, nn = real[FACTOR], real[NORM2]
-    flat2 = max(nn - bias2(rows, c, state.v), 0.0)
+    flat2 = not_negative(nn - bias2(rows, c, state.v))
     after = Scalars(s.t + 1.0, s.visit, nn, flat2, c * real[TOTAL], s.yy, s.radius2, s.weight)
     factor = shrink(rule, after)
     if factor != 1.0:
@@ -61,7 +61,7 @@ def correct(memory, rule, rows, at, m, s, state):
     g, kept = weighted_gain(rule, m, s), keep(rule, m, s)
     whole = kept * kept * s.norm2 + g * g * s.yy
     real[DOUBT] = kept * kept * real[DOUBT] + 2.0 * whole
-    real[NORM2] = max(whole + 2.0 * kept * g * m, 0.0)
+    real[NORM2] = not_negative(whole + 2.0 * kept * g * m)
     keep_part(rule, rows, state, kept)
     c = real[FACTOR]
     if g != 0.0:

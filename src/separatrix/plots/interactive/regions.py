@@ -7,15 +7,11 @@ import numpy as np
 from separatrix.errors import DataError
 from separatrix.plots.interactive.canvas import INK, View, hover, legend_below, look, new_figure, plain
 from separatrix.plots.interactive.rows_in_words import about_rows, feature_names_of, inner_rows, principal_plane
-from separatrix.plots.static.boundary import BoundaryDisplay, leads
-from separatrix.plots.static.style import COLOURS
+from separatrix.plots.static.boundary import MOST_MARKED, MOST_RINGED, BoundaryDisplay, density, leads
+from separatrix.plots.static.style import COLOURS, MOST_POINTS
 
 STEPS = 140  # points of a grid along each axis
-MOST_ROWS = 5000  # that are drawn one by one; above it their density
-BINS = 90  # of a density along each axis
-MOST_MARKED = 60  # rows of each kind that are marked on top of a density
 CROWDED = 60  # marks from which they are small and thin
-MOST_RINGED = 200  # support vectors; more would hide the rows
 MOST_NAMED = 8  # classes that a legend names; more of them are named where they lie
 
 
@@ -38,7 +34,7 @@ def boundary(estimator: Any, X: Any, y: Any, *, feature_names: Any = None) -> Vi
     if len(seen.support) > MOST_RINGED:
         caption.append(f"{len(seen.support):,} rows are support vectors, too many to ring.")
         seen.support = seen.support[:0]
-    if len(seen.points) > MOST_ROWS:
+    if len(seen.points) > MOST_POINTS:
         entries += _draw_density(figure, seen)
         caption.append(
             f"Density of all {len(seen.points):,} rows; the stronger the colour, the more. Marked on top are at most "
@@ -128,31 +124,18 @@ def _draw_rows(figure: Any, seen: BoundaryDisplay, tell: Any) -> list[tuple[str,
 
 
 def _draw_density(figure: Any, seen: BoundaryDisplay) -> list[tuple[str, list[Any]]]:
-    classes = [seen.y == name for name in seen.classes]
-    entries = draw_density(figure, seen.points, [np.flatnonzero(rows) for rows in classes], seen.classes)
+    entries = draw_density(figure, seen.points, seen.y, seen.classes)
     draws = np.random.default_rng(0)
     wrong = np.flatnonzero(seen.predicted != seen.y)
     support, errors = (draws.permutation(rows)[:MOST_MARKED] for rows in (seen.support, wrong))
     return entries + _marks(figure, seen.points, support, errors, (len(seen.support), len(wrong)))
 
 
-def draw_density(
-    figure: Any, points: np.ndarray, groups: list[np.ndarray], classes: np.ndarray
-) -> list[tuple[str, list[Any]]]:
-    """Counts in small squares: the colour mixes those of the classes there, the strength is their logarithm."""
-    low, high = points.min(axis=0), points.max(axis=0)
-    size = np.where(high > low, high - low, 1.0)
-    place = np.minimum((BINS * (points - low) / size).astype(np.int64), BINS - 1)
-    cell = place[:, 1] * BINS + place[:, 0]
-    counts = np.array([np.bincount(cell[rows], minlength=BINS * BINS) for rows in groups], dtype=np.float64)
-    total = counts.sum(axis=0)
-    shades = np.array([[int(look(k)[0][i : i + 2], 16) for i in (1, 3, 5)] for k in range(len(classes))])
-    mixed = (counts.T @ shades) / np.maximum(total, 1.0)[:, None]
-    strength = np.where(total > 0, 0.25 + 0.75 * np.log1p(total) / np.log1p(max(total.max(), 1.0)), 0.0)
-    image = np.zeros((BINS, BINS), dtype=np.uint32)
-    bytes_ = image.view(np.uint8).reshape(BINS * BINS, 4)
-    bytes_[:, :3], bytes_[:, 3] = mixed.round(), (255 * strength).round()
-    figure.image_rgba(image=[image], x=low[0], y=low[1], dw=size[0], dh=size[1])
+def draw_density(figure: Any, points: np.ndarray, y: np.ndarray, classes: np.ndarray) -> list[tuple[str, list[Any]]]:
+    """Draw counts in small squares, and a key for each class."""
+    pixels, low, high = density(points, y, classes)
+    image = np.ascontiguousarray(pixels).view(np.uint32)[:, :, 0]
+    figure.image_rgba(image=[image], x=low[0], y=low[1], dw=high[0] - low[0], dh=high[1] - low[1])
     keys = []
     for k, name in enumerate(classes):  # nothing is drawn: it stands for its class in the legend
         key = figure.scatter([np.nan], [np.nan], marker="square", fill_color=look(k)[0], line_color=None, size=10)

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from separatrix.errors import DataError
 from separatrix.plots.static.style import (
+    COLOURS,
     INK,
     MOST_POINTS,
     as_text,
@@ -17,13 +18,15 @@ from separatrix.plots.static.style import (
     of_numbers,
     separator_in,
     styled,
-    thinned,
 )
 
 GRID = 300
 POWER = 100  # steps of the power iteration
 MOST_ROWS = 20_000  # that it looks at
 CROWDED = 40  # marks from which they become small
+BINS = 90  # of a density along each axis
+MOST_MARKED = 60  # rows of each kind that are marked on top of a density
+MOST_RINGED = 200  # rows of each kind that are all marked; more would hide the others
 IN_A_COLUMN = 14  # names that a column of a legend holds
 
 
@@ -115,8 +118,8 @@ class BoundaryDisplay:
             self._draw_boundary(ax)
             self._draw_rows(ax)
             ax.set(xlabel=as_text(self.labels[0]), ylabel=as_text(self.labels[1]))
-            some = f" ({MOST_POINTS:,} of {len(self.points):,} rows drawn)" if len(self.points) > MOST_POINTS else ""
-            ax.set_title(self.title + some)
+            crowd = f" (density of {len(self.points):,} rows)" if len(self.points) > MOST_POINTS else ""
+            ax.set_title(self.title + crowd)
             columns = 1 + len(self.classes) // IN_A_COLUMN
             ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2, ncols=columns)
         self.ax_, self.figure_ = ax, ax.figure
@@ -150,26 +153,51 @@ class BoundaryDisplay:
                 ax.contour(xs, ys, lead, levels=[0.0], colors=INK, linewidths=1.0)
 
     def _draw_rows(self, ax: Any) -> None:
-        shown = thinned(len(self.points))
-        points, y, wrong = self.points[shown], self.y[shown], (self.predicted != self.y)[shown]
+        """Draw every row, or the density of many, and mark support vectors and wrong rows, few of many."""
+        many = len(self.points) > MOST_POINTS
+        if many:
+            image, low, high = density(self.points, self.y, self.classes)
+            ax.imshow(image, extent=(low[0], high[0], low[1], high[1]), origin="lower", aspect="auto", zorder=0.5)
+            ax.margins(0.03)
         for k, name in enumerate(self.classes):
-            rows = y == name
-            ax.scatter(*points[rows].T, s=26, alpha=0.75, lw=0.4, edgecolors="white", label=as_text(name), **look(k))
-        support = self.support if len(shown) == len(self.points) else np.intersect1d(self.support, shown)
-        crowded = len(support) > CROWDED
-        if len(support):
-            ax.scatter(
-                *self.points[support].T,
-                s=42 if crowded else 95,
-                facecolors="none",
-                edgecolors=INK,
-                lw=0.6 if crowded else 1.1,
-                label=f"{len(self.support):,} support vectors",
-            )
-        if wrong.any():
-            many = wrong.sum() > CROWDED
-            looks: Any = {"s": 16, "lw": 0.7, "alpha": 0.6} if many else {"s": 70, "lw": 1.4}
-            ax.scatter(*points[wrong].T, marker="x", color="black", label="on the wrong side", **looks)
+            rows = self.points[:0] if many else self.points[self.y == name]
+            ax.scatter(*rows.T, s=26, alpha=0.75, lw=0.4, edgecolors="white", label=as_text(name), **look(k))
+        wrong = np.flatnonzero(self.predicted != self.y)
+        ringed, crossed = (marked(rows, many) for rows in (self.support, wrong))
+        rings: Any = {"s": 42, "lw": 0.6} if len(ringed) > CROWDED else {"s": 95, "lw": 1.1}
+        crosses: Any = {"s": 16, "lw": 0.7, "alpha": 0.6} if len(crossed) > CROWDED else {"s": 70, "lw": 1.4}
+        for rows, drawn, words, looks in (
+            (self.support, ringed, "support vectors", {"facecolors": "none", "edgecolors": INK, **rings}),
+            (wrong, crossed, "on the wrong side", {"marker": "x", "color": "black", **crosses}),
+        ):
+            if len(rows):
+                part = "" if len(drawn) == len(rows) else f", {len(drawn)} marked" if len(drawn) else ", not marked"
+                ax.scatter(*self.points[drawn].T, label=f"{len(rows):,} {words}{part}", **looks)
+
+
+def marked(rows: np.ndarray, many: bool) -> np.ndarray:
+    """Which rows are marked: of many, or on top of a density, a random part, so that the marks hide nothing."""
+    most = MOST_MARKED if many else MOST_RINGED
+    return rows if len(rows) <= most else np.sort(np.random.default_rng(0).choice(rows, MOST_MARKED, replace=False))
+
+
+def density(points: np.ndarray, y: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return counts in small squares as a picture of bytes (RGBA) from its lowest row up, and its corners.
+
+    The color mixes those of the classes in a square; the strength is the logarithm of their number.
+    """
+    low, high = points.min(axis=0), points.max(axis=0)
+    size = np.where(high > low, high - low, 1.0)
+    place = np.minimum((BINS * (points - low) / size).astype(np.int64), BINS - 1)
+    cell = place[:, 1] * BINS + place[:, 0]
+    counts = np.array([np.bincount(cell[y == name], minlength=BINS * BINS) for name in classes], dtype=np.float64)
+    total = counts.sum(axis=0)
+    colors = [COLOURS[k % len(COLOURS)] for k in range(len(classes))]
+    shades = np.array([[int(color[i : i + 2], 16) for i in (1, 3, 5)] for color in colors])
+    mixed = (counts.T @ shades) / np.maximum(total, 1.0)[:, None]
+    strength = np.where(total > 0, 0.25 + 0.75 * np.log1p(total) / np.log1p(max(total.max(), 1.0)), 0.0)
+    image = np.column_stack([mixed, 255.0 * strength]).round().astype(np.uint8)
+    return image.reshape(BINS, BINS, 4), low, low + size
 
 
 def _support(separator: Any) -> np.ndarray:

@@ -13,7 +13,7 @@ MARKERS = ["o", "^", "s", "D", "v", "P", "X", "*"]
 HATCHES = ["", "////", "....", "xxxx", "\\\\\\\\", "++++", "oooo", "----"]
 INK = "#333333"
 FAINT = "#DDDDDD"
-MOST_POINTS = 5000  # rows that are drawn
+MOST_POINTS = 5000  # rows that are drawn one by one; above it their density
 MOST_WRITTEN = 12  # classes up to which a count stands in its square of a confusion matrix
 TEXT = ("string", "str", "object", "category", "categorical", "enum")  # kinds of columns of frames, as they are called
 
@@ -103,11 +103,6 @@ def separator_in(estimator: Any) -> Any:
 def look(k: int) -> dict[str, Any]:
     """Colour and marker of class k; class k + 8 has the same colour and another marker."""
     return {"color": COLOURS[k % len(COLOURS)], "marker": MARKERS[(k + k // len(COLOURS)) % len(MARKERS)]}
-
-
-def thinned(n: int) -> np.ndarray:
-    """Row numbers to draw: all of them, or a random part of very many."""
-    return np.arange(n) if n <= MOST_POINTS else np.sort(np.random.default_rng(0).choice(n, MOST_POINTS, replace=False))
 
 
 def dense(X: Any) -> np.ndarray:

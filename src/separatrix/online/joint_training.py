@@ -1,17 +1,19 @@
-"""Training of a linear machine: all categories at once, in Kesler's space."""
+"""Training of a joint problem: the vectors of all classes at once, in Kesler's space."""
 
 from typing import Any
 
 import numpy as np
 
+from separatrix.compile_cache import Kernel
 from separatrix.online.loops.rivals import OneByOne, RivalPairs, Together, rivals_kernel
 from separatrix.online.training import Training
 from separatrix.passes.kesler_patterns import KeslerPatterns
+from separatrix.rules.base import Rule
 
 MOST_MULTIPLIERS = 50_000_000  # n (c - 1) up to which they are kept without need
 
 
-class MachineTraining(Training):
+class JointTraining(Training):
     """`Training` in which a visit shows a row with its "strongest" rival, "all" in turn, or all "together"."""
 
     patterns: KeslerPatterns
@@ -19,7 +21,7 @@ class MachineTraining(Training):
     def __init__(
         self,
         patterns: KeslerPatterns,
-        rule: Any,
+        rule: Rule,
         weight: np.ndarray,
         *,
         rivals: str,
@@ -29,27 +31,25 @@ class MachineTraining(Training):
         needed = patterns.space.delta > 0  # they are the extension
         keep_alpha = keep_alpha and (needed or patterns.n <= MOST_MULTIPLIERS)
         super().__init__(patterns, rule, weight, keep_alpha=keep_alpha, **options)
-        width = patterns.n_classes - 1
-        together = rivals == "together"
+        width, together = patterns.n_classes - 1, rivals == "together"
         self.how = Together(False, np.empty(width), np.empty(width)) if together else OneByOne(rivals == "all")
 
     def start(self, a: np.ndarray | None = None) -> None:
-        """What all categories have in common tells none of them apart: it is taken from a start."""
+        """What all classes have in common separates none of them: it is subtracted from a start."""
         if a is not None:
-            machine = self.patterns.machine(a)
-            a = (machine - machine.mean(axis=0)).ravel()
+            vectors = self.patterns.machine(a)
+            a = (vectors - vectors.mean(axis=0)).ravel()
         super().start(a)
 
     def _norms2(self) -> np.ndarray:
         return self.patterns.row_norms2
 
-    def _run(self, rule: Any, visits: int, max_updates: int) -> int:
-        run: Any = rivals_kernel(type(rule))
-        return int(run(rule, self._stored(), self.order, self.how, self.state, visits, max_updates))
+    def _kernel(self, rule: Rule) -> Kernel:
+        return rivals_kernel(type(rule))
 
-    def _stored(self) -> RivalPairs:
-        c = self.patterns.n_classes
+    def _rows(self) -> RivalPairs:
+        patterns, c = self.patterns, self.patterns.n_classes
+        V, scores, others = self.state.v.reshape((c, -1)), np.empty(c), np.empty(c)
         return RivalPairs(
-            self.patterns.rows, self.patterns.codes, self.weight, self.norms2, self.state.v.reshape((c, -1)),
-            np.empty(c), np.empty(c), self.frame,
-        )  # fmt: skip
+            patterns.rows, patterns.codes, self.weight, self.norms2, V, scores, others, self.frame, self.how
+        )

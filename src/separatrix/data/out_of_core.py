@@ -1,4 +1,4 @@
-"""Rows that live elsewhere, however they are given: as a home, a collection of Dask, or an array on a device."""
+"""Data that are not in memory: row sources, collections of Dask, and arrays on a device."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,8 +15,8 @@ def is_dask(X: Any) -> bool:
     return hasattr(X, "__dask_graph__")
 
 
-def home_of(X: Any, y: Any = None, weight: Any = None) -> RowSource | None:
-    """The home of these rows, None where they are in this process."""
+def row_source_of(X: Any, y: Any = None, weight: Any = None) -> RowSource | None:
+    """Return the row source of data, None if they are in memory."""
     if is_dask(X):
         from separatrix.data.dask_rows import from_dask
 
