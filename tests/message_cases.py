@@ -51,7 +51,10 @@ PYTHON = {  # in Python: what is called, and what the message says
     "multi_class": (lambda: sx.AROW(multi_class="joint").fit(X, [0, 1, 2, 2]), "ovr"),
     "partial_fit classes": (lambda: sx.Perceptron().partial_fit(X, Y), "classes"),
     "partial_fit of Pocket": (lambda: sx.Pocket().partial_fit(X, Y), "Pocket"),
-    "joint hard margin": (lambda: sx.MaxMargin(multi_class="joint", fit_intercept="unpenalized").fit(X, [0, 1, 2, 2]), "intercept"),
+    "joint hard margin": (
+        lambda: sx.MaxMargin(multi_class="joint", fit_intercept="unpenalized").fit(X, [0, 1, 2, 2]),
+        "intercept",
+    ),
     "kernel": (lambda: sx.KernelMaxMargin(kernel="gauss").fit(X, Y), "gauss"),
     "gamma": (lambda: sx.KernelMaxMargin(gamma=-1.0).fit(X, Y), "'gamma' parameter of KernelMaxMargin"),
     "own kernel": (lambda: sx.KernelMaxMargin(kernel=lambda A, B: A).fit(X, Y), "shape"),

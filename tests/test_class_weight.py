@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from cases import EVERYONE
 from fits import vectors
-from newcomer import clouds, separatrix, told
+from newcomer import clouds, separatrix, text_of
 
 import separatrix as package
 from separatrix import BatchPerceptron, KernelMaxMargin, LeastSquares, MaxMargin, Perceptron, UnavailableError
@@ -115,4 +115,4 @@ def test_they_go_with_any_algorithm_that_has_them(tmp_path):
     assert plain["train_accuracy"] != weighted["train_accuracy"]
     refused = separatrix(*fitting, "NearestPoint", "--class-weight", "balanced")
     assert refused.exit_code == 3
-    assert "NearestPoint has no parameter class_weight" in told(refused)
+    assert "NearestPoint has no parameter class_weight" in text_of(refused)

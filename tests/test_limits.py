@@ -86,7 +86,7 @@ class Slow(NamedTuple):
     model: Any
     data: Any
     size: tuple[int, ...]
-    after: float = AFTER  # seconds until it is told to stop
+    after: float = AFTER  # seconds until it is reported to stop
 
     def __str__(self):
         return f"{self.model}-{self.data.__name__}{self.size}".replace("separatrix.", "")[:90]

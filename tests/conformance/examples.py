@@ -26,7 +26,7 @@ TIMES = re.compile(
 LIMIT = int(os.environ.get("SEPARATRIX_EXAMPLE_SECONDS", "600"))
 EXPLAINED = ("equal", "equal at a small tol", "differs from itself")
 ALIKE = 0.002  # the share of pixels in which two drawings of a figure may differ,
-VISIBLE = 25  # by more than so much of 255: lines that move by a part of a pixel are shaded anew
+VISIBLE = 25  # by more than so much of 255: lines that move by a part of a pixel are shaded again
 RUN = """
 import collections, json, os, runpy, sys, warnings
 import matplotlib
