@@ -352,7 +352,7 @@ class Models:
             assert model.predict(self.X.copy()).tolist() == expected
             return
         with contextlib.suppress(Exception):  # the documentation of `load` promises no more
-            model.predict(self.X.copy())  # a forged scaler may be told to work in place
+            model.predict(self.X.copy())  # a forged scaler may work in place
 
 
 def main(kind, seed, count, folder, first=0):

@@ -1,9 +1,7 @@
 """Class weights: factors on the weights of rows, offered where they move the boundary."""
 
 import json
-import re
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -96,12 +94,6 @@ def test_class_weights_of_least_squares_are_copies_of_rows():
     copies = np.concatenate([np.arange(60), *[np.flatnonzero(y == "c0")] * 2])
     np.testing.assert_allclose(weighted.coef_, LeastSquares().fit(X[copies], y[copies]).coef_, rtol=1e-9)
     assert np.mean(weighted.predict(X) == "c0") > np.mean(LeastSquares().fit(X, y).predict(X) == "c0")
-
-
-def test_the_page_on_imbalance_names_who_offers_them():
-    page = (Path(__file__).parents[1] / "docs" / "start" / "imbalance.md").read_text()
-    (sentence,) = re.findall(r"Which estimators take `class_weight`: (.*?)\.", page)
-    assert set(re.findall(r"`(\w+)`", sentence)) == {cls.__name__ for cls in OFFERED}
 
 
 def test_they_go_with_any_algorithm_that_has_them(tmp_path):

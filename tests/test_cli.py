@@ -190,7 +190,7 @@ def test_check_answers_with_its_exit_status(tmp_path, line):
     assert result.exit_code == 1
     assert "the rows" in result.output
     rows = json.loads(run("check", mixed, "-t", "label", "--json").stdout)["infeasibility_proof"]["rows"]
-    assert all(f" {row + 2}" in result.output for row in rows)  # told as lines of the file
+    assert all(f" {row + 2}" in result.output for row in rows)  # reported as lines of the file
     assert run("check", mixed, "-t", "lable").exit_code == 3
     assert run("check", mixed, "--unknown").exit_code == 3
 

@@ -56,14 +56,14 @@ def test_a_second_process_compiles_nothing(filled):
 ONE = """
     from separatrix.online.loops.order import order_of, permutation
     order = order_of(9, 1)
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RuntimeWarning)
         if "nothing may be written" in sys.argv:
             import resource
             resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
         permutation()(order, 2)  # a kernel that is quickly compiled
-    told = [str(w.message) for w in told if w.category is RuntimeWarning]
-    print(json.dumps([order.sequence.tolist(), told, *kernels()]))
+    caught = [str(w.message) for w in caught if w.category is RuntimeWarning]
+    print(json.dumps([order.sequence.tolist(), caught, *kernels()]))
 """
 
 

@@ -184,7 +184,7 @@ def best_of_three(late):
         seconds = late()
         if seconds <= SOON:
             break
-        time.sleep(2.0)  # what BLAS was asked for goes on aside, and keeps the next call waiting
+        time.sleep(2.0)  # what BLAS was asked for continues in another thread, and keeps the next call waiting
     return seconds
 
 

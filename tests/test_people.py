@@ -155,7 +155,7 @@ def test_a_held_out_file_and_identifiers_and_probabilities(tmp_path):
     scored = json.loads(separatrix("predict", model, later, "--score", "--json").stdout)
     assert scored["accuracy"] == held_out["accuracy"]
     assert "customer" not in json.loads(result.stdout)["largest_weights"]["c1"]
-    for more in ([], ["--id", "customer"]):  # the fit was told, and the model remembers
+    for more in ([], ["--id", "customer"]):  # the fit used it, and the model remembers
         answers = pl.read_csv(separatrix("predict", model, new, "--probabilities", *more).stdout.encode())
         assert answers.columns == ["customer", "prediction", "probability_c0", "probability_c1"]
     assert answers["customer"].to_list() == frame[200:]["customer"].to_list()

@@ -146,7 +146,7 @@ def test_numbers_of_the_page_agree(rng):
         assert f"area {known.cv.answers.summary['auc']:.4g}" in title
     titles = [v.title for v in views_of(found)]
     assert titles[0].startswith("The model: ")
-    assert titles[-1] == "The hard margin: 100.0% of the best margin is certain"  # passes of another run are not told
+    assert titles[-1] == "The hard margin: 100.0% of the best margin is certain"  # passes of another run are not shown
     assert views_of(several)[-1].title.endswith("% of the best margin (slack included) is certain")
     assert "fitted once more for this picture" in views_of(found)[-1].caption
     page = report_page(found, interactive=True)

@@ -196,8 +196,8 @@ class Question:
         )
         if patterns.n_classes > 2:
             text = (
-                f"Not linearly separable: {len(witness.rows)} rows of Kesler's construction with positive weights combine "
-                "to exactly 0, so no joint linear classifier classifies all rows correctly."
+                f"Not linearly separable: {len(witness.rows)} rows of Kesler's construction with positive weights "
+                "combine to exactly 0, so no joint linear classifier classifies all rows correctly."
             )
         kind, weak = self._kind(patterns, witness, exact)
         if kind == "undecided":

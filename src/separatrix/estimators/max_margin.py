@@ -239,7 +239,7 @@ class MaxMargin(MarginClassifier):
             index, alpha = problem.multipliers()
             problem.slack_vector = None
         if problem.hard:
-            smallest = problem.lower * problem.patterns.space.length(a)  # as the pass over it has told
+            smallest = problem.lower * problem.patterns.space.length(a)  # as the pass over it has measured
             with np.errstate(over="ignore"):
                 scaled = a / smallest if smallest > 0 else a
             a = scaled if is_finite(scaled) else a  # a margin so small has no such multiple

@@ -219,7 +219,8 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
     def classes_claiming(self, X):
         """Which classes claim each row, (n, c): a row may have none or several of them (DHS fig. 5.3).
 
-        One-vs-rest: the classes with a positive score. One-vs-one: the class that wins against every other class. A linear
+        One-vs-rest: the classes with a positive score. One-vs-one: the class that wins against every other class. A
+        linear
         machine: the class with the largest score, unless two share it.
 
         Parameters
