@@ -269,8 +269,8 @@ def measure(options: Any) -> None:
         name = f"{case.name}: {n:,} x {d:,}" + (f", {classes} classes" if classes > 2 else "")
         for how in ("max_time", "Ctrl-C") if case.timed else ("Ctrl-C",):
             found = late(case, how)
-            told = "earlier | | |"
+            parts = "earlier | | |"
             if found is not None:
                 times = f"{found.clock:.2f} s | {found.processor:.2f} s"
-                told = f"{times} | {found.memory:.1f} | {found.what}"
-            print(f"| {name} | {how} | {told} |", flush=True)
+                parts = f"{times} | {found.memory:.1f} | {found.what}"
+            print(f"| {name} | {how} | {parts} |", flush=True)

@@ -27,7 +27,7 @@ NOISE = {2: rng.integers(0, 2, 70), 3: np.arange(70) % 3}
 
 
 class Watcher:
-    """Counts what it is told; may stop or break the fit at a given piece."""
+    """Counts what it is reported; may stop or break the fit at a given piece."""
 
     def __init__(self, stop_at=None, error=None):
         self.stop_at, self.error = stop_at, error

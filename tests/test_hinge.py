@@ -198,7 +198,8 @@ def test_three_classes(mode):
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([True, False, "unpenalized"]), st.floats(-3, 6))
 def test_bounds_hold_for_every_vector_and_multipliers(seed, intercept, power):
-    """No vector has a smaller objective than the bound, also far from the solution and with a free bias."""
+    """No vector has a smaller objective than the bound, also far from the solution and with an unpenalized
+    intercept."""
     rng = np.random.default_rng(seed)
     n, d, C = int(rng.integers(2, 12)), int(rng.integers(1, 4)), 10.0**power
     X, l = rng.integers(-3, 4, (n, d)).astype(float), np.where(np.arange(n) % 2, 1.0, -1.0)

@@ -175,7 +175,7 @@ class Question:
         w, b = patterns.space.split(patterns.in_all_columns(a))
         plane = Hyperplane(w, b) if np.any(w) else None
         margin = distance if plane is not None else None
-        text = "Separable: a hyperplane has every row on its side"
+        text = "Linearly separable: a hyperplane classifies every row correctly"
         text += f", the nearest at a distance of {margin:.6g}." if margin is not None else "."
         return Separability(True, "complete", True, certificate, plane, margin, None, text)
 
@@ -191,13 +191,13 @@ class Question:
             n_classes=patterns.n_classes,
         )
         text = (
-            f"Not separable: {len(witness.rows)} rows with positive weights combine to exactly 0, so no hyperplane "
-            f"{'' if patterns.space.rho else 'through the origin '}has all of them on their sides."
+            f"Not linearly separable: {len(witness.rows)} rows with positive weights combine to exactly 0, so no "
+            f"hyperplane {'' if patterns.space.rho else 'through the origin '}classifies all of them correctly."
         )
         if patterns.n_classes > 2:
             text = (
-                f"Not separable: {len(witness.rows)} patterns of Kesler's construction with positive weights combine "
-                "to exactly 0, so no linear machine has all rows in their classes."
+                f"Not linearly separable: {len(witness.rows)} rows of Kesler's construction with positive weights "
+                "combine to exactly 0, so no joint linear classifier classifies all rows correctly."
             )
         kind, weak = self._kind(patterns, witness, exact)
         if kind == "undecided":
