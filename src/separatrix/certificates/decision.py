@@ -156,7 +156,7 @@ class Question:
             distance = exact.distance(self.clock) if patterns.n_classes == 2 else patterns.distance(exact.near)
             return self._yes(patterns, exact.near, best.problem, distance, exact.radius)
         text = (
-            "Separable: exact arithmetic finds a vector that has every row on its side, and no vector of floats that "
+            "Separable: exact arithmetic finds a vector that has every row classified correctly, and no vector of floats that "
             "does. Scale your features, and subtract what they have in common."
         )
         vector = _spread(patterns, exact.vector)
@@ -192,7 +192,7 @@ class Question:
         )
         text = (
             f"Not linearly separable: {len(witness.rows)} rows with positive weights combine to exactly 0, so no "
-            f"hyperplane {'' if patterns.space.rho else 'through the origin '}classifies all of them correctly."
+            f"hyperplane {'' if patterns.space.rho else 'through the origin '}separates them."
         )
         if patterns.n_classes > 2:
             text = (
