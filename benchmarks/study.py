@@ -103,7 +103,7 @@ def entrants() -> dict[str, Entrant]:
 
 def _limited(estimator: Any) -> Any:
     limits = [most for kind, most in EPOCHS.items() if isinstance(estimator, kind)]
-    if limits and estimator.max_iter > min(limits):
+    if limits and (estimator.max_iter is None or estimator.max_iter > min(limits)):
         estimator.set_params(max_iter=min(limits))
     if isinstance(estimator, OnlineClassifier):
         estimator.set_params(until="separated")  # as in the results that the page shows

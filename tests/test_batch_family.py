@@ -384,7 +384,7 @@ def test_what_pairs_do_not_have():
     class_pairs = LeastSquares("indicator", multi_class="ovo").fit(X, THREE)
     with pytest.raises(AttributeError) as caught:
         class_pairs.predict_proba(X)
-    assert "no probabilities of all classes" in str(caught.value.__cause__)
+    assert "not available with multi_class" in str(caught.value.__cause__)
     assert class_pairs.fisher_direction_.shape == (3, 4)
     assert LeastSquares(multi_class="ovo").fit(X, TWO).predict_proba(X).shape == (60, 2)
 

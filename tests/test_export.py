@@ -293,7 +293,7 @@ REFUSED = [
     (lambda: KernelMaxMargin(), "m.c", "a kernel cannot be exported to C"),
     (lambda: KernelMaxMargin(), "m.json", "a kernel cannot be exported to JSON"),
     (lambda: KernelMaxMargin(kernel="precomputed"), "m.onnx", "a function or a matrix"),
-    (lambda: MaxMargin(), "m.pmml", r"ends with \.onnx, \.c or \.json"),
+    (lambda: MaxMargin(), "m.pmml", r"Use \.onnx, \.c or \.json"),
     (lambda: make_pipeline(SimpleImputer(add_indicator=True), MaxMargin()), "m.c", "adds no indicator"),
     (lambda: make_pipeline(MinMaxScaler(clip=True), MaxMargin()), "m.c", "MinMaxScaler cannot be exported"),
 ]

@@ -65,7 +65,7 @@ def test_terms_of_the_output_are_explained(printed):
     assert "distance from the decision boundary to the nearest row" in text_of(separatrix("explain", "margin"))
     assert "Did you mean" in separatrix("explain", "margn").stderr
     assert len(separatrix("explain").output.splitlines()) > 60
-    assert "no hyperplane has a larger margin" in text_of(separatrix("explain", "no margin above"))
+    assert "no hyperplane has a larger margin" in text_of(separatrix("explain", "proven upper bound"))
     assert "minimizes" in text_of(separatrix("explain", "criterion"))
     assert "bias, intercept, threshold weight" in text_of(separatrix("explain"))
     assert "sum lambda_k x_k" in text_of(separatrix("explain", "convex hull"))

@@ -224,8 +224,8 @@ def test_the_certificate_speaks_of_the_objective_and_travels():
     X, y = load_iris(return_X_y=True)
     model = MaxMargin(loss="hinge", fit_intercept="unpenalized").fit(X, y == 1)
     claim = model.certificate_
-    assert str(claim).startswith("separability undecided: objective 88.538, at most ")
-    assert "hinge loss at C = 1" in str(claim)
+    assert str(claim).startswith("soft margin: objective 88.538, relative duality gap ")
+    assert "hinge loss, C = 1" in str(claim)
     again = Certificate.from_json(claim.to_json())
     assert again.verify(X, y == 1)
     assert verify_apart(claim, X, y == 1)

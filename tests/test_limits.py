@@ -99,7 +99,7 @@ def endless(cls):
         "max_iter": 10**9,
         **dict.fromkeys(("tol", "margin_tol", "step_tol", "bound_tol"), 0.0),
     }
-    return cls(**{k: v for k, v in never.items() if k in known and known[k] is not None})
+    return cls(**{k: v for k, v in never.items() if k in known and (k == "max_iter" or known[k] is not None)})
 
 
 RUNS_FOR_EVER = [

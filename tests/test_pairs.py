@@ -209,7 +209,7 @@ def test_pairs_in_blocks():
         np.testing.assert_array_equal(alone.coef_[0], model.coef_[p])
     certificate = model.certify(X, y)
     assert certificate.lower is not None
-    with pytest.raises(DataError, match="nothing to begin their pair"):
+    with pytest.raises(DataError, match="nothing to start their problem from"):
         Perceptron(multi_class="ovo").partial_fit(X[y == "a"], y[y == "a"], classes=np.unique(y))
 
 

@@ -306,8 +306,8 @@ def test_the_door_is_open_to_this_machine_alone():
 def test_ctrl_c_ends_it():
     pytest.importorskip("panel", reason="panel comes with the studio extra")
     command = [sys.executable, "-m", "separatrix", "studio", "--no-show"]
-    heeds = functools.partial(signal.signal, signal.SIGINT, signal.default_int_handler)  # whoever ignores it here
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=heeds) as process:
+    obeys = functools.partial(signal.signal, signal.SIGINT, signal.default_int_handler)  # whoever ignores it here
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=obeys) as process:
         assert "(Ctrl-C ends it)" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 0

@@ -128,7 +128,7 @@ def test_a_point_is_added_moved_recoloured_deleted_and_undone(visit):
     visit.page.mouse.move(*visit.place(0.9, 1.2), steps=8)
     visit.page.mouse.up()
     visit.until(lambda: visit.data("points")["x"][-1] > 0.5, "it was not dragged")
-    visit.until(lambda: "Separable" in visit.page.locator(".answer").inner_text(), "still a proof")
+    visit.until(lambda: "Linearly separable" in visit.page.locator(".answer").inner_text(), "still a proof")
     visit.tap(0.9, 1.2)
     visit.page.get_by_role("button", name="class 3").click()
     visit.press("recolor")

@@ -102,7 +102,7 @@ def test_choosing_quotes_the_study(of_benchmarks):
     found = report.ranking(shown)
     worse = found.ranks >= found.ranks.min() + found.critical_difference
     apart = {found.names[j] for j in np.flatnonzero(worse) if not found.names[j].startswith("sklearn")}
-    (listed,) = re.findall(r"distinguished from the best average rank, with a worse one: (.*)\.\n", quoted)
+    (listed,) = re.findall(r"significantly worse than the best average rank:\s+(.*?)\.\n", quoted, flags=re.S)
     assert set(re.findall(r"`(\w+)`", listed)) == apart
     first = found.ranks[found.names.index("MaxMargin")] - found.ranks.min()
     assert first < found.critical_difference  # "none was found to predict better"

@@ -101,7 +101,7 @@ def test_boundary_of_two_features_shows_rows_regions_and_the_band():
     X, y = blobs_2d()
     model = HARD.fit(X, y)
     shown = plots.boundary(model, X, y, feature_names=["width", "length"])
-    assert "every row on its side" in shown.title
+    assert "every row classified correctly" in shown.title
     rows = [r for r in glyphs(shown, Scatter) if "about" in r.data_source.data]
     order = np.argsort(column(rows, "row"))
     np.testing.assert_allclose(np.column_stack([column(rows, "x"), column(rows, "y")])[order], X)

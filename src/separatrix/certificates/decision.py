@@ -156,8 +156,8 @@ class Question:
             distance = exact.distance(self.clock) if patterns.n_classes == 2 else patterns.distance(exact.near)
             return self._yes(patterns, exact.near, best.problem, distance, exact.radius)
         text = (
-            "Separable: exact arithmetic finds a vector that has every row on its side, and no vector of floats that "
-            "does. Scale your features, and subtract what they have in common."
+            "Linearly separable: exact arithmetic finds a vector that classifies every row correctly, and no vector of "
+            "floats does. Scale your features, and subtract what they have in common."
         )
         vector = _spread(patterns, exact.vector)
         plane = Hyperplane.from_fractions(vector) if vector and patterns.n_classes == 2 else None
@@ -168,9 +168,7 @@ class Question:
     ) -> Separability:
         certificate = _certificate(patterns, a, problem, radius)
         if patterns.n_classes > 2:
-            text = (
-                f"Separable: a linear machine has every row in its category, the nearest {distance:.6g} from a border."
-            )
+            text = f"Jointly separable: a linear function per class classifies every row correctly, the nearest {distance:.6g} from a border."
             return Separability(True, "complete", True, certificate, None, distance, None, text)
         w, b = patterns.space.split(patterns.in_all_columns(a))
         plane = Hyperplane(w, b) if np.any(w) else None
@@ -192,7 +190,7 @@ class Question:
         )
         text = (
             f"Not linearly separable: {len(witness.rows)} rows with positive weights combine to exactly 0, so no "
-            f"hyperplane {'' if patterns.space.rho else 'through the origin '}classifies all of them correctly."
+            f"hyperplane {'' if patterns.space.rho else 'through the origin '}separates them."
         )
         if patterns.n_classes > 2:
             text = (

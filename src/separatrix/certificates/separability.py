@@ -61,8 +61,7 @@ def separability(
     >>> print(separability([[0.0], [1.0], [3.0]], ["a", "a", "b"]))
     Linearly separable: a hyperplane classifies every row correctly, the nearest at a distance of 1.
     >>> print(separability([[0.0], [2.0], [1.0]], ["a", "a", "b"]))
-    Not linearly separable: 3 rows with positive weights combine to exactly 0, so no hyperplane classifies all of them
-    correctly.
+    Not linearly separable: 3 rows with positive weights combine to exactly 0, so no hyperplane separates them.
     """
     check_switch(fit_intercept)
     if not max_time > 0:

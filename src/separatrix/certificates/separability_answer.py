@@ -194,6 +194,7 @@ class Separability:
 
         None if undecided, as for rows out of core. Computed at the first use, within ``max_time`` of the call.
 
+        >>> from separatrix import separability
         >>> answer = separability([[0.0], [0.0], [1.0], [1.0]], [0, 1, 1, 1])
         >>> answer.separated_rows, answer.infinite
         (array([2, 3]), array([1., 0.]))
@@ -266,6 +267,7 @@ class Separability:
 
         The names are those of the data frame, or of `named`. It is empty if this takes more than ``max_time`` seconds.
 
+        >>> from separatrix import separability
         >>> answer = separability([[0.0], [0.0], [1.0], [1.0]], [0, 1, 1, 1])
         >>> answer.named(["NV"], "HG").sentence()
         '2 of 4 rows are separated. NV = 1 occurs only with HG = 1, so its coefficient is +infinity.'

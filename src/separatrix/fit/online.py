@@ -234,7 +234,8 @@ class OnlineClassifier(PartialFitMixin):
                 reason = training.train(end - training.visits, most, pause, by_epoch)
             if reason == "converged":
                 end_half(self, training)
-            reasons[k] = length.reason if reason == "max_iter" else reason
+            planned = reason == "max_iter" or (reason == "max_updates" and most == recipe.limit)
+            reasons[k] = length.reason if planned else reason
 
         watch.run_each(task, len(patterns), self.n_jobs)
         records = [

@@ -83,7 +83,7 @@ class KernelProblem:
         return self.lower > -np.inf and self._seconds_to_measure() <= max(self.clock.left, MOMENT)
 
     def interrupted(self) -> bool:
-        """To ask between two bounds: heeds the time at once, callbacks and other threads a few times a second."""
+        """Check between two bounds: the time at once, callbacks and other threads a few times a second."""
         now = time.perf_counter()
         if now - self.looked >= SECONDS_BETWEEN_LOOKS:
             self.looked = now

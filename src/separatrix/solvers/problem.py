@@ -300,7 +300,7 @@ class Problem:
         self.stopped, self._stale = self.limited, 0
 
     def interrupted(self) -> bool:
-        """To be asked within a round: heeds the time at once, and whoever watches a few times a second."""
+        """Check within a round: the time at once, callbacks and other threads a few times a second."""
         now = time.perf_counter()
         if now - self._looked >= SECONDS_BETWEEN_LOOKS:
             self._looked = now

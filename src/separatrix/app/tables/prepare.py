@@ -282,7 +282,8 @@ def _check_text(table: Table, text: list[str], encode: bool, advice: str) -> Non
     if not encode:
         many = f" and {len(lines) - 5} more" if len(lines) > 5 else ""
         raise DataError(
-            f"{table.source} has text in column{'s' if len(lines) > 1 else ''} {'; '.join(lines[:5])}{many}. {advice}"
+            f"{table.source} has text in the column{'s' if len(lines) > 1 else ''} "
+            f"{'; '.join(lines[:5])}{many}. {advice}"
         )
 
 

@@ -1,4 +1,4 @@
-"""What a good colleague would say of the data and the result: once, with numbers, and what to do."""
+"""Data quality warnings and remarks on the result, with numbers and what to do."""
 
 from collections import Counter
 from collections.abc import Sequence

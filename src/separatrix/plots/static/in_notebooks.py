@@ -91,7 +91,7 @@ def _witness(rows: np.ndarray, weight: np.ndarray) -> Drawing:
     """The rows that prove that no hyperplane separates, and their weights."""
     order = np.argsort(-weight, kind="stable")[:MOST]
     bars = _bars([f"row {rows[k]}" for k in order], weight[order], [COLOURS[0]] * len(order))
-    caption = "With these weights the rows combine to 0, so no hyperplane classifies all of them correctly."
+    caption = "With these weights the rows combine to 0, so no hyperplane separates them."
     if len(rows) > MOST:
         caption += f" The {MOST} largest of {len(rows):,} weights are drawn."
     return Drawing(bars, f"Not linearly separable: {len(rows):,} rows prove it", caption)
