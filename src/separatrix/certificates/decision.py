@@ -168,7 +168,10 @@ class Question:
     ) -> Separability:
         certificate = _certificate(patterns, a, problem, radius)
         if patterns.n_classes > 2:
-            text = f"Jointly separable: a linear function per class classifies every row correctly, the nearest {distance:.6g} from a border."
+            text = (
+                "Jointly separable: a linear function per class classifies every row correctly, "
+                f"the nearest {distance:.6g} from a border."
+            )
             return Separability(True, "complete", True, certificate, None, distance, None, text)
         w, b = patterns.space.split(patterns.in_all_columns(a))
         plane = Hyperplane(w, b) if np.any(w) else None
