@@ -8,7 +8,6 @@ from separatrix import data, dropin
 
 X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [1.0, 3.0]])
 Y = np.array([0, 0, 1, 1])
-WRONG = np.array([0, 1, 0, 1])
 
 
 def changed(value, row=1, column=0):
@@ -28,7 +27,7 @@ PYTHON = {  # in Python: what is called, and what the message says
     "lengths": (lambda: sx.MaxMargin().fit(X, Y[:3]), "inconsistent numbers of samples"),
     "one dimension": (lambda: sx.MaxMargin().fit(X[0], Y), "2D array"),
     "three dimensions": (lambda: sx.MaxMargin().fit(X[None], Y), "dim 3"),
-    "strings": (lambda: sx.MaxMargin().fit([["a", "b"]] * 4, Y), "string"),
+    "strings": (lambda: sx.MaxMargin().fit([["a", "b"]] * 4, Y), "not numeric"),
     "complex": (lambda: sx.MaxMargin().fit(X + 1j, Y), "omplex"),
     "fractions as labels": (lambda: sx.MaxMargin().fit(X, [0.1, 0.2, 0.7, 0.9]), "continuous"),
     "C = 0": (lambda: sx.MaxMargin(C=0).fit(X, Y), "'C' parameter of MaxMargin"),
@@ -36,7 +35,7 @@ PYTHON = {  # in Python: what is called, and what the message says
     "loss": (lambda: sx.MaxMargin(loss="log").fit(X, Y), "'loss' parameter of MaxMargin"),
     "solver": (lambda: sx.MaxMargin(solver="sgd").fit(X, Y), "'solver' parameter of MaxMargin"),
     "tol": (lambda: sx.MaxMargin(tol=-1.0).fit(X, Y), "'tol' parameter of MaxMargin"),
-    "not separable": (lambda: sx.MaxMargin(C=np.inf).fit(changed(3.0, 0), [0, 1, 0, 1]), "C"),
+    "not separable": (lambda: sx.MaxMargin(C=np.inf).fit([[0.0], [1.0], [2.0]], [0, 1, 0]), "C"),
     "not fitted": (lambda: sx.MaxMargin().predict(X), "not fitted"),
     "columns": (lambda: FITTED.predict(X[:, :1]), "1 features, but MaxMargin is expecting 2"),
     "predict_proba": (lambda: FITTED.predict_proba(X), "MaxMarginCV"),
@@ -50,7 +49,7 @@ PYTHON = {  # in Python: what is called, and what the message says
     "until": (lambda: sx.Perceptron(until="end").fit(X, Y), "'until' parameter of Perceptron"),
     "multi_class": (lambda: sx.AROW(multi_class="joint").fit(X, [0, 1, 2, 2]), "ovr"),
     "partial_fit classes": (lambda: sx.Perceptron().partial_fit(X, Y), "classes"),
-    "partial_fit of Pocket": (lambda: sx.Pocket().partial_fit(X, Y), "Pocket"),
+    "partial_fit of Pocket": (lambda: sx.Pocket().partial_fit(X, Y), "partial_fit"),
     "joint hard margin": (
         lambda: sx.MaxMargin(multi_class="joint", fit_intercept="unpenalized").fit(X, [0, 1, 2, 2]),
         "intercept",
@@ -79,9 +78,9 @@ PYTHON = {  # in Python: what is called, and what the message says
     "empty block": (lambda: sx.MaxMargin().fit(data.from_blocks([])), "rows"),
     "hyperplane": (lambda: sx.Hyperplane([0.0, 0.0], 1.0), "normal vector"),
     "drop-in penalty": (lambda: dropin.LinearSVC(penalty="l3").fit(X, Y), "penalty"),
-    "sparse without numbers": (lambda: sx.MaxMargin().fit(sp.csr_array((4, 2), dtype=object), Y), ""),
+    "sparse with NaN": (lambda: sx.MaxMargin().fit(sp.csr_array(changed(np.nan)), Y), "NaN"),
     "coef_init": (lambda: sx.Perceptron().fit(X, Y, coef_init=[1.0]), "coef_init"),
     "positive": (lambda: sx.MaxMargin(positive=[1, 1, 1]).fit(X, Y), "positive"),
     "theory": (lambda: sx.theory.design_matrix(X, Y, rho=-1.0), "rho"),
-    "unknown rule attribute": (lambda: sx.bounds.cramma(1.0, 2.0, power=7.0), ""),
+    "bound": (lambda: sx.callbacks.MarginTrace(factor=0.5), "factor"),
 }
