@@ -231,10 +231,10 @@ def limited_cell(pair: Pair, X: Any, y: Any, runs: int, seconds: float, known: C
     send.close()
     try:
         while receive.poll(max(end - time.perf_counter(), 0.0)):
-            told = receive.recv()
-            if told is None:
+            parts = receive.recv()
+            if parts is None:
                 return found
-            found = found | told
+            found = found | parts
     except EOFError:
         return found | {"failed": "the process died"}
     finally:

@@ -185,17 +185,17 @@ def dask_ml(folder: Path) -> tuple[np.ndarray, float]:
     return np.ravel(model.coef_), float(np.ravel(model.intercept_)[0])
 
 
-def line(name: str, told: dict, disk: float, best: float | None) -> str:
+def line(name: str, row: dict, disk: float, best: float | None) -> str:
     """A row of the table."""
-    gap = told.get("gap")
-    if gap is None and best and "lower" in told:
-        gap = 1.0 - (max(told["lower"], 0.0) / best) ** 2
+    gap = row.get("gap")
+    if gap is None and best and "lower" in row:
+        gap = 1.0 - (max(row["lower"], 0.0) / best) ** 2
     shown = "" if gap is None else f"{gap:.1g}"
-    if "separable" in told:
-        shown = f"separable: {told['separable']}, exact: {told['exact']}, by {told['rows']} rows"
-    speeds = ", ".join(f"{s / 1e9:.2f} ({s / disk:.0%})" for s in told["speed"])
-    passes = "" if told["passes"] is None else f"{told['passes']:.3g}"
-    return f"| {name} | {shown} | {passes} | {told['seconds']:.0f} | {speeds} | {told['peak'] / 1e6:.0f} |"
+    if "separable" in row:
+        shown = f"separable: {row['separable']}, exact: {row['exact']}, by {row['rows']} rows"
+    speeds = ", ".join(f"{s / 1e9:.2f} ({s / disk:.0%})" for s in row["speed"])
+    passes = "" if row["passes"] is None else f"{row['passes']:.3g}"
+    return f"| {name} | {shown} | {passes} | {row['seconds']:.0f} | {speeds} | {row['peak'] / 1e6:.0f} |"
 
 
 def main() -> None:
@@ -232,9 +232,9 @@ def main() -> None:
                 reason = (run.stderr.strip().splitlines() or ["no message"])[-1]
                 print(f"| {name} | ended with status {run.returncode}: {reason} | | | | |", flush=True)
                 continue
-            told = json.loads(run.stdout.strip().splitlines()[-1])
-            best = told["upper"] if what == "hard" else best
-            print(line(name, told, disk, best if what in PEERS else None), flush=True)
+            row = json.loads(run.stdout.strip().splitlines()[-1])
+            best = row["upper"] if what == "hard" else best
+            print(line(name, row, disk, best if what in PEERS else None), flush=True)
     finally:
         if not options.keep:
             shutil.rmtree(options.folder, ignore_errors=True)

@@ -46,14 +46,14 @@ def turns(case, ours, theirs, X, y):
     if not first < LIMIT:
         return Row(case, clocked(lambda: ours.fit(X, y)), {"scikit-learn": Timing(math.inf)}, 1.0)
     count, times = min(max(int(WORTH / first), 3), 30), ([], [])
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as parts:
         warnings.simplefilter("always")
         for _ in range(count):
             for fit, seconds in zip((ours.fit, theirs.fit), times, strict=True):
                 start = time.process_time()
                 fit(X, y)
                 seconds.append(time.process_time() - start)
-    late = [str(w.filename) for w in told if w.category is ConvergenceWarning]
+    late = [str(w.filename) for w in parts if w.category is ConvergenceWarning]
     note = "scikit-learn did not converge" if any("sklearn" in name for name in late) else ""
     note += "separatrix did not converge" if any("sklearn" not in name for name in late) else ""
     return Row(case, summary(times[0]), {"scikit-learn": summary(times[1])}, 1.0, note=note)

@@ -139,9 +139,9 @@ def cases() -> list[Case]:
         Case("MaxMargin, ovo, n_jobs=2", fit(MaxMargin, 100.0, n_jobs=2, **pairs), many),
         Case("MaxMargin, ovo, hinge", fit(MaxMargin, 100.0, loss="hinge", **pairs), many),
         Case("MaxMargin, ovo, 100 classes", fit(MaxMargin, 100.0, **pairs), (100_000, 60, 100)),
-        Case("MaxMargin, kesler", fit(MaxMargin, 100.0, **together), (50_000, 60, 15)),
-        Case("MaxMargin, kesler, hinge", fit(MaxMargin, 100.0, loss="hinge", **together), (50_000, 60, 15)),
-        Case("MaxMargin, kesler, hard", fit(MaxMargin, INF, **together), (20_000, 60, 15)),
+        Case("MaxMargin, joint", fit(MaxMargin, 100.0, **together), (50_000, 60, 15)),
+        Case("MaxMargin, joint, hinge", fit(MaxMargin, 100.0, loss="hinge", **together), (50_000, 60, 15)),
+        Case("MaxMargin, joint, hard", fit(MaxMargin, INF, **together), (20_000, 60, 15)),
         Case("max_margin_path", path, (100_000, 60, 8)),
         Case("MaxMarginCV", fit(MaxMarginCV, **exact), many),
         Case("MaxMarginCV, n_jobs=2", fit(MaxMarginCV, n_jobs=2, **exact), (200_000, 200, 2), dtype=np.float32),
@@ -166,7 +166,7 @@ def cases() -> list[Case]:
         Case("negative_margin", negative_margin, (3_000, 40, 2)),
         Case("negative_margin, large", negative_margin, (40_000, 100, 2)),
         *endless(),
-        Case("Perceptron, kesler", fit(Perceptron, multi_class="joint", **forever), (50_000, 60, 15), False),
+        Case("Perceptron, joint", fit(Perceptron, multi_class="joint", **forever), (50_000, 60, 15), False),
         Case("Perceptron, ovo", fit(Perceptron, multi_class="ovo", **forever), many, False),
         Case("Perceptron, n_jobs=2", fit(Perceptron, n_jobs=2, **forever), many, False),
         Case("VotedPerceptron", fit(VotedPerceptron, max_voters=10**6, **forever), tall, False),
@@ -269,8 +269,8 @@ def measure(options: Any) -> None:
         name = f"{case.name}: {n:,} x {d:,}" + (f", {classes} classes" if classes > 2 else "")
         for how in ("max_time", "Ctrl-C") if case.timed else ("Ctrl-C",):
             found = late(case, how)
-            told = "earlier | | |"
+            parts = "earlier | | |"
             if found is not None:
                 times = f"{found.clock:.2f} s | {found.processor:.2f} s"
-                told = f"{times} | {found.memory:.1f} | {found.what}"
-            print(f"| {name} | {how} | {told} |", flush=True)
+                parts = f"{times} | {found.memory:.1f} | {found.what}"
+            print(f"| {name} | {how} | {parts} |", flush=True)

@@ -103,7 +103,7 @@ def entrants() -> dict[str, Entrant]:
 
 def _limited(estimator: Any) -> Any:
     limits = [most for kind, most in EPOCHS.items() if isinstance(estimator, kind)]
-    if limits and estimator.max_iter > min(limits):
+    if limits and (estimator.max_iter is None or estimator.max_iter > min(limits)):
         estimator.set_params(max_iter=min(limits))
     if isinstance(estimator, OnlineClassifier):
         estimator.set_params(until="separated")  # as in the results that the page shows
@@ -151,7 +151,7 @@ def chosen(estimator: Any, candidates: list[dict[str, Any]], inner: list[Part]) 
 
 def cell(estimator: Any, grid: dict[str, list[Any]], parts: list[Fold], whole: Whole) -> dict[str, Any]:
     """One classifier on one data set."""
-    told: dict[str, list[Any]] = {name: [] for name in ("accuracy", "balanced", "seconds", "setting", "converged")}
+    scores_of: dict[str, list[Any]] = {name: [] for name in ("accuracy", "balanced", "seconds", "setting", "converged")}
     for k, ((train, labels, test, truth), inner) in enumerate(parts):
         setting = chosen(estimator, settings(grid), inner)
         model = clone(estimator).set_params(**setting)
@@ -159,18 +159,18 @@ def cell(estimator: Any, grid: dict[str, list[Any]], parts: list[Fold], whole: W
             clone(model).fit(train, labels)  # compiles
         clock = time.process_time()
         model.fit(train, labels)
-        told["seconds"].append(round(time.process_time() - clock, 6))
+        scores_of["seconds"].append(round(time.process_time() - clock, 6))
         guess = model.predict(test)
-        told["accuracy"].append(round(float(np.mean(truth == guess)), 6))
-        told["balanced"].append(round(float(balanced_accuracy_score(truth, guess)), 6))
-        told["setting"].append(setting)
-        told["converged"].append(bool(getattr(model, "converged_", True)))
-    most = json.loads(Counter(map(json.dumps, told["setting"])).most_common(1)[0][0])
+        scores_of["accuracy"].append(round(float(np.mean(truth == guess)), 6))
+        scores_of["balanced"].append(round(float(balanced_accuracy_score(truth, guess)), 6))
+        scores_of["setting"].append(setting)
+        scores_of["converged"].append(bool(getattr(model, "converged_", True)))
+    most = json.loads(Counter(map(json.dumps, scores_of["setting"])).most_common(1)[0][0])
     X, y, problems = whole
     reached = plain_margins(model := clone(estimator).set_params(**most).fit(X, y), problems)
     upper = getattr(getattr(model, "certificate_", None), "upper", None)
     return {
-        **told,
+        **scores_of,
         "margin": None if reached is None else min(reached),
         "upper": float(upper) if upper is not None and np.isfinite(upper) else None,
     }
@@ -182,16 +182,16 @@ def described(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
     Z = StandardScaler().fit_transform(X)
     sides = [y == c for c in (classes[1:] if len(classes) == 2 else classes)]
     answers = [separatrix.separability(Z, side) for side in sides]
-    told = {"n": len(y), "d": X.shape[1], "classes": len(counts), "rarest": float(counts.min() / len(y))}
-    told |= {
+    scores_of = {"n": len(y), "d": X.shape[1], "classes": len(counts), "rarest": float(counts.min() / len(y))}
+    scores_of |= {
         "problems": len(answers),
         "separable": [a.separable for a in answers],
         "exact": all(a.exact for a in answers),
     }
     if all(a.separable for a in answers):
         best = [separatrix.MaxMargin(C=np.inf).fit(Z, side).certificate_ for side in sides]
-        told |= {"lower": min(c.lower for c in best), "upper": min(c.upper for c in best)}
-    return told
+        scores_of |= {"lower": min(c.lower for c in best), "upper": min(c.upper for c in best)}
+    return scores_of
 
 
 def measure(smoke: bool, file: Path) -> dict[str, Any]:

@@ -61,10 +61,10 @@ def numbers(found: dict[str, Any]) -> dict[str, Any]:
         rows = [[of(found["cells"][s][who], found["sets"][s]) for who in names] for s in sets]
         return [[None if value is None else round(float(value), digits) for value in row] for row in rows]
 
-    told = []
+    results = []
     for name in sets:
         about = found["sets"][name]
-        told.append(
+        results.append(
             {
                 "name": name,
                 **about,
@@ -77,7 +77,7 @@ def numbers(found: dict[str, Any]) -> dict[str, Any]:
         "names": names,
         "short_list": SHORT_LIST,
         "failed": failed,
-        "sets": told,
+        "sets": results,
         "accuracy": table(lambda c, s: np.mean(c["accuracy"]), 4),
         "balanced": table(lambda c, s: np.mean(c["balanced"]), 4),
         "milliseconds": table(lambda c, s: 1e3 * np.median(c["seconds"]), 3),
@@ -93,22 +93,22 @@ def _share(one: dict[str, Any], about: dict[str, Any]) -> float | None:
     return one["margin"] / about["upper"]
 
 
-def ranking(told: dict[str, Any], names: list[str] | None = None, measure: str = "accuracy") -> Ranking:
-    names = names or told["names"]
-    columns = [told["names"].index(name) for name in names]
-    return ranked(names, np.array(told[measure])[:, columns])
+def ranking(results: dict[str, Any], names: list[str] | None = None, measure: str = "accuracy") -> Ranking:
+    names = names or results["names"]
+    columns = [results["names"].index(name) for name in names]
+    return ranked(names, np.array(results[measure])[:, columns])
 
 
 def write(found: dict[str, Any]) -> None:
-    told = numbers(found)
-    NUMBERS.write_text(compact(told))
-    PAGE.write_text(page(told))
+    results = numbers(found)
+    NUMBERS.write_text(compact(results))
+    PAGE.write_text(page(results))
 
 
-def compact(told: dict[str, Any]) -> str:
+def compact(results: dict[str, Any]) -> str:
     """JSON with a line for each row of a table."""
     parts = []
-    for name, value in told.items():
+    for name, value in results.items():
         if isinstance(value, list) and not isinstance(value[0], str):
             rows = ",\n".join(f"  {json.dumps(row)}" for row in value)
             parts.append(f"{json.dumps(name)}: [\n{rows}\n]")
@@ -117,24 +117,24 @@ def compact(told: dict[str, Any]) -> str:
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
-def page(told: dict[str, Any]) -> str:
-    head = (HERE / "study_head.md").read_text().strip().format(count=len(told["sets"]), rows=MOST, words=WORDS)
-    parts = [head, _setting(told)]
+def page(results: dict[str, Any]) -> str:
+    head = (HERE / "study_head.md").read_text().strip().format(count=len(results["sets"]), rows=MOST, words=WORDS)
+    parts = [head, _setting(results)]
     parts += ["## The ten of the short list", _figure(1, "Ten classifiers that people choose between.")]
-    parts += [_words(ranking(told, told["short_list"]))]
+    parts += [_words(ranking(results, results["short_list"]))]
     parts += ["## All of them", _figure(2, "All classifiers of the study.")]
-    parts += [_words(ranking(told)), _everyone(told)]
-    parts += ["## By kind of data", KINDS_HEAD, _kinds(told)]
-    parts += ["## Sets with one property", SPECIAL_HEAD, _special(told)]
-    parts += ["## The data sets", SETS_HEAD, _sets(told)]
-    return "\n\n".join([*parts, _remarks(told)]) + "\n"
+    parts += [_words(ranking(results)), _everyone(results)]
+    parts += ["## By kind of data", KINDS_HEAD, _kinds(results)]
+    parts += ["## Sets with one property", SPECIAL_HEAD, _special(results)]
+    parts += ["## The data sets", SETS_HEAD, _sets(results)]
+    return "\n\n".join([*parts, _remarks(results)]) + "\n"
 
 
-def _remarks(told: dict[str, Any]) -> str:
+def _remarks(results: dict[str, Any]) -> str:
     """What was written about the numbers, with those that it names."""
-    found, accuracy, k = ranking(told), np.array(told["accuracy"]), len(told["names"])
-    plain, averaged = (told["names"].index(name) for name in ("Perceptron", "Perceptron (averaged)"))
-    ours, theirs = (told["names"].index(name) for name in ("MaxMargin", "sklearn LinearSVC"))
+    found, accuracy, k = ranking(results), np.array(results["accuracy"]), len(results["names"])
+    plain, averaged = (results["names"].index(name) for name in ("Perceptron", "Perceptron (averaged)"))
+    ours, theirs = (results["names"].index(name) for name in ("MaxMargin", "sklearn LinearSVC"))
     near = found.ranks < found.ranks.min() + found.critical_difference
     return (
         (HERE / "study_remarks.md")
@@ -143,10 +143,10 @@ def _remarks(told: dict[str, Any]) -> str:
         .format(
             alike=int(near.sum()) - 1,
             others=k - 1,
-            count=len(told["sets"]),
+            count=len(results["sets"]),
             averaging=f"{100 * np.mean(accuracy[:, averaged] - accuracy[:, plain]):.1f}",
             same=int(np.sum(accuracy[:, ours] == accuracy[:, theirs])),
-            generated=sum(about["kind"] == "generated" for about in told["sets"]),
+            generated=sum(about["kind"] == "generated" for about in results["sets"]),
             rows=MOST,
             names=k,
             pairs=k * (k - 1) // 2,
@@ -158,10 +158,10 @@ def _figure(number: int, caption: str) -> str:
     return f"```{{drawn}} practice/plot_study {number}\n{caption}\n```"
 
 
-def _setting(told: dict[str, Any]) -> str:
+def _setting(results: dict[str, Any]) -> str:
     """Peers of the race take no part here."""
     used = ("separatrix", "numpy", "scipy", "numba", "scikit-learn")
-    return "; ".join([told["setting"]["machine"], *(f"{name} {told['setting'][name]}" for name in used)]) + "."
+    return "; ".join([results["setting"]["machine"], *(f"{name} {results['setting'][name]}" for name in used)]) + "."
 
 
 def _words(found: Ranking) -> str:
@@ -176,9 +176,11 @@ def _words(found: Ranking) -> str:
     if not worse:
         return text + "None of the others is distinguished from it."
     if len(worse) <= len(alike):
-        return text + f"Told apart from it, with a worse rank: {', '.join(worse)}. The other {len(alike)} are not."
-    told = ", ".join(alike) or "none"
-    return text + f"Not distinguished from it: {told}. The other {len(worse)} have a worse rank and are distinguished."
+        return text + f"Significantly worse: {', '.join(worse)}. The other {len(alike)} are not."
+    results = ", ".join(alike) or "none"
+    return (
+        text + f"Not distinguished from it: {results}. The other {len(worse)} have a worse rank and are distinguished."
+    )
 
 
 def _table(head: list[str], rows: list[list[str]]) -> str:
@@ -186,10 +188,10 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join(lines)
 
 
-def _everyone(told: dict[str, Any]) -> str:
+def _everyone(results: dict[str, Any]) -> str:
     """The best rank first."""
-    found, by_balance = ranking(told), ranking(told, measure="balanced")
-    share = np.array(told["share"], dtype=float)
+    found, by_balance = ranking(results), ranking(results, measure="balanced")
+    share = np.array(results["share"], dtype=float)
     rows = []
     for j in found.order:
         margins = share[:, j][~np.isnan(share[:, j])]
@@ -199,11 +201,11 @@ def _everyone(told: dict[str, Any]) -> str:
             [
                 found.names[j],
                 f"{found.ranks[j]:.1f}",
-                f"{100 * np.mean(np.array(told['accuracy'])[:, j]):.1f}%",
-                f"{100 * np.mean(np.array(told['balanced'])[:, j]):.1f}%",
+                f"{100 * np.mean(np.array(results['accuracy'])[:, j]):.1f}%",
+                f"{100 * np.mean(np.array(results['balanced'])[:, j]):.1f}%",
                 f"{by_balance.ranks[j]:.1f}",
-                f"{np.median(np.array(told['milliseconds'])[:, j]):.1f}",
-                f"{100 * np.mean(np.array(told['ended'])[:, j]):.0f}%",
+                f"{np.median(np.array(results['milliseconds'])[:, j]):.1f}",
+                f"{100 * np.mean(np.array(results['ended'])[:, j]):.0f}%",
                 separated,
                 reached,
             ]
@@ -222,35 +224,35 @@ def _everyone(told: dict[str, Any]) -> str:
     return _table(head, rows)
 
 
-def _kinds(told: dict[str, Any]) -> str:
-    names = [*told["short_list"], "KernelMaxMargin"]
-    columns = [told["names"].index(name) for name in names]
-    accuracy, rows = np.array(told["accuracy"]), []
+def _kinds(results: dict[str, Any]) -> str:
+    names = [*results["short_list"], "KernelMaxMargin"]
+    columns = [results["names"].index(name) for name in names]
+    accuracy, rows = np.array(results["accuracy"]), []
     for kind, belongs in KINDS.items():
-        places = [k for k, about in enumerate(told["sets"]) if belongs(about)]
+        places = [k for k, about in enumerate(results["sets"]) if belongs(about)]
         if places:
             means = 100 * accuracy[places][:, columns].mean(axis=0)
             rows.append([kind, str(len(places)), *(f"{value:.1f}" for value in means)])
     return _table(["kind of data", "sets", *names], rows)
 
 
-def _special(told: dict[str, Any]) -> str:
-    columns = [told["names"].index(name) for name in COMPARED]
+def _special(results: dict[str, Any]) -> str:
+    columns = [results["names"].index(name) for name in COMPARED]
     rows = []
-    for row, about in enumerate(told["sets"]):
+    for row, about in enumerate(results["sets"]):
         measure = SPECIAL.get(about["name"])
         if measure:
-            values = 100 * np.array(told[measure])[row, columns]
+            values = 100 * np.array(results[measure])[row, columns]
             rows.append([f"{about['name']}, {measure}", *(f"{value:.1f}" for value in values)])
     return _table(["data set", *COMPARED], rows)
 
 
-def _sets(told: dict[str, Any]) -> str:
-    accuracy, rows = np.array(told["accuracy"]), []
-    linear = [j for j, name in enumerate(told["names"]) if not name.startswith(("Kernel", "Piecewise"))]
-    for about, row in zip(told["sets"], accuracy, strict=True):
+def _sets(results: dict[str, Any]) -> str:
+    accuracy, rows = np.array(results["accuracy"]), []
+    linear = [j for j, name in enumerate(results["names"]) if not name.startswith(("Kernel", "Piecewise"))]
+    for about, row in zip(results["sets"], accuracy, strict=True):
         best = max(row[linear])
-        first = [told["names"][j] for j in linear if row[j] == best]
+        first = [results["names"][j] for j in linear if row[j] == best]
         margin = f"{about['lower']:.3g}" if "lower" in about else ""
         rows.append(
             [
@@ -263,7 +265,7 @@ def _sets(told: dict[str, Any]) -> str:
                 margin,
                 f"{100 * best:.1f}% ({first[0] if len(first) == 1 else f'{len(first)} alike'})",
                 f"{100 * np.median(row[linear]):.1f}%",
-                f"{100 * row[told['names'].index('KernelMaxMargin')]:.1f}%",
+                f"{100 * row[results['names'].index('KernelMaxMargin')]:.1f}%",
             ]
         )
     head = [

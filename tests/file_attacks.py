@@ -3,7 +3,7 @@
 ``python file_attacks.py data|models seed count folder [first]``. Before each trial its number is written to
 ``folder``/trial. The process has 2 GiB of address space, and 10 seconds of work or 100 of waiting for a trial; it dies
 by a signal when they are over. At the end it prints what became of the trials as JSON, and how many there were of each
-kind; whatever is neither an error of the public family nor a sound answer is told.
+kind; whatever is neither an error of the public family nor a sound answer is reported.
 """
 
 import contextlib
@@ -150,7 +150,8 @@ def data_files():
 
 
 def bombs(folder):
-    """Small files that ask for much memory: zeros packed, rows that are repeated, shapes and indices that are told."""
+    """Small files that ask for much memory: zeros packed, rows that are repeated, shapes and indices that are
+    reported."""
     import numpy as np
     import polars as pl
     import xlsxwriter
@@ -323,8 +324,8 @@ class Models:
                 name = pick(rng, sorted(arrays))
                 arrays[name] = self.odd_array(rng, arrays[name])
         text = json.dumps(document)
-        told = {"format": "separatrix", "format_version": pick(rng, ["2", "2", "2", "1"]), "document": text}
-        self.path.write_bytes(pack(arrays, {**told, "digest": _digest(text, arrays)}))
+        shown = {"format": "separatrix", "format_version": pick(rng, ["2", "2", "2", "1"]), "document": text}
+        self.path.write_bytes(pack(arrays, {**shown, "digest": _digest(text, arrays)}))
 
     def odd_array(self, rng, array):
         import numpy as np
@@ -351,7 +352,7 @@ class Models:
             assert model.predict(self.X.copy()).tolist() == expected
             return
         with contextlib.suppress(Exception):  # the documentation of `load` promises no more
-            model.predict(self.X.copy())  # a forged scaler may be told to work in place
+            model.predict(self.X.copy())  # a forged scaler may work in place
 
 
 def main(kind, seed, count, folder, first=0):
@@ -370,9 +371,9 @@ def main(kind, seed, count, folder, first=0):
         signal.setitimer(signal.ITIMER_PROF, SECONDS)
         signal.alarm(WAITING)
         try:
-            name, told = attack.draw(rng)
+            name, shown = attack.draw(rng)
             kinds[name] += 1
-            attack.answer(told)
+            attack.answer(shown)
             seen["answers"] += 1
         except SeparatrixError:
             seen["refused"] += 1

@@ -13,7 +13,7 @@ def separatrix(*arguments, **options):
     return runner.invoke(app, [str(a) for a in arguments], env={"COLUMNS": "140"}, **options)
 
 
-def told(result):
+def text_of(result):
     """All that was printed, on one line."""
     return " ".join((result.output + result.stderr).split())
 

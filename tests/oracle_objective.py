@@ -63,7 +63,7 @@ def of_machine(W, b, X, codes, c, case):
 
 
 def of_kernel(beta, b, K, l, c, case):
-    """A combination of rows in the space of a kernel; without a free bias K is joined by rho^2."""
+    """A combination of rows in the space of a kernel; without an unpenalized intercept K is joined by rho^2."""
     constant = (
         0.0
         if case["fit_intercept"] == "unpenalized"

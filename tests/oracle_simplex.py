@@ -124,7 +124,7 @@ def bounds(Y, index, alpha, upper, extension=None, free=False):
     """Is |sum alpha_k y_k^ext| <= upper sum alpha_k, exactly? ``extension``: Delta_k^2 of each pattern."""
     alpha = [Fraction(v) for v in alpha]
     total = [sum(w * Y[k][j] for k, w in zip(index, alpha, strict=True)) for j in range(len(Y[0]))]
-    if free:  # a free bias is bounded by R: what is left of its coordinate counts that often
+    if free:  # an unpenalized intercept is bounded by R: what is left of its coordinate counts that often
         radius = max(sum(v * v for v in y[:-1]) for y in Y)
         left, total = abs(total[-1] / Fraction(1)), total[:-1]
         own = sum((w * w * extension[k] for k, w in zip(index, alpha, strict=True)), Fraction(0)) if extension else 0

@@ -164,7 +164,7 @@ def assert_degenerate(number):
         assert_separability(p._replace(layout=layout))
 
 
-# Estimators: each problem is given to one of them, in one layout for each, since every layout compiles anew.
+# Estimators: each problem is given to one of them, in one layout for each, since every layout compiles again.
 
 SOFT = {
     "MaxMargin": [

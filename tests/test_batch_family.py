@@ -152,7 +152,7 @@ def test_bounds_bracket_the_best_margin(model, problem, intercept):
 
 
 class Watcher:
-    """Counts what it is told; may stop or break the fit at a given piece."""
+    """Counts what it is reported; may stop or break the fit at a given piece."""
 
     def __init__(self, stop_at=None, error=None):
         self.stop_at, self.error, self.pieces = stop_at, error, []
@@ -187,9 +187,9 @@ def test_callbacks(cls, classes):
     values = model.criterion_values_ if classes == 3 else [model.criterion_values_]
     for k, of_problem in enumerate(
         values
-    ):  # each epoch is told once, with the criterion; a slow one is asked in between
-        told = [m["criterion"] for m, _ in watcher.pieces if m["problem"] == k and m["criterion"] is not None]
-        np.testing.assert_array_equal(told, of_problem)
+    ):  # each epoch is reported once, with the criterion; a slow one is asked in between
+        shown = [m["criterion"] for m, _ in watcher.pieces if m["problem"] == k and m["criterion"] is not None]
+        np.testing.assert_array_equal(shown, of_problem)
     rows = [row for row in trace.rows if row["lower"] is not None]
     assert rows
     assert all(row["lower"] <= row["upper"] for row in rows)
@@ -381,11 +381,11 @@ def test_pairs_with_a_number_for_each_row(rng):
 def test_what_pairs_do_not_have():
     with pytest.raises(ValueError, match="loss matrix weighs all classes"):
         LeastSquares(loss=1.0 - np.eye(3), multi_class="ovo").fit(X, THREE)
-    duels = LeastSquares("indicator", multi_class="ovo").fit(X, THREE)
+    class_pairs = LeastSquares("indicator", multi_class="ovo").fit(X, THREE)
     with pytest.raises(AttributeError) as caught:
-        duels.predict_proba(X)
-    assert "no probabilities of all classes" in str(caught.value.__cause__)
-    assert duels.fisher_direction_.shape == (3, 4)
+        class_pairs.predict_proba(X)
+    assert "not available with multi_class" in str(caught.value.__cause__)
+    assert class_pairs.fisher_direction_.shape == (3, 4)
     assert LeastSquares(multi_class="ovo").fit(X, TWO).predict_proba(X).shape == (60, 2)
 
 

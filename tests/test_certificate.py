@@ -241,7 +241,7 @@ CORRUPTIONS = {
     "rho": lambda c, n: {"space": c.space._replace(rho=1.001)},
     "no bias": lambda c, n: {"space": c.space._replace(rho=0.0)},
     "delta": lambda c, n: {"space": c.space._replace(delta=0.001)},
-    "free bias": lambda c, n: {"space": c.space._replace(free=True)},
+    "unpenalized intercept": lambda c, n: {"space": c.space._replace(free=True)},
     "radius raised": lambda c, n: {"radius": c.radius * (1 + 1e-9)},
     "radius lowered": lambda c, n: {"radius": c.radius * (1 - 1e-9)},
     "radius nan": lambda c, n: {"radius": np.nan},

@@ -26,7 +26,7 @@ from separatrix.passes.kernel_patterns import Kernel
 from separatrix.theory import Space
 
 INF, NAN = math.inf, math.nan
-LINES = 410
+LINES = 450  # signs of coefficients and the l1 penalty are among its claims
 XOR, PARITY = [[0, 0], [1, 1], [0, 1], [1, 0.0]], [0, 0, 1, 1]
 LINE, SIDES = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([0, 0, 1, 1])
 

@@ -1,15 +1,13 @@
 """Class weights: factors on the weights of rows, offered where they move the boundary."""
 
 import json
-import re
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from cases import EVERYONE
 from fits import vectors
-from newcomer import clouds, separatrix, told
+from newcomer import clouds, separatrix, text_of
 
 import separatrix as package
 from separatrix import BatchPerceptron, KernelMaxMargin, LeastSquares, MaxMargin, Perceptron, UnavailableError
@@ -98,12 +96,6 @@ def test_class_weights_of_least_squares_are_copies_of_rows():
     assert np.mean(weighted.predict(X) == "c0") > np.mean(LeastSquares().fit(X, y).predict(X) == "c0")
 
 
-def test_the_page_on_imbalance_names_who_offers_them():
-    page = (Path(__file__).parents[1] / "docs" / "start" / "imbalance.md").read_text()
-    (sentence,) = re.findall(r"Which estimators take `class_weight`: (.*?)\.", page)
-    assert set(re.findall(r"`(\w+)`", sentence)) == {cls.__name__ for cls in OFFERED}
-
-
 def test_they_go_with_any_algorithm_that_has_them(tmp_path):
     path = tmp_path / "rare.csv"
     clouds(300, apart=0.4, weights=[0.9], seed=3).write_csv(path)
@@ -115,4 +107,4 @@ def test_they_go_with_any_algorithm_that_has_them(tmp_path):
     assert plain["train_accuracy"] != weighted["train_accuracy"]
     refused = separatrix(*fitting, "NearestPoint", "--class-weight", "balanced")
     assert refused.exit_code == 3
-    assert "NearestPoint has no parameter class_weight" in told(refused)
+    assert "NearestPoint has no parameter class_weight" in text_of(refused)

@@ -94,9 +94,9 @@ def test_fit_with_a_soft_margin():
 def test_fit_with_another_algorithm(line):
     result = run("fit", line, "-t", "label", "--algorithm", "perceptron", "--set", "margin=0.5", "--json")
     assert result.exit_code == 0
-    told = json.loads(result.stdout)["separator"]
-    assert told["name"] == "Perceptron"
-    assert told["parameters"]["margin"] == 0.5
+    printed = json.loads(result.stdout)["separator"]
+    assert printed["name"] == "Perceptron"
+    assert printed["parameters"]["margin"] == 0.5
 
 
 @pytest.mark.parametrize("algorithm", ["Perceptron", "BatchPerceptron", "KernelPerceptron", "MaxMargin"])
@@ -190,7 +190,7 @@ def test_check_answers_with_its_exit_status(tmp_path, line):
     assert result.exit_code == 1
     assert "the rows" in result.output
     rows = json.loads(run("check", mixed, "-t", "label", "--json").stdout)["infeasibility_proof"]["rows"]
-    assert all(f" {row + 2}" in result.output for row in rows)  # told as lines of the file
+    assert all(f" {row + 2}" in result.output for row in rows)  # reported as lines of the file
     assert run("check", mixed, "-t", "lable").exit_code == 3
     assert run("check", mixed, "--unknown").exit_code == 3
 
@@ -228,8 +228,8 @@ def test_show_and_verify(tmp_path, line):
     shown = run("show", model)
     for words in ("MaxMargin", "C_=inf", "proven upper bound", "line.csv", "sha256", "numpy"):
         assert words in shown.output
-    told = json.loads(run("show", model, "--json").stdout)
-    assert told["provenance"]["data"]["rows"] == 10
+    printed = json.loads(run("show", model, "--json").stdout)
+    assert printed["provenance"]["data"]["rows"] == 10
     assert "the data that the model was fitted on" in run("verify", model, line).output
     other.write_text(LINE.replace("4,low", "4.9,low"))
     failing = run("verify", model, other)
@@ -268,8 +268,8 @@ def test_models_that_are_no_separators_get_a_sentence(tmp_path, line):
     for model in (separatrix.MaxMargin(), StandardScaler().fit([[1.0]]), make_pipeline(StandardScaler())):
         arrays = {}
         document = json.dumps({"model": encode(model, arrays), "provenance": {}})
-        told = {"format": "separatrix", "format_version": "1", "document": document}
-        path.write_bytes(pack(arrays, {**told, "digest": _digest(document, arrays)}))
+        printed = {"format": "separatrix", "format_version": "1", "document": document}
+        path.write_bytes(pack(arrays, {**printed, "digest": _digest(document, arrays)}))
         for arguments in (["show", path], ["predict", path, line], ["verify", path, line]):
             result = run(*arguments)
             assert result.exit_code == 3
@@ -393,10 +393,10 @@ def test_libsvm_indices_mean_the_same_in_every_file(tmp_path):
 
 
 def test_algorithms_are_found_and_told():
-    told = json.loads(run("algorithms", "--json").stdout)
-    assert {entry["name"] for entry in told} == {cls.__name__ for cls in EVERYONE}
-    assert all(entry["description"].endswith(".") and "\n" not in entry["description"] for entry in told)
-    assert all(entry["source"] for entry in told if entry["name"] != "PerceptronLike")
+    printed = json.loads(run("algorithms", "--json").stdout)
+    assert {entry["name"] for entry in printed} == {cls.__name__ for cls in EVERYONE}
+    assert all(entry["description"].endswith(".") and "\n" not in entry["description"] for entry in printed)
+    assert all(entry["source"] for entry in printed if entry["name"] != "PerceptronLike")
     assert "Freund & Schapire" in run("algorithms").output
 
 
@@ -410,13 +410,13 @@ def test_compare(tmp_path):
     names = {cls.__name__ for cls in EVERYONE} - {"PerceptronLike", "MaxMargin"} | {"MaxMargin (hard)"}
     assert all(name in result.output for name in names)
     assert picture.read_text().lstrip().startswith("<?xml")
-    told = json.loads(run("compare", path, "-t", "label", "--cv", "0", "--json").stdout)
-    (best,) = [row for row in told if row["name"] == "MaxMargin (hard)"]
+    printed = json.loads(run("compare", path, "-t", "label", "--cv", "0", "--json").stdout)
+    (best,) = [row for row in printed if row["name"] == "MaxMargin (hard)"]
     assert best["share"] == pytest.approx(1.0, abs=1e-6)
-    assert told[0]["share"] == pytest.approx(best["share"], abs=1e-9)  # a linear program may reach the same vertex
-    assert all(row["share"] is None or row["share"] <= 1.0 for row in told)
+    assert printed[0]["share"] == pytest.approx(best["share"], abs=1e-9)  # a linear program may reach the same vertex
+    assert all(row["share"] is None or row["share"] <= 1.0 for row in printed)
     exact = separatrix.DynamicMargin().fit(*_table(path))
-    (ours,) = [row for row in told if row["name"] == "DynamicMargin"]
+    (ours,) = [row for row in printed if row["name"] == "DynamicMargin"]
     assert ours["updates"] == exact.n_updates_
     assert ours["margin"] == pytest.approx(exact.directional_margin_)
 
@@ -486,12 +486,12 @@ def test_progress_tells_the_gap_and_the_updates():
     class Context:
         measures = {"gap": 1e-3}
 
-    told = []
-    watch = FitProgress(lambda *what: told.append(what), "Fitting", tol=1e-6)
+    printed = []
+    watch = FitProgress(lambda *what: printed.append(what), "Fitting", tol=1e-6)
     watch.on_fit_task_end(separatrix.MaxMargin(), Context())
     Context.measures = {"updates": 1234, "epochs": 10, "gap": None}
     watch.on_fit_task_end(separatrix.Perceptron(max_iter=100), Context())
-    assert told == [("Fitting", pytest.approx(0.5), "gap 1.0e-03"), ("Fitting", 0.1, "1,234 updates")]
+    assert printed == [("Fitting", pytest.approx(0.5), "gap 1.0e-03"), ("Fitting", 0.1, "1,234 updates")]
 
 
 def test_compare_shows_rows_as_they_are_there_without_a_terminal(line):

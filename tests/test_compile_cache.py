@@ -56,14 +56,14 @@ def test_a_second_process_compiles_nothing(filled):
 ONE = """
     from separatrix.online.loops.order import order_of, permutation
     order = order_of(9, 1)
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RuntimeWarning)
         if "nothing may be written" in sys.argv:
             import resource
             resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
         permutation()(order, 2)  # a kernel that is quickly compiled
-    told = [str(w.message) for w in told if w.category is RuntimeWarning]
-    print(json.dumps([order.sequence.tolist(), told, *kernels()]))
+    caught = [str(w.message) for w in caught if w.category is RuntimeWarning]
+    print(json.dumps([order.sequence.tolist(), caught, *kernels()]))
 """
 
 
@@ -81,10 +81,10 @@ def test_a_cache_that_is_written_at_once_damaged_or_on_a_full_disk(tmp_path):
         file.write_bytes(damage(file.read_bytes()))
     assert run(ONE, NUMBA_CACHE_DIR=str(tmp_path / "a"))[:-1] == [*result, 0]
     assert run(ONE, NUMBA_CACHE_DIR=str(tmp_path / "a")) == [*result, len(files), 0]
-    found, told, _, _ = run(ONE, "nothing may be written", NUMBA_CACHE_DIR=str(tmp_path / "b"))
+    found, shown, _, _ = run(ONE, "nothing may be written", NUMBA_CACHE_DIR=str(tmp_path / "b"))
     assert found == result[0]
-    assert len(told) == 1
-    assert "cannot write compiled code (File too large)" in told[0]
+    assert len(shown) == 1
+    assert "cannot write compiled code (File too large)" in shown[0]
     assert not [file for file in (tmp_path / "b").rglob("*") if file.is_file()]
 
 
@@ -260,7 +260,7 @@ def write(folder, name="mine", settings="settings", comment="no", **changes):
 def test_an_edited_rule_is_compiled_anew(tmp_path, filled):
     X = np.random.default_rng(0).normal(size=(60, 4))
     y = (X @ [1.0, -2.0, 0.5, 1.0] + 0.3 > 0).astype(int)
-    for changes, margin, anew in [
+    for changes, margin, again in [
         ({}, 1.0, True),
         ({"comment": "a comment is no edit"}, 1.0, False),
         ({"factor": 3.0, "extra": 2.0}, 5.0, True),
@@ -269,7 +269,7 @@ def test_an_edited_rule_is_compiled_anew(tmp_path, filled):
         *found, compiled = run(FIT, str(tmp_path), **filled[0])
         ours = Perceptron(margin=margin, max_iter=50).fit(X, y)
         assert found == [ours.n_updates_, ours.coef_.tolist()]
-        assert (compiled > 0) == anew
+        assert (compiled > 0) == again
 
 
 def test_what_counts_as_an_edit(tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""A linear machine with one plain slack per row: against a quadratic program, LIBLINEAR, and its certificate."""
+"""A linear machine with one hinge loss per row: against a quadratic program, LIBLINEAR, and its certificate."""
 
 from dataclasses import replace
 

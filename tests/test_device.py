@@ -367,7 +367,7 @@ def test_without_the_compatibility_layer_the_install_line_is_told(monkeypatch):
 
 @pytest.fixture
 def strict(monkeypatch):
-    """The strict library, with scikit-learn told to leave its arrays where they are."""
+    """The strict library, with scikit-learn configured to leave its arrays where they are."""
     module = pytest.importorskip("array_api_strict")
     config = {**sklearn.get_config(), "array_api_dispatch": True}  # its context asks scipy for more than is needed here
     monkeypatch.setattr(sklearn, "get_config", lambda: config)

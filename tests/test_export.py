@@ -205,13 +205,13 @@ def test_c_strings_are_what_they_were(preprocessed, tmp_path):
     model, names = preprocessed
     export(model, tmp_path / "model.c")
     lists = {"classes": model.classes_.tolist(), "number_columns": names[:3], "text_columns": names[3:]}
-    for name, told in lists.items():
+    for name, shown in lists.items():
         body = f"for (const char *const *s = separatrix_{name}; *s; s++) fwrite(*s, 1, strlen(*s) + 1, stdout);"
         text = f'#include <stdio.h>\n#include "model.c"\nint main(void) {{ {body} return 0; }}'
         (tmp_path / "m.c").write_text(text)
         subprocess.run(["gcc", "-trigraphs", "m.c", "-o", "m"], cwd=tmp_path, check=True, capture_output=True)
         out = subprocess.run([tmp_path / "m"], capture_output=True, check=True).stdout
-        assert out.decode().split("\0")[:-1] == told
+        assert out.decode().split("\0")[:-1] == shown
 
 
 @gcc
@@ -247,8 +247,8 @@ def test_json_read_by_itself(preprocessed, tmp_path):
     X, words, _ = mixed(1000, 2, [*ATTACKS, "unknown", "\0", "a\0b"])
     export(model, tmp_path / "model.json")
     rows = [[*(None if np.isnan(v) else v for v in x), *w] for x, w in zip(X.tolist(), words.tolist(), strict=True)]
-    told = model.predict(frame_of(X, words, names))
-    assert model.classes_[by_json(tmp_path / "model.json", rows)].tolist() == told.tolist()
+    shown = model.predict(frame_of(X, words, names))
+    assert model.classes_[by_json(tmp_path / "model.json", rows)].tolist() == shown.tolist()
     content = json.loads((tmp_path / "model.json").read_text())
     assert [column["name"] for column in content["columns"]] == names
     assert content["classes"] == model.classes_.tolist()
@@ -293,7 +293,7 @@ REFUSED = [
     (lambda: KernelMaxMargin(), "m.c", "a kernel cannot be exported to C"),
     (lambda: KernelMaxMargin(), "m.json", "a kernel cannot be exported to JSON"),
     (lambda: KernelMaxMargin(kernel="precomputed"), "m.onnx", "a function or a matrix"),
-    (lambda: MaxMargin(), "m.pmml", r"ends with \.onnx, \.c or \.json"),
+    (lambda: MaxMargin(), "m.pmml", r"Use \.onnx, \.c or \.json"),
     (lambda: make_pipeline(SimpleImputer(add_indicator=True), MaxMargin()), "m.c", "adds no indicator"),
     (lambda: make_pipeline(MinMaxScaler(clip=True), MaxMargin()), "m.c", "MinMaxScaler cannot be exported"),
 ]
@@ -348,12 +348,12 @@ class TestSkl2onnx:
         y = {"numbers": y, "truth": y > 0, "text": np.array(ATTACKS)[y]}[labels]
         label, scores = self.run(model.fit(X, y), X)
         assert label.tolist() == model.predict(X).tolist()
-        told = model.decision_function(X)
-        told = np.column_stack([-told, told]) if told.ndim == 1 else told
-        np.testing.assert_allclose(scores, told, rtol=1e-9, atol=1e-9)
+        shown = model.decision_function(X)
+        shown = np.column_stack([-shown, shown]) if shown.ndim == 1 else shown
+        np.testing.assert_allclose(scores, shown, rtol=1e-9, atol=1e-9)
         label, scores = self.run(model, X.astype(np.float32))
         assert scores.dtype == np.float32
-        np.testing.assert_allclose(scores, told, rtol=1e-3, atol=1e-3)
+        np.testing.assert_allclose(scores, shown, rtol=1e-3, atol=1e-3)
 
     def test_within_a_meta_estimator(self):
         X, y = load_iris(return_X_y=True)

@@ -131,7 +131,7 @@ def test_rounding_errors_are_no_reason_to_go_on(bias):
     X = (X + np.outer(0.05 * y, w / np.linalg.norm(w))) * np.geomspace(1.0, 100.0, 30)
     model = MaxMargin(np.inf, fit_intercept=bias).fit(X, y)
     assert model.converged_
-    assert model.n_passes_ <= 20  # 67 with a free bias, if it went on
+    assert model.n_passes_ <= 20  # 67 with an unpenalized intercept, if it went on
     assert model.certificate_.verify(X, y)
 
 

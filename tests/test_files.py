@@ -1,4 +1,5 @@
-"""Rows on disk: every format gives the rows of memory; damage, change and lack of room are told, with file and row."""
+"""Rows on disk: every format gives the rows of memory; damage, change and lack of room are reported, with file and
+row."""
 
 import gzip
 import os
@@ -148,7 +149,7 @@ def test_every_format_gives_the_rows(tmp_path, table, name, cached):
     home = separatrix.data.open_files(**options, cache=tmp_path / "cache" if cached else None)
     assert (home.n, home.width, len(home.places) > 3) == (N, D, True)
     assert home.classes.astype(int).tolist() == [1, 3]
-    for _ in range(2):  # each pass starts anew
+    for _ in range(2):  # each pass starts again
         blocks = list(home.blocks())
         assert [b.first for b in blocks] == np.cumsum([0, *(b.n for b in blocks)])[:-1].tolist()
         np.testing.assert_array_equal(np.concatenate([dense(b) for b in blocks]), X)

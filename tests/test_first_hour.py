@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from newcomer import separatrix, told
+from newcomer import separatrix, text_of
 
 from separatrix import MaxMarginCV
 from separatrix.app.cli import terminal
@@ -48,8 +48,8 @@ def printed(tmp_path_factory):
             "fit iris.csv -t species --scale --save m.sx", "verify m.sx iris.csv",
         ):  # fmt: skip
             result = separatrix(*(names.get(word, word) for word in words.split()))
-            assert result.exit_code in (0, 1), told(result)
-            texts[words] = told(result)
+            assert result.exit_code in (0, 1), text_of(result)
+            texts[words] = text_of(result)
     return texts, labels
 
 
@@ -62,17 +62,18 @@ def test_terms_of_the_output_are_explained(printed):
         text = " ".join(explained(label).values())
         assert len(text) > 30, label
         assert not set("$`\\[{") & set(text), label
-    assert "distance from the decision boundary to the nearest row" in told(separatrix("explain", "margin"))
+    assert "distance from the decision boundary to the nearest row" in text_of(separatrix("explain", "margin"))
     assert "Did you mean" in separatrix("explain", "margn").stderr
     assert len(separatrix("explain").output.splitlines()) > 60
-    assert "no hyperplane has a larger margin" in told(separatrix("explain", "no margin above"))
-    assert "minimizes" in told(separatrix("explain", "criterion"))
-    assert "bias, intercept, threshold weight" in told(separatrix("explain"))
-    assert "sum lambda_k x_k" in told(separatrix("explain", "convex hull"))
+    assert "no hyperplane has a larger margin" in text_of(separatrix("explain", "proven upper bound"))
+    assert "minimizes" in text_of(separatrix("explain", "criterion"))
+    assert "bias, intercept, threshold weight" in text_of(separatrix("explain"))
+    assert "sum lambda_k x_k" in text_of(separatrix("explain", "convex hull"))
 
 
 def test_every_margin_says_whose_it_is(printed):
-    """The hard margin is told with its proof and apart from the model; soft margins are judged by their criterion."""
+    """The hard margin is reported with its proof and apart from the model; soft margins are judged by their
+    criterion."""
     texts = printed[0]
     soft = texts["fit over.csv -t label --save m.sx"]
     assert "margin achieved" not in soft
@@ -127,9 +128,9 @@ def test_from_nothing_to_probabilities(tmp_path, monkeypatch):
         if arguments[0] == "compare":
             arguments += ["--algorithms", "MaxMargin"]
         result = separatrix(*arguments)
-        assert result.exit_code == 0, (command, told(result))
+        assert result.exit_code == 0, (command, text_of(result))
         if arguments[0] == "fit":
-            assert "0.219 standard deviations, proven optimal" in told(result)  # the README speaks of it
+            assert "0.219 standard deviations, proven optimal" in text_of(result)  # the README speaks of it
     assert {"wine.csv", "wine.sx", "wine.html", "predictions.csv"} <= {path.name for path in tmp_path.iterdir()}
     assert "probability_class_0" in (tmp_path / "predictions.csv").read_text()
     new = pl.read_csv("wine.csv")[:5].drop("cultivar")
@@ -141,7 +142,7 @@ def test_what_the_readme_prints_is_printed():
     """Its first output, line by line, but for what it leaves out."""
     readme = (Path(__file__).parents[1] / "README.md").read_text()
     block = re.search(r"^    Breast cancer .*?(?=^\S)", readme, flags=re.M | re.S)[0]
-    whole = told(separatrix("fit"))
+    whole = text_of(separatrix("fit"))
     for part in re.split(r"\(\.\.\.\)|\n(?=    \S)", block):
         words = " ".join(part.split())
         assert words in whole, words
@@ -180,14 +181,14 @@ def test_text_in_another_encoding(tmp_path, encoding, asked):
     path, model, new = tmp_path / "shops.csv", tmp_path / "m.sx", tmp_path / "new.csv"
     path.write_bytes(shops().write_csv().encode(encoding))
     result = separatrix("fit", path, "-t", "preis", "--encode", "--cv", "0", "--C", "1", "--save", model, *asked)
-    assert result.exit_code == 0, told(result)
+    assert result.exit_code == 0, text_of(result)
     assert "für viel" in result.output
     assert "città_Köln" in result.output
     for name in (encoding, "utf-8"):  # the model remembers, for what is not UTF-8
         new.write_bytes(shops(4).drop("preis").write_csv().encode(name))
         answers = separatrix("predict", model, new)
-        assert answers.stdout.split("\n")[1:3] == ["für wenig", "für viel"], (name, told(answers))
-        assert "not among the data" not in told(answers)
+        assert answers.stdout.split("\n")[1:3] == ["für wenig", "für viel"], (name, text_of(answers))
+        assert "not among the data" not in text_of(answers)
     assert separatrix("verify", model, path).exit_code == 0
 
 
@@ -196,11 +197,11 @@ def test_an_encoding_that_does_not_fit(tmp_path):
     path.write_bytes(shops().write_csv().encode("cp1252"))
     refused = separatrix("check", path, "-t", "preis")
     assert refused.exit_code == 3
-    assert "line 1: this is not UTF-8 text. Tell how it was written with --encoding: cp1252" in told(refused)
-    assert "'klingon' is not known" in told(separatrix("check", path, "-t", "preis", "--encoding", "klingon"))
-    assert "not text in the encoding ascii" in told(separatrix("check", path, "-t", "preis", "--encoding", "ascii"))
+    assert "line 1: this is not UTF-8 text. Tell how it was written with --encoding: cp1252" in text_of(refused)
+    assert "'klingon' is not known" in text_of(separatrix("check", path, "-t", "preis", "--encoding", "klingon"))
+    assert "not text in the encoding ascii" in text_of(separatrix("check", path, "-t", "preis", "--encoding", "ascii"))
     shops().write_parquet(tmp_path / "shops.parquet")
-    words = told(separatrix("check", tmp_path / "shops.parquet", "-t", "preis", "--encoding", "cp1252"))
+    words = text_of(separatrix("check", tmp_path / "shops.parquet", "-t", "preis", "--encoding", "cp1252"))
     assert "is no text but parquet" in words
 
 
@@ -221,15 +222,15 @@ def test_missing_values_are_counted_and_rare_texts_are_called_so(tmp_path):
         assert answers.exit_code == 0
         assert answers.stderr.count(words) == 1
         assert "'größe' 2, 'città' 1." in answers.stderr
-    assert words in told(separatrix(*fitting, "--test", new))
+    assert words in text_of(separatrix(*fitting, "--test", new))
     frame.with_columns(once).write_csv(new)
-    assert "lack values" not in told(separatrix("predict", model, new))
+    assert "lack values" not in text_of(separatrix("predict", model, new))
 
 
 def test_a_word_among_numbers(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("a,y\n" + "".join(f"{k},{'uv'[k % 2]}\n" for k in range(30)) + "about 7,u\n")
-    words = told(separatrix("check", path, "-t", "y"))
+    words = text_of(separatrix("check", path, "-t", "y"))
     assert "line 32: expected a number in the column 'a', found 'about 7'. The column looks like numbers" in words
     assert "use --missing 'about 7'" in words
     assert "If a column is meant to be text, --encode makes numbers of it" in words

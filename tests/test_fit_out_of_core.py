@@ -38,7 +38,7 @@ def run(*words):
     return CliRunner().invoke(app, [str(word) for word in words])
 
 
-def told(*words):
+def text_of(*words):
     result = run(*words, "--json")
     assert result.exit_code == 0, result.output
     return json.loads(result.stdout)
@@ -46,7 +46,7 @@ def told(*words):
 
 def test_a_separable_table_gets_the_hard_margin_and_a_model(folder):
     pattern, model = folder / "good*.parquet", folder / "model.sx"
-    found = told("fit", pattern, "--target", "y", "--encode", "--scale", "--memory", "200MB", "--save", model)
+    found = text_of("fit", pattern, "--target", "y", "--encode", "--scale", "--memory", "200MB", "--save", model)
     assert found["separator"]["how"] == "hard-margin linear SVM"
     assert found["verified"]
     assert found["train_accuracy"] == 1.0
@@ -55,7 +55,7 @@ def test_a_separable_table_gets_the_hard_margin_and_a_model(folder):
     assert found["prepared"] == "numbers standardized, 1 text column one-hot encoded (5 columns in all)"
     whole = pl.concat([pl.read_parquet(path) for path in sorted(folder.glob("good*.parquet"))])
     whole.write_parquet(folder / "whole.parquet")
-    here = told("fit", folder / "whole.parquet", "--target", "y", "--encode", "--scale", "--C", "inf", "--cv", "0")
+    here = text_of("fit", folder / "whole.parquet", "--target", "y", "--encode", "--scale", "--C", "inf", "--cv", "0")
     assert found["certificates"][0]["lower"] == pytest.approx(here["certificates"][0]["lower"], rel=1e-5)
     predicted = separatrix.load(model).predict(whole.drop("y"))
     np.testing.assert_array_equal(predicted, whole["y"].to_numpy())
@@ -73,11 +73,11 @@ def test_what_is_not_separable_is_proved_and_gets_a_soft_margin(folder):
         "--checkpoint",
         folder / "run",
     )
-    found = told(*words)
+    found = text_of(*words)
     assert (found["separability"]["separable"], found["verified"]) == (False, True)
     assert found["separator"]["how"] == "soft-margin linear SVM, C = 1"
     assert 0.75 < found["train_accuracy"] < 1
-    again = told(*words)  # all passes are in the checkpoint, but those that verify
+    again = text_of(*words)  # all passes are in the checkpoint, but those that verify
     assert again["certificates"] == found["certificates"]
     assert again["passes"] < found["passes"]
     shown = run(*words)
@@ -92,13 +92,15 @@ def test_several_classes(folder, mode):
     frame = pl.read_parquet(folder / "noisy0.parquet")
     names = np.array(["low", "middle", "high"])[np.digitize(frame["x0"].to_numpy(), [-0.5, 0.5])]
     frame.with_columns(z=pl.Series(names)).write_csv(folder / "three.csv")
-    found = told("fit", folder / "three.csv", "--target", "-1", "--memory", "100MB", "--C", "1", "--multi-class", mode)
+    found = text_of(
+        "fit", folder / "three.csv", "--target", "-1", "--memory", "100MB", "--C", "1", "--multi-class", mode
+    )
     assert len(found["certificates"]) == (3 if mode == "ovr" else 1)
     assert found["verified"]
 
 
 def test_another_algorithm(folder):
-    found = told(
+    found = text_of(
         "fit", folder / "noisy*.parquet", "--target", "z", "--algorithm", "LeastSquares", "--checkpoint", folder / "run"
     )
     assert found["separator"]["name"] == "LeastSquares"
@@ -142,6 +144,6 @@ def test_a_pass_tells_how_far_it_is(folder, monkeypatch):
 def test_processes_of_this_machine_read_the_files(folder):
     pytest.importorskip("distributed")
     words = ("fit", folder / "noisy*.parquet", "--target", "z", "--C", "1")
-    here, there = told(*words, "--memory", "100MB"), told(*words, "--workers", "2")
+    here, there = text_of(*words, "--memory", "100MB"), text_of(*words, "--workers", "2")
     assert there["certificates"][0]["lower"] == pytest.approx(here["certificates"][0]["lower"], rel=1e-6)
     assert there["verified"]

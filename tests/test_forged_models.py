@@ -167,7 +167,7 @@ def test_versions_and_fields_of_model_files(tmp_path):
     twice = text.replace('"lower":', '"lower": 99.0, "lower":', 1)
     assert twice != text
     for version, document in (("²", text), ("2", twice)):
-        told = {"format": "separatrix", "format_version": version, "document": document}
-        (tmp_path / "m.sx").write_bytes(pack(arrays, {**told, "digest": _digest(document, arrays)}))
+        printed = {"format": "separatrix", "format_version": version, "document": document}
+        (tmp_path / "m.sx").write_bytes(pack(arrays, {**printed, "digest": _digest(document, arrays)}))
         with pytest.raises(ModelError):
             load(tmp_path / "m.sx")

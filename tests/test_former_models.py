@@ -53,7 +53,7 @@ def test_a_perceptron_of_0_1_0_goes_on_where_it_was():
 
 
 def test_former_names_and_values_become_those_of_today():
-    machine, free, duels, relaxation = (
+    machine, free, pair_fits, relaxation = (
         load(FOLDERS[1] / f"{name}.sx")
         for name in ("Perceptron-kesler", "MaxMargin-free", "MaxMargin-ovo", "Relaxation-tol")
     )
@@ -63,7 +63,7 @@ def test_former_names_and_values_become_those_of_today():
     }  # fmt: skip
     assert (machine.multi_class_, machine.stop_reason_) == ("joint", "max_iter")
     assert free.fit_intercept == "unpenalized"
-    assert [c.class_pair for c in duels.certificates_] == [(0, 1), (0, 2), (1, 2)]
+    assert [c.class_pair for c in pair_fits.certificates_] == [(0, 1), (0, 2), (1, 2)]
     assert machine.certificate_.n_classes == 3
     assert relaxation.margin_tol == 0.2
     assert not hasattr(relaxation, "tol")

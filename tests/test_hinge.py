@@ -198,7 +198,8 @@ def test_three_classes(mode):
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([True, False, "unpenalized"]), st.floats(-3, 6))
 def test_bounds_hold_for_every_vector_and_multipliers(seed, intercept, power):
-    """No vector has a smaller objective than the bound, also far from the solution and with a free bias."""
+    """No vector has a smaller objective than the bound, also far from the solution and with an unpenalized
+    intercept."""
     rng = np.random.default_rng(seed)
     n, d, C = int(rng.integers(2, 12)), int(rng.integers(1, 4)), 10.0**power
     X, l = rng.integers(-3, 4, (n, d)).astype(float), np.where(np.arange(n) % 2, 1.0, -1.0)
@@ -223,8 +224,8 @@ def test_the_certificate_speaks_of_the_objective_and_travels():
     X, y = load_iris(return_X_y=True)
     model = MaxMargin(loss="hinge", fit_intercept="unpenalized").fit(X, y == 1)
     claim = model.certificate_
-    assert str(claim).startswith("separability undecided: objective 88.538, at most ")
-    assert "hinge loss at C = 1" in str(claim)
+    assert str(claim).startswith("soft margin: objective 88.538, relative duality gap ")
+    assert "hinge loss, C = 1" in str(claim)
     again = Certificate.from_json(claim.to_json())
     assert again.verify(X, y == 1)
     assert verify_apart(claim, X, y == 1)

@@ -1,4 +1,4 @@
-"""Rows that live elsewhere: a home of thirty lines, on which solvers, certificates and answers are those of memory."""
+"""out-of-core rows: a home of thirty lines, on which solvers, certificates and answers are those of memory."""
 
 import warnings
 from dataclasses import replace
@@ -47,7 +47,7 @@ from separatrix.theory import SquaredErrorCriterion
 
 
 class GeneratedRows(RowSource):
-    """Rows from a function that makes blocks: block b of so many, anew in every pass."""
+    """Rows from a function that makes blocks: block b of so many, again in every pass."""
 
     def __init__(self, make, borders, width, classes):
         self.make, self.borders, self.width, self.classes = make, borders, width, np.asarray(classes)

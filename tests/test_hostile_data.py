@@ -178,7 +178,7 @@ def test_an_archive_with_an_entry_that_is_no_array(tmp_path):
 
 
 def test_labels_beyond_64_bits(tmp_path):
-    """They are told apart as texts: numpy has no such integers."""
+    """They are distinguished as texts: numpy has no such integers."""
     path = tmp_path / "huge.json"
     rows = [{"a": k, "y": 2**100 + k % 2} for k in range(6)]
     path.write_text(json.dumps(rows))

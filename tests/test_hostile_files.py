@@ -149,8 +149,8 @@ def forged(path, model, change, provenance=None):
     document = {"model": encode(model, arrays), "provenance": provenance or {}}
     change(document["model"])
     text = json.dumps(document)
-    told = {"format": "separatrix", "format_version": "2", "document": text}
-    path.write_bytes(pack(arrays, {**told, "digest": _digest(text, arrays)}))
+    shown = {"format": "separatrix", "format_version": "2", "document": text}
+    path.write_bytes(pack(arrays, {**shown, "digest": _digest(text, arrays)}))
     return path
 
 
@@ -204,8 +204,8 @@ def test_forged_models_get_a_sentence(tmp_path, line, name):
 def test_provenance_of_any_kind(tmp_path, line):
     table = read_table(line, "label")
     fitted = MaxMargin(C=np.inf).fit(table.X, table.y)
-    told = {"data": {"target": {"a": 1}, "index_base": "x", "rows": []}, "versions": {"x": 1}}
-    path = forged(tmp_path / "m.sx", fitted, lambda tree: None, told)
+    shown = {"data": {"target": {"a": 1}, "index_base": "x", "rows": []}, "versions": {"x": 1}}
+    path = forged(tmp_path / "m.sx", fitted, lambda tree: None, shown)
     refused(run("predict", path, line), "cannot be used")
     assert run("show", path).exit_code == 0
 

@@ -82,11 +82,11 @@ def differences(seed, count):
     cases, seen = cases_of(seed, count), Counter()
     wrong = []
     for case, found in zip(cases, in_node(cases), strict=True):
-        told, expected = verdicts(found), verdicts(in_python(*case))
+        shown, expected = verdicts(found), verdicts(in_python(*case))
         seen.update({place: len(names) for place, names in expected.items() if place != "notes"})
         seen["refused"] += "refused:" in expected["failed"]
-        if told != expected:
-            wrong.append((told, expected, found, case))
+        if shown != expected:
+            wrong.append((shown, expected, found, case))
     return seen, wrong
 
 

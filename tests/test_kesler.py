@@ -157,29 +157,29 @@ def test_patterns_are_those_of_the_construction(seed, c, sparse, rho):
     rng = np.random.default_rng(seed)
     X = rng.integers(-3, 4, (9, 3)).astype(float)
     codes = np.concatenate([np.arange(c), rng.integers(0, c, 9 - c)])
-    kesler = KeslerPatterns(sp.csr_matrix(X) if sparse else X, codes, c, Space(rho))
+    joint = KeslerPatterns(sp.csr_matrix(X) if sparse else X, codes, c, Space(rho))
     Y = oracle_kesler.patterns(X, codes, rho)
     a, index = rng.normal(size=Y.shape[1]), np.sort(rng.choice(len(Y), 7, replace=False))
     alpha = rng.random(7)
-    assert kesler.n == len(Y)
-    np.testing.assert_allclose(kesler.margins(a), Y @ a, atol=1e-13)
-    assert np.abs(kesler.margins(a) - Y @ a).max() <= kesler.margin_error(a)
-    np.testing.assert_allclose(kesler.margins_of(index, a), Y[index] @ a, atol=1e-13)
-    np.testing.assert_array_equal(kesler.dense_rows(index), Y[index])
-    narrow, columns = kesler.narrow_rows(index)
+    assert joint.n == len(Y)
+    np.testing.assert_allclose(joint.margins(a), Y @ a, atol=1e-13)
+    assert np.abs(joint.margins(a) - Y @ a).max() <= joint.margin_error(a)
+    np.testing.assert_allclose(joint.margins_of(index, a), Y[index] @ a, atol=1e-13)
+    np.testing.assert_array_equal(joint.dense_rows(index), Y[index])
+    narrow, columns = joint.narrow_rows(index)
     np.testing.assert_array_equal(narrow, Y[index][:, columns])
     assert not np.any(np.delete(Y[index], columns, axis=1))
     assert not sparse or np.all(np.any(narrow, axis=0))
     w = a.reshape(c, -1)[:, :-1]
     rivals = [j for i in codes for j in range(c) if j != i]
     lengths = np.linalg.norm(w[np.repeat(codes, c - 1)] - w[rivals], axis=1)
-    assert kesler.distance(a) == pytest.approx((Y @ a / lengths).min(), rel=1e-12)
-    assert kesler.radius2 == pytest.approx((Y**2).sum(axis=1).max())
-    assert "norms2" not in vars(kesler)  # so many numbers for each row
-    np.testing.assert_allclose(kesler.combine(index, alpha), alpha @ Y[index], atol=1e-13)
-    assert np.linalg.norm(kesler.combine(index, alpha) - alpha @ Y[index]) <= kesler.combination_error(alpha)
-    np.testing.assert_allclose(kesler.norms2, (Y**2).sum(axis=1))
-    assert kesler.errors(a) == sum((Y @ a).reshape(9, c - 1).min(axis=1) <= 0)
+    assert joint.distance(a) == pytest.approx((Y @ a / lengths).min(), rel=1e-12)
+    assert joint.radius2 == pytest.approx((Y**2).sum(axis=1).max())
+    assert "norms2" not in vars(joint)  # so many numbers for each row
+    np.testing.assert_allclose(joint.combine(index, alpha), alpha @ Y[index], atol=1e-13)
+    assert np.linalg.norm(joint.combine(index, alpha) - alpha @ Y[index]) <= joint.combination_error(alpha)
+    np.testing.assert_allclose(joint.norms2, (Y**2).sum(axis=1))
+    assert joint.errors(a) == sum((Y @ a).reshape(9, c - 1).min(axis=1) <= 0)
 
 
 @quiet
@@ -318,11 +318,11 @@ def test_early_stopping():
 def test_pairs_of_many_categories_take_little_memory():
     c, d = 400, 300
     rng = np.random.default_rng(0)
-    kesler = KeslerPatterns(rng.normal(size=(c, d)), np.arange(c), c, Space(1.0))
-    a = rng.normal(size=kesler.d + 1)
-    kesler.margins(a)  # compiled
+    joint = KeslerPatterns(rng.normal(size=(c, d)), np.arange(c), c, Space(1.0))
+    a = rng.normal(size=joint.d + 1)
+    joint.margins(a)  # compiled
     tracemalloc.start()
-    kesler.distance(a)
+    joint.distance(a)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 * c * c * d / 20

@@ -94,19 +94,19 @@ def test_a_machine_is_refused_when_parameters_are_checked(y):
         LMS(multi_class="joint").fit(IRIS[0], y)
 
 
-def test_a_warning_means_that_more_epochs_help():
-    """Fits that no longer improve say so in ``converged_`` alone; those that still do warn."""
+def test_every_fit_that_stops_at_a_limit_warns():
     X, y = IRIS
-    for cls in (Perceptron, BatchPerceptron, HoKashyap, LeastSquares):
+    for cls in (Perceptron, HoKashyap, LeastSquares):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             model = cls().fit(X, y)
-        assert model.converged_ or model.stop_reason_ in ("max_iter", "epochs")
-    with pytest.warns(match="stopped before it converged .max_iter"):
-        Perceptron(max_iter=2, until="separated").fit(X, y)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        Perceptron(max_iter=2, average=True, until="separated").fit(X, y)
+        assert model.converged_ or model.stop_reason_ == "epochs"
+    for model in (
+        BatchPerceptron(max_iter=2),
+        *(Perceptron(max_iter=2, average=a, until="separated") for a in (False, True)),
+    ):
+        with pytest.warns(match="stopped before it converged .max_iter"):
+            model.fit(X, y)
 
 
 @pytest.mark.parametrize("layout", [np.asarray, sp.csr_matrix])

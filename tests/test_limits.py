@@ -86,7 +86,7 @@ class Slow(NamedTuple):
     model: Any
     data: Any
     size: tuple[int, ...]
-    after: float = AFTER  # seconds until it is told to stop
+    after: float = AFTER  # seconds until it is reported to stop
 
     def __str__(self):
         return f"{self.model}-{self.data.__name__}{self.size}".replace("separatrix.", "")[:90]
@@ -99,7 +99,7 @@ def endless(cls):
         "max_iter": 10**9,
         **dict.fromkeys(("tol", "margin_tol", "step_tol", "bound_tol"), 0.0),
     }
-    return cls(**{k: v for k, v in never.items() if k in known and known[k] is not None})
+    return cls(**{k: v for k, v in never.items() if k in known and (k == "max_iter" or known[k] is not None)})
 
 
 RUNS_FOR_EVER = [
@@ -184,7 +184,7 @@ def best_of_three(late):
         seconds = late()
         if seconds <= SOON:
             break
-        time.sleep(2.0)  # what BLAS was asked for goes on aside, and keeps the next call waiting
+        time.sleep(2.0)  # what BLAS was asked for continues in another thread, and keeps the next call waiting
     return seconds
 
 

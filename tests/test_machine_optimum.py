@@ -110,7 +110,7 @@ def test_paths_and_pairs():
 
 def test_what_a_machine_cannot_do():
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match="no free bias"):
+    with pytest.raises(ValueError, match="no unpenalized intercept"):
         MaxMargin(multi_class="joint", fit_intercept="unpenalized").fit(X, y)
     with pytest.raises(ValueError, match="needs two classes"):
         MaxMargin(multi_class="joint", solver="dual").fit(X, y)

@@ -17,7 +17,8 @@ INF = float("inf")
 
 
 def hard_reference(X, l, rho, free):
-    """The largest margin: min |w| with a.y >= 1, or, with a free bias, w.(x_i - x_j) >= 2 for all pairs."""
+    """The largest margin: min |w| with a.y >= 1, or, with an unpenalized intercept, w.(x_i - x_j) >= 2 for all
+    pairs."""
     if free:
         V = (X[l > 0][:, None] - X[l < 0][None]).reshape(-1, X.shape[1]) / 2
     else:

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 import xlsxwriter
 from messy_tables import messy_table
-from newcomer import separatrix, told
+from newcomer import separatrix, text_of
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -66,7 +66,7 @@ def test_a_repeated_word_is_missing_and_stays_so_in_predictions(tmp_path):
     messy(data, str, words=["off"])
     assert read_table(data, "y").words == {"a": {"off": 6}}
     result = separatrix("fit", data, "-t", "y", "--impute", "--C", 1, "--save", model)
-    assert "'off' 6" in told(result)
+    assert "'off' 6" in text_of(result)
     (tmp_path / "one.csv").write_text("a,b\noff,70\n")
     (tmp_path / "two.csv").write_text("a,b\n,70\n")
     answers = [separatrix("predict", model, tmp_path / f"{name}.csv").stdout for name in ("one", "two")]
@@ -77,7 +77,7 @@ def test_one_strange_word_is_an_error_that_names_the_option(tmp_path):
     path = tmp_path / "t.csv"
     messy(path, str)
     path.write_text(path.read_text() + "oops,3,low\n")
-    words = told(separatrix("fit", path, "-t", "y", "--encode"))
+    words = text_of(separatrix("fit", path, "-t", "y", "--encode"))
     assert "line 302: expected a number in the column 'a', found 'oops'" in words
     assert "use --missing oops" in words
     assert separatrix("fit", path, "-t", "y", "--impute", "--C", 1, "--missing", "oops").exit_code == 0
@@ -141,7 +141,7 @@ def test_new_data_in_another_unit_are_refused(tmp_path):
     separatrix("fit", tmp_path / "old.csv", "-t", "y", "--C", 1, "--save", tmp_path / "m.sx")
     result = separatrix("predict", tmp_path / "m.sx", tmp_path / "new.csv")
     assert result.exit_code == 3
-    assert "'weight' holds amounts in lb; the model was fitted on amounts in kg" in told(result)
+    assert "'weight' holds amounts in lb; the model was fitted on amounts in kg" in text_of(result)
 
 
 @pytest.mark.parametrize("text", ["12A,B7", "3+,4+", "1st,2nd", "A1,A2", "10B,11C"])
@@ -164,7 +164,7 @@ def test_a_quantity_is_refused_as_a_target(tmp_path):
     y = rng.integers(25, 346, 442)
     rows = "".join(f"{a:.3f},{v}\n" for a, v in zip(rng.normal(size=442), y, strict=True))
     (tmp_path / "t.csv").write_text("a,progression\n" + rows)
-    words = told(separatrix("check", tmp_path / "t.csv", "-t", "progression"))
+    words = text_of(separatrix("check", tmp_path / "t.csv", "-t", "progression"))
     assert f"'progression' looks like a quantity: {len(set(y))} values in 442 rows. Use --classes if they are" in words
     assert len(np.unique(read_table(tmp_path / "t.csv", "progression", classes=True).y)) == len(set(y))
 
@@ -213,7 +213,7 @@ def test_check_leaves_identifiers_out(tmp_path):
     frame.write_csv(tmp_path / "t.csv")
     result = separatrix("check", tmp_path / "t.csv", "-t", "y", "--id", "id")
     assert result.exit_code == 0
-    assert "Identifiers?" not in told(result)
+    assert "Identifiers?" not in text_of(result)
 
 
 def test_pandas_words_in_another_format(tmp_path):
@@ -237,7 +237,7 @@ def test_an_open_quotation_mark_in_the_header_is_named(tmp_path):
 
 def test_digits_of_other_scripts_are_text(tmp_path):
     (tmp_path / "t.csv").write_text("a,y\n\u0663,u\n\u0664,v\n7,u\n")
-    words = told(separatrix("check", tmp_path / "t.csv", "-t", "y"))
+    words = text_of(separatrix("check", tmp_path / "t.csv", "-t", "y"))
     assert "has text in the column 'a' (3 values" in words
     assert "parse" not in words
 
@@ -262,7 +262,7 @@ def test_a_pipe_is_read(tmp_path):
 
 def test_a_setting_without_a_value(tmp_path):
     messy(tmp_path / "t.csv", str)
-    words = told(separatrix("fit", tmp_path / "t.csv", "-t", "y", "--algorithm", "Perceptron", "--set", "margin"))
+    words = text_of(separatrix("fit", tmp_path / "t.csv", "-t", "y", "--algorithm", "Perceptron", "--set", "margin"))
     assert "--set margin: expected NAME=VALUE, found no '='. Write --set margin=0.0." in words
 
 
@@ -273,9 +273,9 @@ def test_verify_counts_the_rows_that_differ(tmp_path):
 
     def verdict(changed):
         (tmp_path / "new.csv").write_text("\n".join(changed) + "\n")
-        return told(separatrix("verify", tmp_path / "m.sx", tmp_path / "new.csv"))
+        return text_of(separatrix("verify", tmp_path / "m.sx", tmp_path / "new.csv"))
 
-    assert "t.csv: the data that the model was fitted on" in told(
+    assert "t.csv: the data that the model was fitted on" in text_of(
         separatrix("verify", tmp_path / "m.sx", tmp_path / "t.csv")
     )
     assert "another file with the rows that the model was fitted on" in verdict([*lines, ""])
@@ -289,27 +289,27 @@ def test_a_model_without_knowledge_is_called_so(tmp_path):
     rng = np.random.default_rng(0)
     y = np.where(rng.random(ROWS) < 0.6, "no", "yes")
     pl.DataFrame({"a": rng.normal(size=ROWS), "b": rng.normal(size=ROWS), "y": y}).write_csv(tmp_path / "t.csv")
-    words = told(separatrix("fit", tmp_path / "t.csv", "-t", "y"))
+    words = text_of(separatrix("fit", tmp_path / "t.csv", "-t", "y"))
     share = f"always answering 'no': {100 * np.mean(y == 'no'):.1f}%"
-    balanced = told(separatrix("fit", tmp_path / "t.csv", "-t", "y", "--score", "balanced"))
+    balanced = text_of(separatrix("fit", tmp_path / "t.csv", "-t", "y", "--score", "balanced"))
     assert "always answering 'no': 50.0%" in balanced
     assert f"No better than {share}" in words
     messy(tmp_path / "good.csv", str)
-    assert "No better than" not in told(separatrix("fit", tmp_path / "good.csv", "-t", "y", "--scale"))
+    assert "No better than" not in text_of(separatrix("fit", tmp_path / "good.csv", "-t", "y", "--scale"))
 
 
 def test_scores_of_training_rows_are_called_so(tmp_path):
     path, model = tmp_path / "t.csv", tmp_path / "m.sx"
     messy(path, str)
-    words = told(separatrix("fit", path, "-t", "y", "--C", 1, "--test", path, "--save", model))
+    words = text_of(separatrix("fit", path, "-t", "y", "--C", 1, "--test", path, "--save", model))
     assert "Training data again" in words
     assert "Test data" not in words
-    words = told(separatrix("predict", model, path, "--score"))
+    words = text_of(separatrix("predict", model, path, "--score"))
     assert "The model was fitted on these rows: training scores" in words
     assert "always answering" in words
     lines = path.read_text().splitlines()
     (tmp_path / "new.csv").write_text("\n".join(lines[:100]) + "\n")
-    assert "training scores" not in told(separatrix("predict", model, tmp_path / "new.csv", "--score"))
+    assert "training scores" not in text_of(separatrix("predict", model, tmp_path / "new.csv", "--score"))
 
 
 def test_compare_names_the_question_that_it_answers(tmp_path):
@@ -318,9 +318,9 @@ def test_compare_names_the_question_that_it_answers(tmp_path):
     pl.DataFrame({"a": y + 0.2 * rng.random(90), "b": rng.random(90), "y": [f"c{k}" for k in y]}).write_csv(
         tmp_path / "t.csv"
     )
-    words = told(separatrix("compare", tmp_path / "t.csv", "-t", "y", "--algorithms", "MaxMargin", "--cv", 0))
+    words = text_of(separatrix("compare", tmp_path / "t.csv", "-t", "y", "--algorithms", "MaxMargin", "--cv", 0))
     assert "MaxMargin (hard): not applicable, the classes are not separable one-vs-rest" in words
-    words = told(separatrix("fit", tmp_path / "t.csv", "-t", "y", "--C", 1))
+    words = text_of(separatrix("fit", tmp_path / "t.csv", "-t", "y", "--C", 1))
     assert "jointly separable; one-vs-rest: 2 of 3; one-vs-one: 3 of 3" in words
 
 
@@ -333,7 +333,7 @@ def test_a_rare_class_that_is_found_is_knowledge(tmp_path):
     options = ("-t", "y", "--class-weight", "balanced", "--score", "balanced")
     result = separatrix("fit", tmp_path / "t.csv", *options, "--json")
     assert json.loads(result.stdout)["cross_validated_accuracy"]["mean"] < 0.9
-    assert "No better than" not in told(separatrix("fit", tmp_path / "t.csv", *options))
+    assert "No better than" not in text_of(separatrix("fit", tmp_path / "t.csv", *options))
 
 
 def test_percent_signs_are_in_new_data_as_in_the_fit(tmp_path):
@@ -343,15 +343,15 @@ def test_percent_signs_are_in_new_data_as_in_the_fit(tmp_path):
     (tmp_path / "bare.csv").write_text("a,b\n55.1,70.2\n")
     result = separatrix("predict", model, tmp_path / "bare.csv")
     assert result.exit_code == 3
-    assert "'a' holds numbers without the sign %; the model was fitted on percent, as in 12%" in told(result)
+    assert "'a' holds numbers without the sign %; the model was fitted on percent, as in 12%" in text_of(result)
     (tmp_path / "mixed.csv").write_text("a,b\n55.1,70.2%\n55.1%,70.2%\n")
-    assert "'a' has the sign % after some numbers and none after others" in told(
+    assert "'a' has the sign % after some numbers and none after others" in text_of(
         separatrix("predict", model, tmp_path / "mixed.csv")
     )
     messy(data, str)
     separatrix("fit", data, "-t", "y", "--C", 1, "--save", model)
     (tmp_path / "signs.csv").write_text("a,b\n55.1%,70.2\n")
-    assert "'a' holds percent, as in 12%; the model was fitted on numbers without" in told(
+    assert "'a' holds percent, as in 12%; the model was fitted on numbers without" in text_of(
         separatrix("predict", model, tmp_path / "signs.csv")
     )
 
@@ -377,7 +377,7 @@ def test_a_word_in_new_data_is_named_with_its_line(tmp_path):
     messy(tmp_path / "t.csv", str, words=[""])
     separatrix("fit", tmp_path / "t.csv", "-t", "y", "--impute", "--C", 1, "--save", tmp_path / "m.sx")
     (tmp_path / "new.csv").write_text("a,b\n1,2\ntbd,3\n")
-    words = told(separatrix("predict", tmp_path / "m.sx", tmp_path / "new.csv"))
+    words = text_of(separatrix("predict", tmp_path / "m.sx", tmp_path / "new.csv"))
     assert "line 3: expected a number in the column 'a', found 'tbd'. Correct it, or use --missing tbd" in words
     result = separatrix("predict", tmp_path / "m.sx", tmp_path / "new.csv", "--missing", "tbd")
     assert result.exit_code == 0
@@ -399,9 +399,9 @@ def test_messy_tables_predict_as_well_as_clean_ones(tmp_path, seed):
         *("fit", table.fitted, "-t", table.target, "--encode", "--impute", "--scale", *missing),
         *("--max-time", 5, "--save", model),
     )
-    assert fitted.exit_code == 0, told(fitted)
+    assert fitted.exit_code == 0, text_of(fitted)
     result = separatrix("predict", model, table.new, *missing, "-o", answers)
-    assert result.exit_code == 0, told(result)
+    assert result.exit_code == 0, text_of(result)
     predicted = pl.read_csv(answers, infer_schema=False)[:, -1].to_numpy()
     numbers = [column.name for column in table.clean if column.dtype.is_float()]
     clean = make_pipeline(
@@ -456,7 +456,7 @@ def test_text_above_the_table_is_left_out_with_a_note(tmp_path):
     table = read_table(tmp_path / "t.csv", "y")
     assert (table.n, table.names) == (21, ["a", "b"])
     assert "What stands above the table is left out: 'Report 2024'." in table.notes
-    words = told(separatrix("check", tmp_path / "t.csv", "-t", "y"))
+    words = text_of(separatrix("check", tmp_path / "t.csv", "-t", "y"))
     assert "line 25: expected a number in the column 'a', found 'x'" in words
 
 
@@ -471,7 +471,7 @@ def test_classes_that_differ_in_case_are_named(tmp_path):
 def test_numbers_with_signs_that_nobody_knows_are_not_encoded(tmp_path):
     rows = "".join(f"#{k}.{k % 10}#,{'uv'[k % 2]}\n" for k in range(150))
     (tmp_path / "t.csv").write_text("a,y\n" + rows)
-    words = told(separatrix("fit", tmp_path / "t.csv", "-t", "y", "--encode"))
+    words = text_of(separatrix("fit", tmp_path / "t.csv", "-t", "y", "--encode"))
     assert "expected a number in the column 'a', found '#0.0#'" in words
 
 
@@ -500,7 +500,7 @@ def test_the_value_that_is_no_number_is_named_not_the_words_for_missing(tmp_path
     text = (tmp_path / "t.csv").read_text().splitlines()
     text[5] = "3..4," + text[5].split(",", 1)[1]
     (tmp_path / "t.csv").write_text("\n".join(text) + "\n")
-    words = told(separatrix("fit", tmp_path / "t.csv", "-t", "y", "--encode"))
+    words = text_of(separatrix("fit", tmp_path / "t.csv", "-t", "y", "--encode"))
     assert "line 6: expected a number in the column 'a', found '3..4'. The column" in words
 
 
@@ -508,10 +508,10 @@ def test_notes_on_rare_classes(tmp_path):
     rng = np.random.default_rng(0)
     y = np.array(["no"] * 960 + ["a"] * 25 + ["b"] * 15)
     pl.DataFrame({"x": rng.normal(size=1000), "y": y}).write_csv(tmp_path / "t.csv")
-    plain = told(separatrix("fit", tmp_path / "t.csv", "-t", "y", "--max-time", 2))
+    plain = text_of(separatrix("fit", tmp_path / "t.csv", "-t", "y", "--max-time", 2))
     assert "Rare: b (15 of 1,000 rows)" in plain
     assert "No row of 'a' (25 rows), 'b' (15 rows) is recognized. Try --class-weight balanced" in plain
-    weighted = told(separatrix("fit", tmp_path / "t.csv", "-t", "y", "--max-time", 2, "--class-weight", "balanced"))
+    weighted = text_of(separatrix("fit", tmp_path / "t.csv", "-t", "y", "--max-time", 2, "--class-weight", "balanced"))
     assert "Rare:" not in weighted
     assert "Try --class-weight" not in weighted
 
@@ -519,5 +519,5 @@ def test_notes_on_rare_classes(tmp_path):
 def test_amounts_with_a_value_that_is_none_are_not_encoded(tmp_path):
     rows = "".join(f"{'1x' if k == 7 else f'{k}.{k % 10} EUR'},{'uv'[k % 2]}\n" for k in range(150))
     (tmp_path / "t.csv").write_text("a,y\n" + rows)
-    words = told(separatrix("fit", tmp_path / "t.csv", "-t", "y", "--encode"))
+    words = text_of(separatrix("fit", tmp_path / "t.csv", "-t", "y", "--encode"))
     assert "line 9: expected a number in the column 'a', found '1x'." in words

@@ -177,14 +177,14 @@ def forged(path, document, arrays=None, **metadata):
     """A file with the right digest and whatever inside."""
     text = document if isinstance(document, str) else json.dumps(document)
     arrays = arrays or {}
-    told = {
+    shown = {
         "format": "separatrix",
         "format_version": "1",
         "document": text,
         "digest": _digest(text, arrays),
         **metadata,
     }
-    path.write_bytes(pack(arrays, told))
+    path.write_bytes(pack(arrays, shown))
     return path
 
 

@@ -1,6 +1,6 @@
 """Certificates of real fits with a field replaced: the checker accepts none that is false, refutes none that is true.
 
-The truth of every claim is told by `oracle_exact`, which says in fractions what the claims mean.
+The truth of every claim is reported by `oracle_exact`, which says in fractions what the claims mean.
 """
 
 import math

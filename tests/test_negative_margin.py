@@ -81,7 +81,7 @@ def test_words_and_errors():
         negative_margin(sp.csr_matrix((6, 1_000_000)), [0, 1, 0, 1, 0, 1])
     rng = np.random.default_rng(0)  # a margin below what floats resolve
     X, y = rng.normal(size=(200, 40)), np.arange(200) % 2
-    X[:, 0] = np.where(y, 1e-13, -1e-13)
+    X[:, 0] = np.where(y, 1e-15, -1e-15)
     turned = X @ np.linalg.qr(rng.normal(size=(40, 40)))[0]
     with pytest.raises(DataError, match="Raise max_time"):
         negative_margin(turned, y, max_time=1e-9)

@@ -90,8 +90,8 @@ def test_regions_without_or_with_several_categories():
     assert {0, 1, 2} >= set(counts.tolist()) > {1}
     assert rest.is_ambiguous([[0.0, 0.0]]).all()
     assert not rest.is_ambiguous(X).any()
-    duels = MaxMargin(np.inf, multi_class="ovo").fit(X, y)
-    assert set(duels.classes_claiming(grid).sum(axis=1).tolist()) <= {0, 1}
+    class_pairs = MaxMargin(np.inf, multi_class="ovo").fit(X, y)
+    assert set(class_pairs.classes_claiming(grid).sum(axis=1).tolist()) <= {0, 1}
     machine = MaxMargin(np.inf, multi_class="joint").fit(X, y)
     assert not machine.is_ambiguous(grid).any()
     two = MaxMargin().fit(X[y != "a"], y[y != "a"])
@@ -209,7 +209,7 @@ def test_pairs_in_blocks():
         np.testing.assert_array_equal(alone.coef_[0], model.coef_[p])
     certificate = model.certify(X, y)
     assert certificate.lower is not None
-    with pytest.raises(DataError, match="nothing to begin their duel"):
+    with pytest.raises(DataError, match="nothing to start their problem from"):
         Perceptron(multi_class="ovo").partial_fit(X[y == "a"], y[y == "a"], classes=np.unique(y))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 import xlsxwriter
-from newcomer import clouds, separatrix, told
+from newcomer import clouds, separatrix, text_of
 from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
@@ -22,7 +22,7 @@ from separatrix.app.workflows import Options, compare, comparing, fit
 
 
 def test_the_saved_model_is_the_one_that_predicts_best():
-    """The breast cancer data are separable, and a soft margin predicts better: both are told."""
+    """The breast cancer data are separable, and a soft margin predicts better: both are reported."""
     found = fit(None, Options(scale=True))
     assert found.answer.separable
     assert found.hard.certificate_.lower == pytest.approx(0.00139251727, rel=1e-6)
@@ -75,8 +75,8 @@ def test_a_rare_class(tmp_path):
     path = tmp_path / "rare.csv"
     clouds(2000, apart=0.4, weights=[0.99], seed=3).write_csv(path)
     plain = separatrix("fit", path, "--target", "label", "--cv", "3")
-    assert "Rare: c1 (" in told(plain)
-    assert "--class-weight balanced" in told(plain)
+    assert "Rare: c1 (" in text_of(plain)
+    assert "--class-weight balanced" in text_of(plain)
     weighted = separatrix(
         "fit", path, "--target", "label", "--cv", "3", "--class-weight", "balanced", "--score", "balanced", "--json"
     )
@@ -100,9 +100,11 @@ def test_identifiers(tmp_path):
     )
     frame.with_columns(label=pl.Series(rng.integers(0, 2, 120))).write_csv(path)
     result = separatrix("fit", path, "-t", "label", "--encode", "--cv", "2")
-    assert "Identifiers? The values of 'name', 120 texts in 120 rows, 'row_id', different in every row" in told(result)
-    assert "1 text column one-hot encoded (3 columns in all)" in told(result)  # names that occur once share a column
-    assert "not linearly separable" in told(result)
+    assert "Identifiers? The values of 'name', 120 texts in 120 rows, 'row_id', different in every row" in text_of(
+        result
+    )
+    assert "1 text column one-hot encoded (3 columns in all)" in text_of(result)  # names that occur once share a column
+    assert "not linearly separable" in text_of(result)
     refused = separatrix("check", path, "-t", "label", "--encode", "--strict")
     assert refused.exit_code == 3
     assert "--strict: (1) Identifiers?" in refused.stderr
@@ -123,16 +125,16 @@ def test_what_else_a_colleague_would_say(tmp_path):
     )
     path = tmp_path / "data.csv"
     frame.write_csv(path)
-    words = told(separatrix("fit", path, "-t", "label", "--cv", "2", "--C", "1"))
+    words = text_of(separatrix("fit", path, "-t", "label", "--cv", "2", "--C", "1"))
     assert "The column 'outcome' alone tells the classes apart" in words
     assert "The column 'same' holds one value only" in words
     assert "times as wide as those of" in words
     assert "the same features" not in words  # the outcome tells them apart
-    words = told(separatrix("fit", path, "-t", "label", "--cv", "2", "--C", "1", "--drop", "outcome", "--scale"))
+    words = text_of(separatrix("fit", path, "-t", "label", "--cv", "2", "--C", "1", "--drop", "outcome", "--scale"))
     assert "6 rows have the same features as a row of another class (lines 2, 3, 4, ...)" in words
     assert "95.2% of these data right" in words
     frame.drop("outcome")[:62].with_columns(label=pl.Series(["c0"] * 30 + ["c1"] * 29 + ["c2"] * 3)).write_csv(path)
-    words = told(separatrix("fit", path, "-t", "label", "--C", "1", "--scale"))
+    words = text_of(separatrix("fit", path, "-t", "label", "--C", "1", "--scale"))
     assert "fewer rows than the 5 folds of the cross-validation: c2 (3). So it uses 3 folds" in words
 
 
@@ -153,7 +155,7 @@ def test_a_held_out_file_and_identifiers_and_probabilities(tmp_path):
     scored = json.loads(separatrix("predict", model, later, "--score", "--json").stdout)
     assert scored["accuracy"] == held_out["accuracy"]
     assert "customer" not in json.loads(result.stdout)["largest_weights"]["c1"]
-    for more in ([], ["--id", "customer"]):  # the fit was told, and the model remembers
+    for more in ([], ["--id", "customer"]):  # the fit used it, and the model remembers
         answers = pl.read_csv(separatrix("predict", model, new, "--probabilities", *more).stdout.encode())
         assert answers.columns == ["customer", "prediction", "probability_c0", "probability_c1"]
     assert answers["customer"].to_list() == frame[200:]["customer"].to_list()
@@ -198,8 +200,8 @@ def test_an_algorithm_without_a_certificate(tmp_path):
         "fit", path, "-t", "label", "--algorithm", "PiecewiseLinearMachine", "--cv", "2", "--save", model,
         "--report", tmp_path / "r.md", "--report", tmp_path / "r.json",
     )  # fmt: skip
-    assert result.exit_code == 0, told(result)
-    assert "none: this algorithm proves nothing" in told(result)
+    assert result.exit_code == 0, text_of(result)
+    assert "none: this algorithm proves nothing" in text_of(result)
     assert json.loads((tmp_path / "r.json").read_text())["verified"] is False
     assert separatrix("show", model).exit_code == 0
 
@@ -207,7 +209,7 @@ def test_an_algorithm_without_a_certificate(tmp_path):
 def test_far_more_columns_than_rows(tmp_path):
     path, rng = tmp_path / "wide.npz", np.random.default_rng(0)
     np.savez(path, X=rng.normal(size=(30, 60)), y=rng.integers(0, 2, 30))
-    words = told(separatrix("fit", path, "--cv", "2"))
+    words = text_of(separatrix("fit", path, "--cv", "2"))
     assert "linearly separable (proved)" in words
     assert "60 columns of numbers and 30 rows: with so many columns nearly any labels are separable" in words
 
@@ -231,7 +233,7 @@ def test_excel_with_dates(tmp_path):
         frame.write_excel(workbook, "May")
         frame[:2].write_excel(workbook, "June")
     result = separatrix("fit", book, "-t", "result", "--scale", "--save", model)
-    assert result.exit_code == 0, told(result)
+    assert result.exit_code == 0, text_of(result)
     for words in (
         "78 rows, 3 features",
         "The sheet 'May' was read; there are also 'June' (--sheet).",
@@ -241,7 +243,7 @@ def test_excel_with_dates(tmp_path):
         "Left out, as there is no value in it: 'empty'",
         "keep the newest rows in another file and name it with --test",
     ):
-        assert words in told(result)
+        assert words in text_of(result)
     assert separatrix("verify", model, book).exit_code == 0
     frame.drop("result").write_excel(new)
     assert len(json.loads(separatrix("predict", model, new, "--json").stdout)["prediction"]) == 80

@@ -50,7 +50,7 @@ def test_boundary_of_two_features():
     display = rendered(BoundaryDisplay.from_estimator(model, X, y))
     np.testing.assert_array_equal(display.points, X)
     np.testing.assert_array_equal(display.support, model.support_)
-    assert "every row on its side" in display.title
+    assert "every row classified correctly" in display.title
     xs, ys, values, level = display.grid
     assert level == 1.0
     inner = model.decision_function([[xs[3], ys[7]]])

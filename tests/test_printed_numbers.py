@@ -42,11 +42,11 @@ def fitted(tmp_path_factory):
     folder = tmp_path_factory.mktemp("printed")
     train, test = table(folder / "train.csv", 90, 3), table(folder / "test.csv", 41, 4)
     arguments = ("fit", folder / "train.csv", "-t", "kind", "--test", folder / "test.csv", "--save", folder / "m.sx")
-    text, told = run(*arguments), run(*arguments, "--json")
-    assert text.exit_code == told.exit_code == 0
+    text, shown = run(*arguments), run(*arguments, "--json")
+    assert text.exit_code == shown.exit_code == 0
     parts = (re.split(r"\s{2,}", line, maxsplit=1) for line in text.output.splitlines() if "  " in line)
     lines = dict(parts)
-    return separatrix.load(folder / "m.sx")[-1], train, test, lines, json.loads(told.stdout), folder
+    return separatrix.load(folder / "m.sx")[-1], train, test, lines, json.loads(shown.stdout), folder
 
 
 def scores_of(model, X):
@@ -65,24 +65,24 @@ def numbers(text):
 
 
 def test_training_rows_and_the_worst_of_them(fitted):
-    model, train, _, lines, told, _ = fitted
+    model, train, _, lines, shown, _ = fitted
     distances = signed_distances(model, train)
     share, right, n = numbers(lines["Training accuracy"])
     assert (right, n) == (np.sum(distances > 0), train.height)
     assert share == pytest.approx(100 * right / n, abs=0.05)
-    assert told["train_accuracy"] == np.mean(distances > 0)
-    assert told["geometric_margin"] == pytest.approx(distances.min(), rel=1e-9)
+    assert shown["train_accuracy"] == np.mean(distances > 0)
+    assert shown["geometric_margin"] == pytest.approx(distances.min(), rel=1e-9)
 
 
 def test_held_out_rows(fitted):
-    model, _, test, lines, told, _ = fitted
+    model, _, test, lines, shown, _ = fitted
     X, y = features(test)
     scores = scores_of(model, X)
     predicted = model.classes_[(scores > 0).astype(int)]
     right, n, accuracy, balanced, f1, auc, *_ = numbers(lines["Test data"].replace("F1", ""))
     assert (right, n) == (np.sum(predicted == y), test.height)
     assert accuracy == pytest.approx(100 * np.mean(predicted == y), abs=0.05)
-    held = told["held_out"]
+    held = shown["held_out"]
     assert held["accuracy"] == pytest.approx(np.mean(predicted == y))
     assert held["balanced"] == pytest.approx(balanced_accuracy_score(y, predicted))
     assert balanced == pytest.approx(100 * held["balanced"], abs=0.05)
@@ -99,9 +99,9 @@ def test_held_out_rows(fitted):
 
 
 def test_the_model_and_its_certificate(fitted):
-    model, train, _, lines, told, _ = fitted
-    assert told["separator"]["parameters"]["C"] == model.C_ == numbers(lines["Model"])[0]
-    certificate = told["certificates"][0]
+    model, train, _, lines, shown, _ = fitted
+    assert shown["separator"]["parameters"]["C"] == model.C_ == numbers(lines["Model"])[0]
+    certificate = shown["certificates"][0]
     assert certificate["lower"] == model.certificate_.lower
     assert certificate["upper"] == model.certificate_.upper
     gap = numbers(lines["Optimality gap"])[0]
@@ -112,16 +112,16 @@ def test_the_model_and_its_certificate(fitted):
     objective = 0.5 * (np.sum(model.coef_**2) + model.intercept_[0] ** 2)
     objective += model.C_ * np.sum(np.maximum(0, 1 - margins) ** 2)
     assert model.certificate_.value == pytest.approx(objective, rel=1e-9)
-    assert told["support_vectors"] == len(model.support_) == numbers(lines["Support vectors"])[0]
-    weights = told["largest_weights"]["yes"]
+    assert shown["support_vectors"] == len(model.support_) == numbers(lines["Support vectors"])[0]
+    weights = shown["largest_weights"]["yes"]
     assert [weights[c] for c in COLUMNS] == pytest.approx(model.coef_[0].tolist())
-    assert told["data"]["rows"] == train.height
-    assert told["data"]["classes"] == {"no": 60, "yes": 30}
+    assert shown["data"]["rows"] == train.height
+    assert shown["data"]["classes"] == {"no": 60, "yes": 30}
 
 
 def test_cross_validation(fitted):
-    _, _, _, lines, told, _ = fitted
-    score = told["cross_validated_score"]
+    _, _, _, lines, shown, _ = fitted
+    score = shown["cross_validated_score"]
     mean, spread, folds, baseline = numbers(lines["CV accuracy"])
     assert baseline == pytest.approx(100 * 60 / 90, abs=0.05)
     assert "always answering 'no'" in lines["CV accuracy"]
@@ -129,9 +129,9 @@ def test_cross_validation(fitted):
     assert spread == pytest.approx(100 * score["standard_deviation"], abs=0.05)
     assert folds == len(score["folds"])
     assert score["mean"] == pytest.approx(np.mean(score["folds"]))
-    assert score["best_of"] == len(told["compared"]) > 1
-    taken = [c for c in told["compared"] if c["taken"]]
-    assert [c["C"] for c in taken] == [told["separator"]["parameters"]["C"]]
+    assert score["best_of"] == len(shown["compared"]) > 1
+    taken = [c for c in shown["compared"] if c["taken"]]
+    assert [c["C"] for c in taken] == [shown["separator"]["parameters"]["C"]]
 
 
 def test_predict_score_counts_its_rows(fitted):
@@ -178,8 +178,8 @@ def test_a_separator_without_a_margin_reports_no_distance(tmp_path):
 
 def test_a_tolerance_of_zero_is_not_the_default(tmp_path):
     table(tmp_path / "t.csv", 60, 5)
-    told = run("fit", tmp_path / "t.csv", "-t", "kind", "--C", "1", "--tol", "0", "--cv", "0", "--json")
-    assert json.loads(told.stdout)["separator"]["parameters"]["tol"] == 0.0
+    shown = run("fit", tmp_path / "t.csv", "-t", "kind", "--C", "1", "--tol", "0", "--cv", "0", "--json")
+    assert json.loads(shown.stdout)["separator"]["parameters"]["tol"] == 0.0
 
 
 def test_groups_of_equal_rows_limit_the_accuracy(tmp_path):

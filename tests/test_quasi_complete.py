@@ -59,7 +59,7 @@ def any_table(rng):
 
 
 def check_vector(answer, X, y, intercept):
-    """Of two classes: the vector has every row on its side or on it, and not all on it, in fractions."""
+    """Of two classes: the vector has no row on the wrong side, and not all rows on it, in fractions."""
     if answer.vector is not None:
         a = answer.vector
     elif answer.hyperplane is not None:

@@ -166,12 +166,12 @@ def test_compare_ranks_over_several_files(three_files, tmp_path):
     assert "average ranks by cross-validated accuracy, 3 files" in shown.output
     assert "All equal? p =" in shown.output
     assert picture.read_text().lstrip().startswith("<?xml")
-    told = json.loads(CliRunner().invoke(app, [*asked, "--json"]).stdout)
-    scores = [{row["name"]: row["cv"] for row in rows} for rows in told["files"].values()]
+    printed = json.loads(CliRunner().invoke(app, [*asked, "--json"]).stdout)
+    scores = [{row["name"]: row["cv"] for row in rows} for rows in printed["files"].values()]
     names = ["LeastSquares", "Perceptron", "Pocket"]
     expected = ranked(names, [[row[name] for name in names] for row in scores])
-    assert told["ranking"]["ranks"] == pytest.approx(dict(zip(names, expected.ranks, strict=True)))
-    assert told["ranking"]["critical_difference"] == pytest.approx(critical_difference(3, 3))
+    assert printed["ranking"]["ranks"] == pytest.approx(dict(zip(names, expected.ranks, strict=True)))
+    assert printed["ranking"]["critical_difference"] == pytest.approx(critical_difference(3, 3))
 
 
 @pytest.mark.parametrize(

@@ -81,10 +81,10 @@ def test_the_summary_says_why_a_model_with_errors_is_taken(rng):
 
 def test_the_summary_says_where_the_largest_class_alone_is_right_as_often():
     truth = np.repeat([0, 1], [40, 60])
-    for wrong, told in ((45, True), (38, True), (5, False)):
+    for wrong, printed in ((45, True), (38, True), (5, False)):
         predicted = np.where(np.arange(100) < wrong, 1 - truth, truth)
         words = _chance(Answers(np.array(["no", "yes"]), truth, predicted))
-        assert bool(words) == told
+        assert bool(words) == printed
     assert "no better than to answer yes always, which is right for 60.0%" in _chance(
         Answers(np.array(["no", "yes"]), truth, np.ones(100, dtype=int))
     )
@@ -146,7 +146,7 @@ def test_numbers_of_the_page_agree(rng):
         assert f"area {known.cv.answers.summary['auc']:.4g}" in title
     titles = [v.title for v in views_of(found)]
     assert titles[0].startswith("The model: ")
-    assert titles[-1] == "The hard margin: 100.0% of the best margin is certain"  # passes of another run are not told
+    assert titles[-1] == "The hard margin: 100.0% of the best margin is certain"  # passes of another run are not shown
     assert views_of(several)[-1].title.endswith("% of the best margin (slack included) is certain")
     assert "fitted once more for this picture" in views_of(found)[-1].caption
     page = report_page(found, interactive=True)
@@ -155,7 +155,8 @@ def test_numbers_of_the_page_agree(rng):
 
 
 def test_a_line_that_is_spoken_of_is_drawn(rng):
-    """The band of a very soft margin is wider than the picture: then no dashed line is drawn, and none is told of."""
+    """The band of a very soft margin is wider than the picture: then no dashed line is drawn, and none is reported
+    of."""
     pytest.importorskip("bokeh")
     X, y = clouds(rng, 80, 3, 2, 1.0)
     for C, dashed in ((1.0, True), (1e-6, False)):
@@ -197,12 +198,12 @@ def test_it_fits_a_telephone_and_a_desk_in_light_and_dark(browser, rng, tmp_path
     page, troubles = opened(browser)
     page.goto(path.as_uri())
     page.wait_for_function("window.Bokeh.documents.length && window.Bokeh.documents.every(d => d.is_idle)")
-    told = "[...window.Bokeh.documents[0].all_models].filter(m => m.type == 'CustomJSTickFormatter')"
+    printed = "[...window.Bokeh.documents[0].all_models].filter(m => m.type == 'CustomJSTickFormatter')"
     for numbers, words in (
         ([-2e-5, 0, 2e-5], ["\u22122e\u22125", "0", "2e\u22125"]),
         ([0.002, 0.003], ["0.002", "0.003"]),
     ):
-        assert words in page.evaluate(f"{told}.map(m => m.doFormat({numbers}, null))")
+        assert words in page.evaluate(f"{printed}.map(m => m.doFormat({numbers}, null))")
     for width in (390, 1280):
         page.set_viewport_size({"width": width, "height": 900})
         for scheme, (low, high) in {"light": (600, 766), "dark": (0, 150)}.items():

@@ -57,7 +57,7 @@ class Stopper:
     def on_fit_task_begin(self, estimator, context):
         pass
 
-    def on_fit_task_end(self, estimator, context, **told):
+    def on_fit_task_end(self, estimator, context, **shown):
         self.pieces -= hasattr(context, "measures")
         return self.pieces <= 0
 

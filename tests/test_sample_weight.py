@@ -265,7 +265,7 @@ def test_a_common_factor_makes_no_difference(model, classes, rng):
 def test_weights_pull_the_boundary(cls, rng):
     """Two clouds that overlap: the heavier class is predicted more often, or at least as often.
 
-    Not so where a step reaches its goal at once, or where the best is told by unweighted errors.
+    Not so where a step reaches its goal at once, or where the best is reported by unweighted errors.
     """
     clouds = np.vstack([rng.normal(-0.5, 1.0, (80, 2)), rng.normal(0.5, 1.0, (80, 2))])
     y = np.repeat([0, 1], 80)

@@ -117,30 +117,30 @@ def test_the_page_reads_a_file_as_the_fit_did_and_every_claim_holds(tmp_path, na
     path, found = fitted(tmp_path, name)
     proof = self_check.proof(found)
     assert "unchecked" not in proof, proof
-    (told,) = in_node(proof, tmp_path, path)
-    assert told["why"] == ""
-    assert told["same"]
-    assert told["rows"] == found.table.n
-    assert told["verdict"] == "holds"
+    (shown,) = in_node(proof, tmp_path, path)
+    assert shown["why"] == ""
+    assert shown["same"]
+    assert shown["rows"] == found.table.n
+    assert shown["verdict"] == "holds"
     claims = found.verification.values()
-    assert sum(len(o["checked"]) for o in told["outcomes"] if not o["of"]) == sum(len(v.checked) for v in claims)
-    assert any(o["of"] for o in told["outcomes"])
+    assert sum(len(o["checked"]) for o in shown["outcomes"] if not o["of"]) == sum(len(v.checked) for v in claims)
+    assert any(o["of"] for o in shown["outcomes"])
 
 
 @node
 def test_no_claim_that_is_forged_holds(tmp_path):
     path, found = fitted(tmp_path, "texts and missing values")
-    proof, told = self_check.proof(found), []
+    proof, shown = self_check.proof(found), []
     for change in ({"lower": 1.5}, {"upper": 0.5}, {"radius": 1.001}, {"lower": 1.0 + 1e-6}, {"upper": 1.0 - 1e-6}):
         forged = json.loads(json.dumps(proof))
         for name, factor in change.items():
             forged["claims"][0]["certificate"][name] *= factor
-        told += in_node(forged, tmp_path, path)
+        shown += in_node(forged, tmp_path, path)
     forged = json.loads(json.dumps(proof))
     forged["claims"][-1]["certificate"]["direction"][0] += 0.5
-    told += in_node(forged, tmp_path, path)
-    assert [found["verdict"] for found in told] == ["fails"] * 6
-    assert all(found["same"] for found in told)
+    shown += in_node(forged, tmp_path, path)
+    assert [found["verdict"] for found in shown] == ["fails"] * 6
+    assert all(found["same"] for found in shown)
 
 
 @node
@@ -162,9 +162,9 @@ def test_other_files_are_told_apart(tmp_path):
         place.write_text(content)
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
     proof = self_check.proof(found)
-    told = dict(zip(files, in_node(proof, tmp_path, *places), strict=True))
-    assert (told["moved"]["verdict"], told["moved"]["same"]) == ("fails", False)
-    assert (told["same rows, other bytes"]["verdict"], told["same rows, other bytes"]["same"]) == ("holds", True)
+    shown = dict(zip(files, in_node(proof, tmp_path, *places), strict=True))
+    assert (shown["moved"]["verdict"], shown["moved"]["same"]) == ("fails", False)
+    assert (shown["same rows, other bytes"]["verdict"], shown["same rows, other bytes"]["same"]) == ("holds", True)
     words = {
         "other columns": 'no column "d"',
         "short": "fields",
@@ -175,8 +175,8 @@ def test_other_files_are_told_apart(tmp_path):
         "empty": "the file is empty",
     }
     for name, why in words.items():
-        assert told[name]["verdict"] == "unchecked"
-        assert why in told[name]["why"], told[name]
+        assert shown[name]["verdict"] == "unchecked"
+        assert why in shown[name]["why"], shown[name]
     binary, large = in_node(proof, tmp_path, tmp_path / "binary", "size:200000001")
     assert "not text" in binary["why"]
     assert "files above 200 MB" in large["why"]
@@ -189,9 +189,9 @@ def test_a_reading_that_differs_is_not_judged(tmp_path):
     path, found = fitted(tmp_path, "two classes")
     proof = self_check.proof(found)
     proof["rows"]["sha256"] = "0" * 64
-    (told,) = in_node(proof, tmp_path, path)
-    assert told["verdict"] == "unchecked"
-    assert "in another way" in told["why"]
+    (shown,) = in_node(proof, tmp_path, path)
+    assert shown["verdict"] == "unchecked"
+    assert "in another way" in shown["why"]
 
 
 @node
@@ -244,10 +244,10 @@ def test_the_policy_names_every_script_and_the_style_of_the_page(tmp_path):
     found = fitted(tmp_path, "texts and missing values")[1]
     write_html(found, tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
-    told = re.search(r'Content-Security-Policy" content="([^"]+)"', page)[1]
-    assert told.startswith("default-src 'none'; ")
-    assert "unsafe" not in told
-    assert told == self_check.policy([self_check.CHECKER, self_check.READER, SCRIPT], STYLE)
+    shown = re.search(r'Content-Security-Policy" content="([^"]+)"', page)[1]
+    assert shown.startswith("default-src 'none'; ")
+    assert "unsafe" not in shown
+    assert shown == self_check.policy([self_check.CHECKER, self_check.READER, SCRIPT], STYLE)
     assert HOSTILE not in page
     assert page.count("</script>") == 4
     assert " style=" not in page

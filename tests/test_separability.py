@@ -266,7 +266,7 @@ def test_a_hard_margin_that_is_undecided_says_so():
     assert (answer.separable, answer.kind) == (None, "undecided")
     assert np.isfinite(answer.certificate.upper)
     assert f"No margin above {answer.certificate.upper:.3g} exists" in str(answer)
-    at_once = separability(X, y, fit_intercept=False, max_time=1e-9)  # without a bound, none is told
+    at_once = separability(X, y, fit_intercept=False, max_time=1e-9)  # without a bound, none is reported
     assert at_once.separable is None
     assert ("No margin above" in str(at_once)) == np.isfinite(at_once.certificate.upper)
 

@@ -213,8 +213,8 @@ def test_the_command_names_columns_and_values(tmp_path):
 
     data = tmp_path / "data.csv"
     data.write_text("NV,sex,HG\n0,m,0\n0,f,1\n0,f,0\n0,m,1\n1,f,1\n1,m,1\n")
-    told = CliRunner().invoke(app, ["check", str(data), "--target", "HG", "--encode", "--json"])
-    assert told.exit_code == 1
-    assert "2 of 6 rows are separated. NV = 1 occurs only with HG = 1" in told.output
+    shown = CliRunner().invoke(app, ["check", str(data), "--target", "HG", "--encode", "--json"])
+    assert shown.exit_code == 1
+    assert "2 of 6 rows are separated. NV = 1 occurs only with HG = 1" in shown.output
     scaled = CliRunner().invoke(app, ["check", str(data), "--target", "HG", "--encode", "--scale", "--json"])
     assert "The coefficient of NV is +infinity" in scaled.output

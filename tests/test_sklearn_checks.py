@@ -30,7 +30,7 @@ ORDER_DEPENDENT = {
 }
 
 # Of 3 classes and weights of 1000 and 0.0001 the vector after the last correction counts, and patience of 20 epochs
-# ends one duel of ten seeds at an unlucky one: 70% of the rows instead of 87%. Without patience all seeds pass.
+# ends one pair of ten seeds at an unlucky one: 70% of the rows instead of 87%. Without patience all seeds pass.
 LAST_VECTOR = {"check_class_weight_classifiers": "the result is the vector after the last correction"}
 
 REPEATABLE = (RecursiveLeastSquares, MaxMargin, MaxMarginCV, KernelMaxMargin, BatchClassifier)
@@ -41,14 +41,14 @@ def expected_failures(estimator):
         return {}
     if getattr(estimator, "multi_class", "") == "ovo":
         if isinstance(estimator, AROW):
-            return {}  # on the rows of these checks all orders give the same winners of duels
+            return {}  # on the rows of these checks all orders give the same winners of pair_fits
         if isinstance(estimator, BalancedWinnow):
             return {**ORDER_DEPENDENT, **LAST_VECTOR}
     return ORDER_DEPENDENT
 
 
 def ways(cls):
-    """The other ways to tell several classes apart that an estimator has."""
+    """The other ways to distinguishes classes that an estimator has."""
     if "multi_class" not in cls().get_params():
         return []
     (offered,) = cls._parameter_constraints["multi_class"]

@@ -64,7 +64,7 @@ def test_separability_does_not_depend_on_an_offset(offset):
 def test_neighbouring_floats_are_not_called_inseparable():
     X, y = [[1.0], [np.nextafter(1, 2)]], [0, 1]
     assert separability(X, y).separable is not False
-    with pytest.warns(Warning, match="MaxMargin ended"):
+    with pytest.warns(Warning, match="MaxMargin stopped"):
         MaxMargin(INF).fit(X, y)
 
 
@@ -87,7 +87,7 @@ def test_limits_leave_a_certified_vector_in_wide_data(limit):
     rng = np.random.default_rng(0)
     X = sp.random(1500, 4000, density=0.01, format="csr", random_state=0)
     y = rng.random(1500) < 0.5
-    with pytest.warns(Warning, match="MaxMargin ended"):
+    with pytest.warns(Warning, match="MaxMargin stopped"):
         model = MaxMargin(1000.0, tol=1e-12, solver="dual", **limit).fit(X, y)
     assert np.any(model.coef_)
     assert np.isfinite(model.certificate_.upper)
@@ -161,7 +161,7 @@ def test_what_only_fractions_separate_is_not_claimed_of_a_vector_of_floats():
     X = np.array([[-2e102, 2e102], [2e102, 3e102], [2e102, -1e102], [3e102, -2e102], [1e102, 0.0]])
     y = [1, 0, 0, 1, 1]
     assert separability(X, y).separable is True
-    with pytest.warns(Warning, match="MaxMargin ended"):
+    with pytest.warns(Warning, match="MaxMargin stopped"):
         certificate = MaxMargin(INF, fit_intercept="unpenalized").fit(X, y).certificate_
     assert certificate.separable is None
     assert certificate.verify(X, y)

@@ -137,7 +137,7 @@ def test_the_batch_perceptron_stops_on_a_short_correction():
         k += 1
         change = Y[Y @ a <= 0].sum(axis=0) / k
         a = a + change
-    model = BatchPerceptron(eta="1/k", theta=0.3, max_iter=10_000).fit(X, y)
+    model = BatchPerceptron(eta="1/k", theta=0.3, max_iter=10_000, until="separated").fit(X, y)
     assert model.converged_
     assert model.n_updates_ == k
     np.testing.assert_allclose(np.append(model.coef_[0], model.intercept_), a, rtol=1e-12)

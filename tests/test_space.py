@@ -50,9 +50,9 @@ def test_length():
     ("space", "said"),
     [
         (Space(), "rho = 1"),
-        (Space(0.0), "no bias"),
+        (Space(0.0), "no intercept"),
         (Space(2.0, 0.5), "rho = 2, Delta = 0.5"),
-        (Space(1.0, 0.0, True), "unpenalised bias"),
+        (Space(1.0, 0.0, True), "unpenalized intercept"),
     ],
 )
 def test_describe(space, said):

@@ -28,7 +28,7 @@ def separatrix(*arguments):
     return runner.invoke(app, [str(a) for a in arguments], env={"COLUMNS": "160"})
 
 
-def told(result):
+def text_of(result):
     """What a program said, for a run that must not end with a traceback."""
     text = result.output
     assert "Traceback" not in text
@@ -63,18 +63,18 @@ def test_csv_with_strings_and_missing_values(tmp_path):
     path.write_text(MIXED)
     first = separatrix("fit", path, "--target", "buys")
     assert first.exit_code == 3
-    assert "text in the column 'city' (2 values: 'Rome', 'Oslo')" in told(first)
+    assert "text in the column 'city' (2 values: 'Rome', 'Oslo')" in text_of(first)
     assert "--encode" in first.stderr
     second = separatrix("fit", path, "--target", "buys", "--encode")
     assert second.exit_code == 3
-    assert "'city' 1 (line 5); 'income' 1 (line 3)" in told(second)
+    assert "'city' 1 (line 5); 'income' 1 (line 3)" in text_of(second)
     assert "--impute" in second.stderr
     model = tmp_path / "customers.sx"
     third = separatrix(
         "fit", path, "--target", "buys", "--encode", "--impute", "--scale", "--C", "inf", "--save", model
     )
     assert third.exit_code == 0
-    assert "linearly separable (proved)" in told(third)
+    assert "linearly separable (proved)" in text_of(third)
     assert "city_Oslo" in third.output
     assert separatrix("verify", model, path).exit_code == 0
     new = tmp_path / "new.csv"
@@ -120,13 +120,13 @@ def test_libsvm(tmp_path, iris):
     dump_svmlight_file(X, y, str(path), zero_based=False)
     result = separatrix("fit", path, "--save", model)
     assert result.exit_code == 0
-    assert "linearly separable (proved)" in told(result)
+    assert "linearly separable (proved)" in text_of(result)
     scored = separatrix("predict", model, path, "--score", "--json")
     assert json.loads(scored.stdout)["accuracy"] == 1.0
     path.write_text("1 1:2.0 3:4\n-1 1:x\n")
     broken = separatrix("fit", path, "--format", "libsvm")
     assert broken.exit_code == 3
-    assert f"{path}, line 2: expected index:value, found '1:x'" in told(broken)
+    assert f"{path}, line 2: expected index:value, found '1:x'" in text_of(broken)
 
 
 def test_three_classes(tmp_path, iris):
@@ -142,7 +142,7 @@ def test_three_classes(tmp_path, iris):
         "largest weights, for",
         "verified",
     ):
-        assert words in told(result)
+        assert words in text_of(result)
     html = page.read_text()
     assert html.count("Bokeh") > 3
     assert not re.search(r'<(script|img|link|iframe)[^>]*(src|href)="http', html)
@@ -155,7 +155,7 @@ def test_one_feature(tmp_path):
     path.write_text("height,kind\n" + "".join(f"{h},{'tall' if h > 170 else 'short'}\n" for h in range(150, 191, 2)))
     result = separatrix("fit", path, "--target", "kind", "--plot", picture)
     assert result.exit_code == 0
-    assert "1 unit of your columns, proven optimal" in " ".join(told(result).split())
+    assert "1 unit of your columns, proven optimal" in " ".join(text_of(result).split())
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
@@ -163,9 +163,9 @@ def test_a_typo_in_the_target(iris):
     for command in ("fit", "check", "compare"):
         result = separatrix(command, iris[0], "--target", "speceis")
         assert result.exit_code == 3
-        assert "no column 'speceis'. Did you mean 'species'?" in told(result)
+        assert "no column 'speceis'. Did you mean 'species'?" in text_of(result)
     nameless = separatrix("fit", iris[0])
-    assert "which column holds the labels?" in told(nameless)
+    assert "which column holds the labels?" in text_of(nameless)
     assert "'petal_width'" in nameless.stderr
 
 
@@ -174,9 +174,9 @@ def test_a_binary_file_given_as_csv(tmp_path):
     path.write_bytes(np.random.default_rng(0).bytes(5000))
     result = separatrix("fit", path, "--target", "y")
     assert result.exit_code == 3
-    assert "binary file" in told(result)
+    assert "binary file" in text_of(result)
     path.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
-    assert "a picture" in told(separatrix("check", path, "--target", "y"))
+    assert "a picture" in text_of(separatrix("check", path, "--target", "y"))
 
 
 def test_ctrl_c_in_the_middle(tmp_path, monkeypatch):
@@ -195,7 +195,7 @@ def test_ctrl_c_in_the_middle(tmp_path, monkeypatch):
     endless = ["--algorithm", "Perceptron", "--set", "max_iter=1000000000", "--set", "until=separated"]
     result = separatrix("fit", path, "--target", "y", *endless, "--save", model)
     assert result.exit_code == 130
-    assert "the best that was found so far" in told(result)
+    assert "the best that was found so far" in text_of(result)
     assert load(model).steps[-1][1].stop_reason_ == "interrupted"
     assert separatrix("verify", model, path).exit_code == 0
 
@@ -207,7 +207,7 @@ def test_ctrl_c_before_there_is_anything(iris, monkeypatch):
     monkeypatch.setattr(fitting.MaxMarginCV, "fit", interrupt)
     result = separatrix("fit", iris[0], "--target", "species")
     assert result.exit_code == 130
-    assert told(result).strip().endswith("Interrupted.")
+    assert text_of(result).strip().endswith("Interrupted.")
     assert "Model" not in result.output
 
 
@@ -224,7 +224,7 @@ def test_ctrl_c_after_the_model(iris, monkeypatch, tmp_path, late):
     result = separatrix("fit", iris[0], "--target", "species", "--save", path)
     assert result.exit_code == 130
     assert len(saved) == 1
-    assert f"missing: {'separability, ' if late == 'separability' else ''}hard margin" in told(result)
+    assert f"missing: {'separability, ' if late == 'separability' else ''}hard margin" in text_of(result)
     assert ("one-vs-one: 2 of 3" in result.output) == (late == "hard margin")
     told_as_json = json.loads(separatrix("fit", iris[0], "--target", "species", "--json").stdout)
     assert told_as_json["missing"] == ["separability", "hard margin"][late != "separability" :]
@@ -236,12 +236,12 @@ def test_what_time_leaves_undecided(iris, monkeypatch):
     monkeypatch.setattr(fitting, "separability", lambda X, y, **limits: Separability(None, "undecided", False))
     iris[1].filter(pl.col("species") != "setosa").write_csv(iris[0])
     result = separatrix("fit", iris[0], "--target", "species")
-    assert "undecided after 2 s; run `separatrix check --max-time 60`" in " ".join(told(result).split())
+    assert "undecided after 2 s; run `separatrix check --max-time 60`" in " ".join(text_of(result).split())
     assert "Hard margin" not in result.output
 
 
 def test_a_read_only_folder(tmp_path, iris):
-    """The mistake is told before the work, not after it."""
+    """The mistake is reported before the work, not after it."""
     script = (
         "import os, sys, separatrix.persistence.files, separatrix.app.report.report_files\n"
         "from typer.testing import CliRunner\n"
@@ -260,7 +260,7 @@ def test_a_read_only_folder(tmp_path, iris):
     for option, name in (("--save", "m.sx"), ("--report", "r.html"), ("--export", "m.onnx"), ("--plot", "b.png")):
         nowhere = separatrix("fit", iris[0], "--target", "species", option, tmp_path / "none" / name)
         assert nowhere.exit_code == 3
-        assert "There is no folder" in told(nowhere)
+        assert "There is no folder" in text_of(nowhere)
 
 
 def test_a_reader_of_the_output_that_stops_early(tmp_path, iris):
@@ -283,4 +283,4 @@ def test_a_model_of_a_newer_version(tmp_path, iris, monkeypatch):
     for command in (["predict", path, iris[0]], ["show", path], ["verify", path, iris[0]]):
         result = separatrix(*command)
         assert result.exit_code == 3
-        assert "newer separatrix (format 7; this version reads up to 3)" in told(result)
+        assert "newer separatrix (format 7; this version reads up to 3)" in text_of(result)

@@ -212,9 +212,9 @@ def test_a_session_computes_undoes_and_drops_stale_questions():
     assert not session.busy
     first = session.board
     session.change(Board.of(*SETS["XOR"]()))
-    told = session.compute(session.board, VIEW)
-    assert told.meeting is not None
-    assert told.answer.separable is False
+    printed = session.compute(session.board, VIEW)
+    assert printed.meeting is not None
+    assert printed.answer.separable is False
     assert session.undo()
     assert session.board is first
     assert not session.undo()
@@ -261,9 +261,9 @@ def test_files_become_points(tmp_path):
     path.write_text("length,width,kind,species\n" + "\n".join(f"{k},{k % 3},x,{'ab'[k > 4]}" for k in range(9)))
     loaded = load(path, "species")
     assert loaded.columns == ["length", "width"]
-    places, _, axes, names, told = loaded.points("length", "width")
+    places, _, axes, names, printed = loaded.points("length", "width")
     np.testing.assert_array_equal(places[:, 0], np.arange(9))
-    assert (axes, names, told) == (("length", "width"), ("a", "b"), "")
+    assert (axes, names, printed) == (("length", "width"), ("a", "b"), "")
     assert loaded.labels == ["length", "width", "kind", "species"]
     assert len(loaded.again("width").points("length", "length")[3]) == 3
     assert "projected" in loaded.points(PROJECTED, PROJECTED)[-1]
@@ -306,8 +306,8 @@ def test_the_door_is_open_to_this_machine_alone():
 def test_ctrl_c_ends_it():
     pytest.importorskip("panel", reason="panel comes with the studio extra")
     command = [sys.executable, "-m", "separatrix", "studio", "--no-show"]
-    heeds = functools.partial(signal.signal, signal.SIGINT, signal.default_int_handler)  # whoever ignores it here
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=heeds) as process:
+    obeys = functools.partial(signal.signal, signal.SIGINT, signal.default_int_handler)  # whoever ignores it here
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=obeys) as process:
         assert "(Ctrl-C ends it)" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 0
@@ -394,7 +394,7 @@ def test_ho_kashyap_reports_its_proof():
     board = Board.of(*SETS["one point too many"]())
     frame = frame_at(board, Separator("HoKashyap"), 10**7)
     assert frame.model.outcome_ == "not separable"
-    assert "Not separable: the error vector has no positive component" in in_words.formula(frame, None, board)
+    assert "Not linearly separable: the error vector has no positive component" in in_words.formula(frame, None, board)
     assert course_table._state(frame) == "Not separable"
 
 

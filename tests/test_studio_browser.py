@@ -77,7 +77,7 @@ class Visit:
     def step(self):
         return int(self.page.locator("table.course").get_attribute("data-step"))
 
-    def told(self):
+    def text_of(self):
         """What a visitor sees, for the message of a test that fails."""
         seen = self.page.locator("table.course, .answer, .error").all_inner_texts()
         return seen + [chosen.input_value() for chosen in self.page.locator("select").all()]
@@ -85,7 +85,7 @@ class Visit:
     def until(self, holds, what, seconds=60):
         end = time.monotonic() + seconds
         while not holds():
-            assert time.monotonic() < end, f"{what}; the page says: {self.told()}"
+            assert time.monotonic() < end, f"{what}; the page says: {self.text_of()}"
             self.page.wait_for_timeout(50)
 
     def place(self, x, y):
@@ -128,7 +128,7 @@ def test_a_point_is_added_moved_recoloured_deleted_and_undone(visit):
     visit.page.mouse.move(*visit.place(0.9, 1.2), steps=8)
     visit.page.mouse.up()
     visit.until(lambda: visit.data("points")["x"][-1] > 0.5, "it was not dragged")
-    visit.until(lambda: "Separable" in visit.page.locator(".answer").inner_text(), "still a proof")
+    visit.until(lambda: "Linearly separable" in visit.page.locator(".answer").inner_text(), "still a proof")
     visit.tap(0.9, 1.2)
     visit.page.get_by_role("button", name="class 3").click()
     visit.press("recolor")
@@ -187,7 +187,7 @@ def test_kernels_and_several_separators(visit):
     visit.page.get_by_text("parameters of KernelMaxMargin").click()
     visit.page.get_by_label("C", exact=True).first.fill("-1")
     visit.page.keyboard.press("Enter")
-    visit.until(lambda: visit.page.locator(".error").count(), "a bad parameter is not told")
+    visit.until(lambda: visit.page.locator(".error").count(), "a bad parameter is not shown")
     assert "parameter" in visit.page.locator(".error").first.inner_text()
 
 
@@ -228,7 +228,7 @@ def test_two_windows_know_nothing_of_each_other_and_a_link_shares(visit, browser
     shared.close()
     other.close()
     broken = Visit(browser, address + "?s=nonsense")
-    broken.until(lambda: broken.page.locator(".error").count(), "a broken link is not told")
+    broken.until(lambda: broken.page.locator(".error").count(), "a broken link is not shown")
     broken.close()
 
 

@@ -129,7 +129,7 @@ def test_a_fit_survives_being_killed(folder, model, kills):
         tries += 1
         if killed(script, folder, 2 + tries % 17, tries):
             count += 1
-        else:  # it was done: the next run begins anew
+        else:  # it was done: the next run begins again
             (folder / "run.checkpoint").unlink()
     subprocess.run([sys.executable, "-c", SETUP + script, str(folder)], check=True, stdout=subprocess.DEVNULL)
     found = np.concatenate([expected.coef_.ravel(), expected.intercept_, [expected.certificate_.lower]])
@@ -144,7 +144,7 @@ def test_a_copy_survives_being_killed(folder, kills):
         tries += 1
         if killed(COPY, folder, 1 + tries % 14, tries):
             count += 1
-        else:  # it was done: the next run begins anew
+        else:  # it was done: the next run begins again
             shutil.rmtree(folder / "cache")
     home = rows(folder, cache=folder / "cache")
     assert_array_equal(np.concatenate([block.whole for block in home.blocks()]), np.load(folder / "X.npy"))
@@ -213,7 +213,7 @@ def test_a_model_on_a_full_disk_is_as_it_was(folder):
 @quiet
 @pytest.mark.parametrize("model", [MaxMargin(), separatrix.Perceptron(max_iter=2), separatrix.LeastSquares()])
 def test_a_value_in_block_517_is_named_and_nothing_is_lost(folder, model):
-    """The file is mended behind the back of a fit: it is another one then, and the fit begins anew."""
+    """The file is mended behind the back of a fit: it is another one then, and the fit begins again."""
     step, place = 128, 517 * 128 + 77
     X = np.random.default_rng(0).normal(size=(600 * step, D))
     y = X[:, 0] > 0

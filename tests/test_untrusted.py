@@ -257,7 +257,7 @@ def test_gzip_stops_at_the_limit(tmp_path, monkeypatch):
     seen = []
     check = limits.check_unpacked
     monkeypatch.setattr(
-        "separatrix.app.tables.source.check_unpacked", lambda *told: (seen.append(told[1]), check(*told))
+        "separatrix.app.tables.source.check_unpacked", lambda *shown: (seen.append(shown[1]), check(*shown))
     )
     with pytest.raises(DataError, match="unpacks to more than"):
         read_table(path, "y")

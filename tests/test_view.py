@@ -101,7 +101,7 @@ def test_boundary_of_two_features_shows_rows_regions_and_the_band():
     X, y = blobs_2d()
     model = HARD.fit(X, y)
     shown = plots.boundary(model, X, y, feature_names=["width", "length"])
-    assert "every row on its side" in shown.title
+    assert "every row classified correctly" in shown.title
     rows = [r for r in glyphs(shown, Scatter) if "about" in r.data_source.data]
     order = np.argsort(column(rows, "row"))
     np.testing.assert_allclose(np.column_stack([column(rows, "x"), column(rows, "y")])[order], X)
@@ -311,7 +311,7 @@ def test_notebooks_show_static_pictures_of_fits_pipelines_certificates_and_answe
         assert not {"iframe", "img"} & {*Tags(shown).tags}
     assert "The best margin lies between" in certificate._repr_html_()
     no = separability([[0.0], [2.0], [1.0]], [0, 0, 1])
-    assert "Not separable: 3 rows prove it" in no._repr_html_()
+    assert "Not linearly separable: 3 rows prove it" in no._repr_html_()
     assert "The best margin lies between" in separability(X, y)._repr_html_()
 
 
@@ -319,8 +319,8 @@ def test_notebooks_show_static_pictures_of_fits_pipelines_certificates_and_answe
 def test_a_fitted_estimator_takes_at_most_60_kilobytes_of_a_notebook(load):
     X, y = load(return_X_y=True)
     model = MaxMargin().fit(X, y)
-    told = model._repr_html_()
-    assert len(told.encode()) <= 60_000
+    printed = model._repr_html_()
+    assert len(printed.encode()) <= 60_000
     named = np.array([f"{HOSTILE} {k}" for k in range(3)])[y % 3]
     hostile = Tags(MaxMargin().fit(X, named)._repr_html_())
     assert not {"iframe", "img"} & {*hostile.tags}

@@ -28,13 +28,13 @@ def iris(tmp_path):
 
 
 def test_from_a_file_to_its_proof(tmp_path, iris, capsys):
-    told = []
-    found = fit(iris, Options(folds=3), lambda *what: told.append(what), target="species")
+    shown = []
+    found = fit(iris, Options(folds=3), lambda *what: shown.append(what), target="species")
     assert found.how.startswith("soft-margin linear SVM, C = ")
     assert found.separator.multi_class_ in ("ovr", "ovo", "joint")
     assert found.cv.mean > 0.9
     assert all(found.verification.values())
-    assert list(dict.fromkeys(stage for stage, _, _ in told)) == [
+    assert list(dict.fromkeys(stage for stage, _, _ in shown)) == [
         "Reading", "Choosing C by cross-validation", "Is it separable?",
     ]  # fmt: skip
     path = tmp_path / "m.sx"

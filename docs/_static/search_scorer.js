@@ -1,7 +1,7 @@
 // Guides answer questions; generated pages and logs only mention words. Read by Sphinx's search (html_search_scorer).
 const factors = [
   [/^(start|how-to)\//, 3],
-  [/^(learn\/|gpu|beyond-memory|reference\/(errors|capabilities|comparison|glossary|file_formats|exports))/, 2],
+  [/^(learn\/|benchmarks|gpu|beyond-memory|reference\/(errors|capabilities|comparison|glossary|file_formats|exports))/, 2],
   [/^(gallery|study|reproductions|attacked|defaults|reference\/(changelog|items|symbols|errata|sources|command_line))/, 0.5],
 ];
 

@@ -47,8 +47,8 @@ ax.scatter(*X[fuzzy].T, s=130, facecolors="none", edgecolors="k", label=f"{fuzzy
 for (name, model), style in zip(models.items(), ("C0-", "C1--"), strict=True):
     w, b = model.coef_[0], model.intercept_[0]
     foot = -b * w / (w @ w)
-    told = f"{name}: {'ended' if model.converged_ else 'cut off'} after {model.n_updates_} corrections"
-    ax.axline(foot, foot + np.array([-w[1], w[0]]), color=style[:2], ls=style[2:], lw=2, label=told)
+    parts = f"{name}: {'ended' if model.converged_ else 'cut off'} after {model.n_updates_} corrections"
+    ax.axline(foot, foot + np.array([-w[1], w[0]]), color=style[:2], ls=style[2:], lw=2, label=parts)
 figure.colorbar(dots, label="membership in its own class")
 ax.set(xlim=(-3.6, 3.6), ylim=(-2.6, 3.4))
 ax.legend(loc="upper center")

@@ -43,7 +43,7 @@ class MarginTrace(Callback):
 
     The upper bound is free. The lower bound costs a pass over the data, so it is evaluated when the number of visits
     has grown by ``factor`` since the last time. Several classes: the traces of the binary problems follow each other,
-    told apart by ``problem``.
+    distinguished by ``problem``.
 
     Parameters
     ----------

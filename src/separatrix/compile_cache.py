@@ -1,7 +1,7 @@
 """Compiled kernels that are found again by other processes.
 
 A kernel is made by a factory; its closure holds a digest of everything outside the kernel's own file that shapes its
-machine code. Closure cells are part of numba's cache key, so an edit of a rule or of the row functions compiles anew,
+machine code. Closure cells are part of numba's cache key, so an edit of a rule or of the row functions compiles again,
 and nothing else does. (Jitted functions as arguments, closures over dispatchers and jitclasses do not cache.) A cache
 that is damaged, or cannot be written, costs time and never a fit.
 
@@ -30,7 +30,7 @@ from numba import njit
 
 from separatrix.rules.base import UNWRAPPED, digest
 
-# A kernel may inline functions of these rooms, and constants: an edit of any file in them compiles all kernels anew.
+# A kernel may inline functions of these rooms, and constants: an edit of any file in them compiles all kernels again.
 INLINED = (
     "online/loops",
     "solvers/loops",
@@ -149,7 +149,7 @@ def forms() -> Forms:
 def _entries() -> type:
     """Numba's cache, with files that damage and other processes cannot turn into wrong code, and quicker to find.
 
-    A file holds one compiled form, its whole key and a checksum: what does not fit is compiled anew and written over.
+    A file holds one compiled form, its whole key and a checksum: what does not fit is compiled again and written over.
     Numba's own index of numbered files, written by two processes at once, may lead from one kernel to another's code.
     """
     import numba
@@ -218,7 +218,7 @@ def _entries() -> type:
 @cache
 def _warn_uncached(why: str) -> None:
     warnings.warn(
-        f"separatrix cannot write compiled code {why}, so every process compiles anew (about a second per algorithm). "
+        f"separatrix cannot write compiled code {why}, so every process compiles again (about a second per algorithm). "
         "Set NUMBA_CACHE_DIR to a folder that can be written.",
         RuntimeWarning,
         stacklevel=3,
@@ -299,7 +299,8 @@ class Tiers:
         return self.of_thread.counted
 
     def _interpret(self, form: Any, *arguments: Any) -> Any:
-        """Run it as Python. If that fails or takes too many rounds, compiled code begins anew with arrays as they were.
+        """Run it as Python. If that fails or takes too many rounds, compiled code begins again with arrays as they
+        were.
 
         They are put back after an interrupt too, because callers never see a kernel half-way.
         """

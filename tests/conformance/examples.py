@@ -2,7 +2,7 @@
 
 ``python tests/conformance/examples.py FOLDER [NAME ...]``: FOLDER is ``examples`` of scikit-learn's source
 distribution; nothing of it is copied. Every example that names one of the classes is run twice, each time in a process
-of its own, and what the two print is compared letter by letter, times aside. Where they differ, the example is run
+of its own, and what the two print is compared letter by letter, except for times. Where they differ, the example is run
 twice more without them: as it is, since some draw without a seed or choose what was fastest, and with ``tol`` at 1e-9,
 which is scikit-learn's answer without what it leaves out. What an example would fetch from the network is made up by
 ``stand_ins.py``. Figures that are drawn alike are counted, which is all that some examples show. NAME: only those
@@ -26,7 +26,7 @@ TIMES = re.compile(
 LIMIT = int(os.environ.get("SEPARATRIX_EXAMPLE_SECONDS", "600"))
 EXPLAINED = ("equal", "equal at a small tol", "differs from itself")
 ALIKE = 0.002  # the share of pixels in which two drawings of a figure may differ,
-VISIBLE = 25  # by more than so much of 255: lines that move by a part of a pixel are shaded anew
+VISIBLE = 25  # by more than so much of 255: lines that move by a part of a pixel are shaded again
 RUN = """
 import collections, json, os, runpy, sys, warnings
 import matplotlib

@@ -7,7 +7,7 @@ rank of algorithm j of k over N data sets (Demsar 2006, section 3.2.2):
     Iman, Davenport    F = (N - 1) chi2 / (N (k - 1) - chi2), with k - 1 and (k - 1)(N - 1) degrees of freedom
     Nemenyi            CD = q sqrt(k (k + 1) / (6 N)), q the Studentised range of k means divided by sqrt(2)
 
-Two algorithms whose average ranks differ by at least the critical difference CD are told apart; others are not.
+Two algorithms whose average ranks differ by at least the critical difference CD are distinguished; others are not.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ from separatrix.errors import DataError
 class Ranking:
     """``ranks``: the average rank of each of ``names``; ``p_value``: of Iman and Davenport's test that all are equal.
 
-    ``groups`` holds those that are not told apart.
+    ``groups`` holds those that are not distinguished.
     """
 
     names: list[str]
@@ -44,7 +44,7 @@ class Ranking:
 
     @property
     def groups(self) -> list[list[int]]:
-        """The largest sets of algorithms that are not told apart, as places, the best first; no set of one."""
+        """The largest sets of algorithms that are not distinguished, as places, the best first; no set of one."""
         order, found = self.order, list[list[int]]()
         ranks, reached = self.ranks[order], 0
         for first in range(len(order)):

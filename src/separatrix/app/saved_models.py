@@ -50,19 +50,19 @@ def used(path: str | Path) -> Iterator[None]:
 def read_for(file: ModelFile, data: Any, target: str | None = None, id: str | None = None, **reading: Any) -> Table:
     """The table for a model: its features as the model takes them, and labels and identifiers if they are there.
 
-    ``id``: the column of the identifiers, which has to be there; None: the one that the fit was told, if it is.
+    ``id``: the column of the identifiers, which has to be there; None: the one that the fit used, if it is.
     """
-    told = file.provenance.get("data") or {}
-    column, width = target or told.get("target"), int(file.model.n_features_in_)
-    known = {"base": told.get("index_base"), "width": width, "known_encoding": told.get("encoding")}
-    known["decimal_comma"] = bool(told.get("decimal_comma"))
-    words = {name: (*told.get(name, ()), *reading.pop(name, ())) for name in ("missing", "not_missing")}
+    origin = file.provenance.get("data") or {}
+    column, width = target or origin.get("target"), int(file.model.n_features_in_)
+    known = {"base": origin.get("index_base"), "width": width, "known_encoding": origin.get("encoding")}
+    known["decimal_comma"] = bool(origin.get("decimal_comma"))
+    words = {name: (*origin.get(name, ()), *reading.pop(name, ())) for name in ("missing", "not_missing")}
     table = as_table(data, target=column, **known, **words, **reading)
-    name = id or told.get("id")
+    name = id or origin.get("id")
     told_and_here = name is not None and table.framed and name in table.X.columns
     ids = named_column(table, str(name), "--id") if told_and_here or id is not None else None
     table = replace(aligned(table, file.model), target=column, ids=ids)
-    check_units(table, told.get("units"))
+    check_units(table, origin.get("units"))
     return table
 
 

@@ -5,7 +5,7 @@ For any ``alpha >= 0``, not all zero, and ``a = sum alpha_k y_k``, every unit ve
 
     lower = min_k u.y_k  <=  gamma_d  <=  |a| / sum alpha_k = upper.
 
-With plain slack (a space with a hinge) the two bounds are (2 P)^(-1/2) and (2 D)^(-1/2), P the value that a vector
+With hinge loss (a space with a hinge) the two bounds are (2 P)^(-1/2) and (2 D)^(-1/2), P the value that a vector
 reaches and D one that none can beat: `separatrix.solvers.hinge_problem` has the formulas.
 
 Nothing here trusts a solver: both bounds are computed in float64 from data, a direction and multipliers, and rounded
@@ -30,7 +30,7 @@ from separatrix.space import Vector, best_gamma, is_finite, norm, objective
 # another order of summation.
 SLACK = 2.0
 MOST_DOUBTFUL = 1000  # rows that are settled in rationals
-MOST_PASSES, NOTHING_TO_GAIN = 40, 1e-7  # of Newton's steps for J where rows live elsewhere
+MOST_PASSES, NOTHING_TO_GAIN = 40, 1e-7  # of Newton's steps for J for out-of-core rows
 
 
 def separates_exactly(patterns: Any, a: Vector) -> bool:
@@ -63,7 +63,7 @@ def plain_margin(patterns: Any, a: Vector, slack: float = SLACK, margins: Vector
 
 
 def _sized(patterns: Any, a: Vector) -> Vector:
-    """a / |a|; the vector as it is where rows live elsewhere: a pass over it may be known from its solver."""
+    """a / |a|; the vector as it is for out-of-core rows: a pass over it may be known from its solver."""
     peak = float(np.abs(a).max(initial=0.0))
     return a if not patterns.here and (peak == 0.0 or 1e-100 < peak < 1e100) else patterns.unit(a)
 
@@ -79,10 +79,10 @@ def lower_bound(patterns: Any, a: Vector, slack: float = SLACK, margins: Vector 
     if patterns.space.delta == 0 or not is_finite(a):
         return plain_margin(patterns, a, slack, margins)
     if not patterns.here:
-        return _soft_bound_elsewhere(patterns, a, slack)
+        return _soft_bound_out_of_core(patterns, a, slack)
     delta = patterns.delta
     shortest, longest = patterns.length_range(a, slack)
-    if longest == 0:  # only a free bias is left, which costs nothing
+    if longest == 0:  # only an unpenalized intercept is left, which costs nothing
         slacks = 1.0 - (patterns.margins(a) if patterns.space.free else 0.0) + slack * patterns.margin_error(a)
         return _down(np.sum((np.maximum(slacks, 0.0) / delta) ** 2 * np.ones(patterns.n)) ** -0.5, slack, patterns.n)
     m = (patterns.margins(a) if margins is None else margins) - slack * patterns.margin_error(a)
@@ -120,7 +120,8 @@ def _reached_as_it_is(patterns: Any, a: Vector, slack: float, margins: Vector | 
 def _hinge_bound(patterns: Any, index: np.ndarray, alpha: Vector, slack: float) -> float:
     """(2 D)^(-1/2), D = sum alpha_k - |sum alpha_k y_k|^2/2 with alpha_k <= C c_k.
 
-    A free bias needs e = |sum alpha_k l_k| = 0. What is left of it meets the best bias, which is where some row has
+    An unpenalized intercept needs e = |sum alpha_k l_k| = 0. What is left of it meets the best bias, which is where
+    some row has
     a margin of 1, so that |b| <= 1 + R |w|; with |w|^2/2 <= P and x = (2 P)^(1/2): x^2/2 + e R x >= D - e.
     """
     if not patterns.keeps_caps(index, alpha):
@@ -144,7 +145,7 @@ def _hinge_bound(patterns: Any, index: np.ndarray, alpha: Vector, slack: float) 
 def _l1_bound(patterns: Any, index: np.ndarray, alpha: Vector, slack: float) -> float:
     """(2 D)^(-1/2), D = t sum alpha_k - t^2 sum Delta_k^2 alpha_k^2/2 with t = 1/max(1, max |sum alpha_k y_k|).
 
-    What is left of e = t |sum alpha_k l_k| meets the best free bias b, for which |b| <= 1 + R sum |w_j|:
+    What is left of e = t |sum alpha_k l_k| meets the best unpenalized intercept b, for which |b| <= 1 + R sum |w_j|:
     P + e (1 + R P) >= D.
     """
     space = patterns.space
@@ -160,7 +161,7 @@ def _l1_bound(patterns: Any, index: np.ndarray, alpha: Vector, slack: float) -> 
     return float((2.0 * value) ** -0.5 * (1.0 + 4.0 * EPS)) if value > 0 else np.inf
 
 
-def _soft_bound_elsewhere(patterns: Any, a: Vector, slack: float) -> float:
+def _soft_bound_out_of_core(patterns: Any, a: Vector, slack: float) -> float:
     """J^(-1/2) by passes that return sums. Every multiple t a has J = |t a|^2 + sum c s^2 / Delta^2, s = 1 - t a.y > 0.
 
     The first is a itself; others are tried where Newton's step in t promises something.

@@ -19,7 +19,7 @@ its negative in block j. |a| leaves the last entry out if the bias is free. A ce
     direction       a vector a. lower: a.y_k >= lower |a| for all k, or if |a| = 0 what every unit vector reaches, minus
                     the radius; if delta > 0: some v >= 0, or v = 1 if fixed_length (false) is true, has the objective
                     J = v^2 |a|^2 + sum max(0, 1 - v a.y_k)^2 / delta_k^2 <= lower^-2. separable true: all a.y_k > 0
-    hinge           C > 0: plain slack, c_k the weight if weighted, else 1. lower: J = |a|^2 + 2 C sum c_k xi_k <=
+    hinge           C > 0: hinge loss, c_k the weight if weighted, else 1. lower: J = |a|^2 + 2 C sum c_k xi_k <=
                     lower^-2, xi_k = max(0, 1 - a.y_k), the largest over the rivals of row k. upper: every vector has
                     J >= upper^-2, since J >= 2 sum alpha - |sum alpha y|^2 if the alphas of row k sum to C c_k at most
     alpha_index, alpha   multipliers >= 0 of distinct patterns. upper: no unit vector has a larger margin, for it has
@@ -271,7 +271,7 @@ class _Patterns:
         return False  # v is the minimum, exactly
 
     def as_it_is(self, t: Fraction, square: Fraction) -> bool:
-        """Is t^2 J <= 1 of the vector as it is? Plain slack is one for each row, whose patterns follow in `all`."""
+        """Is t^2 J <= 1 of the vector as it is? hinge loss is one for each row, whose patterns follow in `all`."""
         (_, a, unit, m, _), k = self.near("direction"), self.rivals if self.hinge else 1
         price, C2 = self.price[self.all[::k] // self.rivals], 2 * Fraction(self.hinge) or Fraction(self.delta) ** -2
         for exact in (False, True):
@@ -294,7 +294,8 @@ class _Patterns:
     def upper(self) -> bool:
         """|sum alpha y| + R |sum alpha l| <= upper sum alpha, R = max |y|; any alpha >= 0 proves it, rounded or not.
 
-        The second term is for a free bias b: if all l (w.x + rho b) >= m >= 0, |w| = 1, then |rho b| <= R - m, since
+        The second term is for an unpenalized intercept b: if all l (w.x + rho b) >= m >= 0, |w| = 1, then |rho b| <= R
+        - m, since
         there are rows of both classes. With a hinge and e = |sum alpha l|: 1 + 2 e (upper^2 + R upper) <=
         upper^2 (2 sum alpha - |sum alpha y|^2). The best bias is where some row has a margin of 1, |b| <= 1 + R |w|,
         and |w|^2 <= J: J + 2 e (1 + R |w|) >= 2 sum alpha - |sum alpha y|^2 fails if J < upper^-2. With l1 and t = 1/M

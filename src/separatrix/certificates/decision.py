@@ -156,8 +156,8 @@ class Question:
             distance = exact.distance(self.clock) if patterns.n_classes == 2 else patterns.distance(exact.near)
             return self._yes(patterns, exact.near, best.problem, distance, exact.radius)
         text = (
-            "Separable: exact arithmetic finds a vector that has every row on its side, and no vector of floats that "
-            "does. Scale your features, and subtract what they have in common."
+            "Linearly separable: exact arithmetic finds a vector that classifies every row correctly, and no vector of "
+            "floats does. Scale your features, and subtract what they have in common."
         )
         vector = _spread(patterns, exact.vector)
         plane = Hyperplane.from_fractions(vector) if vector and patterns.n_classes == 2 else None
@@ -169,13 +169,14 @@ class Question:
         certificate = _certificate(patterns, a, problem, radius)
         if patterns.n_classes > 2:
             text = (
-                f"Separable: a linear machine has every row in its category, the nearest {distance:.6g} from a border."
+                "Jointly separable: a linear function per class classifies every row correctly, "
+                f"the nearest {distance:.6g} from a border."
             )
             return Separability(True, "complete", True, certificate, None, distance, None, text)
         w, b = patterns.space.split(patterns.in_all_columns(a))
         plane = Hyperplane(w, b) if np.any(w) else None
         margin = distance if plane is not None else None
-        text = "Separable: a hyperplane has every row on its side"
+        text = "Linearly separable: a hyperplane classifies every row correctly"
         text += f", the nearest at a distance of {margin:.6g}." if margin is not None else "."
         return Separability(True, "complete", True, certificate, plane, margin, None, text)
 
@@ -191,13 +192,13 @@ class Question:
             n_classes=patterns.n_classes,
         )
         text = (
-            f"Not separable: {len(witness.rows)} rows with positive weights combine to exactly 0, so no hyperplane "
-            f"{'' if patterns.space.rho else 'through the origin '}has all of them on their sides."
+            f"Not linearly separable: {len(witness.rows)} rows with positive weights combine to exactly 0, so no "
+            f"hyperplane {'' if patterns.space.rho else 'through the origin '}separates them."
         )
         if patterns.n_classes > 2:
             text = (
-                f"Not separable: {len(witness.rows)} patterns of Kesler's construction with positive weights combine "
-                "to exactly 0, so no linear machine has all rows in their classes."
+                f"Not linearly separable: {len(witness.rows)} rows of Kesler's construction with positive weights "
+                "combine to exactly 0, so no joint linear classifier classifies all rows correctly."
             )
         kind, weak = self._kind(patterns, witness, exact)
         if kind == "undecided":

@@ -63,7 +63,8 @@ def _in_features(patterns: KernelPatterns) -> Patterns:
 
 
 def _inner_products(patterns: KernelPatterns, index: np.ndarray, clock: Clock) -> list[Integers]:
-    """Q as integers, up to a factor; of a free bias, which has no length, with the column of what multiplies it.
+    """Q as integers, up to a factor; of an unpenalized intercept, which has no length, with the column of what
+    multiplies it.
 
     With x = z / s for integers z and g, c the fractions gamma and coef0, K = ((g z.z' + c s^2) / s^2)^degree.
     """

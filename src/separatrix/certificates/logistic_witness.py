@@ -134,6 +134,8 @@ def proved_weights(A: Floats, alpha: Vector) -> Vector | None:
 
     ``A`` has values up to 1 (`scaled_columns`)."""
     k, width = A.shape
+    if width == 0:  # rows without columns are 0
+        return alpha
     Z = A * np.sqrt(alpha)[:, None]
     H = Z.T @ Z
     # Values of Z lose one rounding, sums k, the diagonal one, the factor width + 1: halves of EPS, each in units of

@@ -59,9 +59,9 @@ def separability(
     --------
     >>> from separatrix import separability
     >>> print(separability([[0.0], [1.0], [3.0]], ["a", "a", "b"]))
-    Separable: a hyperplane has every row on its side, the nearest at a distance of 1.
+    Linearly separable: a hyperplane classifies every row correctly, the nearest at a distance of 1.
     >>> print(separability([[0.0], [2.0], [1.0]], ["a", "a", "b"]))
-    Not separable: 3 rows with positive weights combine to exactly 0, so no hyperplane has all of them on their sides.
+    Not linearly separable: 3 rows with positive weights combine to exactly 0, so no hyperplane separates them.
     """
     check_switch(fit_intercept)
     if not max_time > 0:
@@ -186,10 +186,10 @@ def _joint(linear: Separability, total: dict, pairwise: dict) -> Separability:
         return ", ".join(found) if len(found) <= MOST_NAMED else f"{len(found)} of {len(answers)}"
 
     def words(answers: dict) -> str:
-        told = [
+        parts = [
             f"{word} for {names(answers, v)}" for v, word in ((False, "no"), (None, "undecided")) if names(answers, v)
         ]
-        return ", ".join(told) or "yes"
+        return ", ".join(parts) or "yes"
 
     verdict = {True: "yes", False: "no", None: "undecided"}[linear.separable]
     text = (

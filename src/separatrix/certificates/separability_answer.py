@@ -69,7 +69,7 @@ class AskedData:
         """Return which coefficients are infinite, and the values of a column that show it."""
         if not len(found.rows) and not np.any(found.infinite):
             return "All coefficients of a logistic regression are finite."
-        told = [f"{len(found.rows)} of {len(self.codes)} rows {'is' if len(found.rows) == 1 else 'are'} separated."]
+        parts = [f"{len(found.rows)} of {len(self.codes)} rows {'is' if len(found.rows) == 1 else 'are'} separated."]
         names = self.names or [f"column {j}" for j in range(self.X.shape[1])]
         names = [*(f"The coefficient of {name}" for name in names), "The intercept"]
         infinite = found.infinite.reshape(len(self.classes) - 1, -1)
@@ -78,13 +78,13 @@ class AskedData:
             reason = self._reason(j) if len(self.classes) == 2 else ""
             against = f" for {self._class(r + 1)} against {self._class(0)}" if len(self.classes) > 2 else ""
             value = f"{'+' if infinite[r, j] > 0 else '-'}infinity."
-            told.append(f"{reason}, so its coefficient is {value}" if reason else f"{names[j]}{against} is {value}")
+            parts.append(f"{reason}, so its coefficient is {value}" if reason else f"{names[j]}{against} is {value}")
         if len(where) > MOST_NAMED:
-            told.append(f"{len(where) - MOST_NAMED} more {'is' if len(where) == MOST_NAMED + 1 else 'are'} infinite.")
+            parts.append(f"{len(where) - MOST_NAMED} more {'is' if len(where) == MOST_NAMED + 1 else 'are'} infinite.")
         open_ = int(np.isnan(infinite).sum())
         if open_:
-            told.append(f"{open_} {'has' if open_ == 1 else 'have'} no certain sign.")
-        return " ".join(told)
+            parts.append(f"{open_} {'has' if open_ == 1 else 'have'} no certain sign.")
+        return " ".join(parts)
 
     def _class(self, code: int) -> str:
         name = self.classes[code]
@@ -194,6 +194,7 @@ class Separability:
 
         None if undecided, as for rows out of core. Computed at the first use, within ``max_time`` of the call.
 
+        >>> from separatrix import separability
         >>> answer = separability([[0.0], [0.0], [1.0], [1.0]], [0, 1, 1, 1])
         >>> answer.separated_rows, answer.infinite
         (array([2, 3]), array([1., 0.]))
@@ -266,6 +267,7 @@ class Separability:
 
         The names are those of the data frame, or of `named`. It is empty if this takes more than ``max_time`` seconds.
 
+        >>> from separatrix import separability
         >>> answer = separability([[0.0], [0.0], [1.0], [1.0]], [0, 1, 1, 1])
         >>> answer.named(["NV"], "HG").sentence()
         '2 of 4 rows are separated. NV = 1 occurs only with HG = 1, so its coefficient is +infinity.'

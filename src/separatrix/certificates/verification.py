@@ -43,7 +43,7 @@ OTHER_WEIGHTS = (
 )
 VECTORS = ("direction", "alpha", "sample_weight", "slack_vector")
 FLOAT_MAX = sys.float_info.max
-ELSEWHERE = "Claims about rows that live elsewhere are checked in floating point, with bounds on rounding errors"
+OUT_OF_CORE = "Claims about out-of-core rows are checked in floating point, with bounds on rounding errors"
 
 
 def verify(claim: Certificate, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Verification:
@@ -53,7 +53,7 @@ def verify(claim: Certificate, X: Any, y: ArrayLike | None, sample_weight: Array
         return Verification((), (f"refused: {wrong}",), ())
     home = row_source_of(X, y, sample_weight)
     if home is not None:
-        return _verify_elsewhere(claim, home)
+        return _verify_out_of_core(claim, home)
     if y is None:
         raise DataError("The labels are missing: call verify(X, y).")
     X, y, weight, kept = _data(claim, X, y, sample_weight)
@@ -215,7 +215,7 @@ def _wrong_space(claim: Certificate) -> str:
     if type(claim.n_classes) is not int or claim.n_classes < 2:
         return "the number of classes is none"
     if (space.free or claim.kernel is not None) and claim.n_classes > 2:
-        return "a free bias and kernels are of two classes"
+        return "an unpenalized intercept and kernels are of two classes"
     if pair is not None and not (isinstance(pair, (tuple, list)) and len(pair) == 2):
         return "between does not name two classes"
     return ""
@@ -282,8 +282,8 @@ def _verify_kernel(claim: Certificate, X: Any, y: np.ndarray, weight: Vector | N
     return verify_in_floats(claim, patterns, kept, IN_FLOATS)
 
 
-def _verify_elsewhere(claim: Certificate, home: RowSource) -> Verification:
-    """The claims about rows that live elsewhere, by passes over them."""
+def _verify_out_of_core(claim: Certificate, home: RowSource) -> Verification:
+    """The claims about out-of-core rows, by passes over them."""
     if claim.kernel is not None or claim.class_pair is not None or len(home.classes) != claim.n_classes:
         raise DataError(
             f"The certificate is about {claim.n_classes} classes, the rows have {len(home.classes)} classes."
@@ -301,7 +301,7 @@ def _verify_elsewhere(claim: Certificate, home: RowSource) -> Verification:
     if sound and claim.space.delta:
         ranges = _weight_ranges(home)
         sound = all(claim.space.weighted and TOO_SMALL < low and high < TOO_LARGE for low, high in ranges)
-    return verify_in_floats(claim, patterns, None, ELSEWHERE, sound)
+    return verify_in_floats(claim, patterns, None, OUT_OF_CORE, sound)
 
 
 def _weight_ranges(home: RowSource) -> Iterator[tuple[float, float]]:

@@ -53,7 +53,7 @@ class RowSource(ABC):
 
     @abstractmethod
     def blocks(self) -> Iterator["MemoryRows"]:
-        """The blocks, in order; each call starts anew."""
+        """The blocks, in order; each call starts again."""
 
     @abstractmethod
     def take(self, index: np.ndarray) -> "MemoryRows":

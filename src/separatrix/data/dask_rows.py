@@ -41,7 +41,7 @@ class DaskRows(FetchedRows):
 
     def __init__(self, parts: list[tuple[Any, Any, Any]], token: str, names: list[str] | None = None):
         self.token, self.names = token, names
-        # A byte per row stays where the features are: labels that live elsewhere would have to travel in every pass.
+        # A byte per row stays where the features are: labels that are out of core would have to travel in every pass.
         looked = _persisted([_delayed(_look)(*part, number) for number, part in enumerate(parts)])
         found = _compute([_delayed(getattr)(one, "look") for one in looked])
         self.n = sum(look.n for look in found)
@@ -201,7 +201,7 @@ def _persisted(tasks: list[Any]) -> list[Any]:
 
 
 def _guarded(call: Any, tasks: list[Any]) -> list[Any]:
-    """What Dask does, with the loss of a cluster told."""
+    """What Dask does, with an error about a lost cluster."""
     try:
         return list(call(*tasks))
     except SeparatrixError:
@@ -239,7 +239,7 @@ def from_dask(X: Any, y: Any = None, *, weight: Any = None) -> DaskRows:
     >>> import dask.array as da, numpy as np, separatrix
     >>> X = da.from_array(np.array([[0.0], [1.0], [3.0]]), chunks=(2, 1))
     >>> print(separatrix.separability(separatrix.data.from_dask(X, np.array(["a", "a", "b"]))))
-    Separable: a hyperplane has every row on its side, the nearest at a distance of 1.
+    Linearly separable: a hyperplane classifies every row correctly, the nearest at a distance of 1.
     """
     try:
         from dask.base import tokenize

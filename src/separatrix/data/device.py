@@ -177,10 +177,11 @@ def is_array(X: Any) -> bool:
 
 
 def stays_there(X: Any) -> bool:
-    """Is this an array of another library than numpy, and is scikit-learn told to leave such arrays where they are?"""
+    """Is this an array of another library than numpy, and is scikit-learn configured to leave such arrays where they
+    are?"""
     if isinstance(X, np.ndarray) or not is_array(X):
         return False
-    sklearn = sys.modules.get("sklearn")  # rows do without it; who has not imported it has not told it anything
+    sklearn = sys.modules.get("sklearn")  # rows do without it; a caller that has not imported it has not configured it
     return sklearn is not None and bool(sklearn.get_config()["array_api_dispatch"])
 
 

@@ -35,15 +35,15 @@ class FileRows(FetchedRows):
         self.sources, self.memory, self.cache, self.n_jobs = sources, memory, cache, n_jobs
         self.store: BlockStore | None = None
         self.most_kept = memory // SHARE
-        told = _fingerprint(sources)  # None: only the content tells these rows from others
-        if cache is not None and told is not None:
-            self.store = BlockStore.find(cache, told)
+        notes = _fingerprint(sources)  # None: only the content tells these rows from others
+        if cache is not None and notes is not None:
+            self.store = BlockStore.find(cache, notes)
         if self.store is not None:
             inventory = Inventory.from_json(self.store.about["inventory"], self.store.classes)
             inventory.settle(sources)
         else:
-            inventory = take_inventory(sources, content=told is None)
-        self._digest = told if told is not None else inventory.digest
+            inventory = take_inventory(sources, content=notes is None)
+        self._digest = notes if notes is not None else inventory.digest
         self.inventory = inventory
         self.n, self.width, self.classes = inventory.n, inventory.width, inventory.classes
         self.names = sources[0].names
@@ -125,7 +125,7 @@ class FileRows(FetchedRows):
         return BlockStore.write(self.cache, self.fingerprint, blocks, self.classes, about)
 
     def _copies(self, number: int) -> Iterator[MemoryRows]:
-        """Blocks from the decoded copy; a damaged one is made anew from the sources."""
+        """Blocks from the decoded copy; a damaged one is made again from the sources."""
         for source in self.sources:
             source.check_unchanged()
         for b in range(number, len(self.places)):
@@ -140,7 +140,7 @@ class FileRows(FetchedRows):
         try:
             return read(self.store)
         except DamagedError as error:
-            raise DataError(f"The copy in {self.cache} is damaged again after it was written anew.") from error
+            raise DataError(f"The copy in {self.cache} is damaged again after it was written again.") from error
 
     def remove_cache(self) -> None:
         """Remove the decoded copy; later passes read the sources."""

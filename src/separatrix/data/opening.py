@@ -71,7 +71,7 @@ def open_files(
     >>> rows.n, rows.classes.tolist()
     (3, ['a', 'b'])
     >>> print(separatrix.separability(rows))
-    Separable: a hyperplane has every row on its side, the nearest at a distance of 2.12132.
+    Linearly separable: a hyperplane classifies every row correctly, the nearest at a distance of 2.12132.
     """
     budget = bytes_of(memory)
     if isinstance(paths, np.memmap):

@@ -88,7 +88,7 @@ class GivenBlocks(PartSource):
         super().__init__("the given blocks", [])
         if not callable(make) and iter(make) is make:
             raise DataError(
-                "An iterator can be read only once, and passes begin anew. "
+                "An iterator can be read only once, and passes begin again. "
                 "Give a function that returns a new iterator, or an iterable such as a list."
             )
         self.make = make

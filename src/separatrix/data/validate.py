@@ -142,7 +142,7 @@ def check_labels(y: Any) -> np.ndarray:
         same = not isinstance(y, (list, tuple)) or labels.ndim != 1 or labels.tolist() == list(y)
         np.unique(labels)
     except (TypeError, ValueError) as error:
-        raise DataError(f"The labels cannot be told apart: {error}.") from error
+        raise DataError(f"The labels cannot be distinguished: {error}.") from error
     if labels.ndim != 1 or not same or not np.all(labels == labels):
         raise DataError("y has to hold one label per row, all of one type, and none missing.")
     return labels

@@ -37,7 +37,7 @@ class LinearSVC(HandoverMixin, sklearn.svm.LinearSVC):
     ``multi_class="crammer_singer"``, ``verbose`` and negative weights are left to scikit-learn.
 
     Parameters are those of ``sklearn.svm.LinearSVC``. ``tol`` is the certified relative gap ``(P - D)/P`` at which
-    the fit counts as converged (squared slack goes on to a hundredth of it), ``max_iter`` the passes over the data
+    the fit counts as converged (squared hinge loss goes on to a hundredth of it), ``max_iter`` the passes over the data
     that it may take where it is not small enough to be solved at once; ``dual`` and ``random_state`` change nothing,
     because the answer does not depend on them. With ``loss="hinge"`` a class whose optimal vector is 0 has a ``coef_``
     of exactly 0; of several such classes the first is predicted. LIBLINEAR leaves rounding errors, which decide there.

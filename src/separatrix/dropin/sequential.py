@@ -57,8 +57,8 @@ class SequentialMixin(HandoverMixin):
             self._check_settings()
         except BeyondError as why:
             ask = super()._fit_binary  # type: ignore[misc]
-            told = {"sample_weight": sample_weight, "learning_rate": learning_rate, "max_iter": max_iter}
-            self._leave(lambda: ask(X, y, **told, **more), why)
+            parts = {"sample_weight": sample_weight, "learning_rate": learning_rate, "max_iter": max_iter}
+            self._leave(lambda: ask(X, y, **parts, **more), why)
             return
         rng = check_random_state(self.random_state)
         rng.randint(1, LARGEST_SEED)  # scikit-learn draws one for its data set before it draws the order
@@ -72,8 +72,8 @@ class SequentialMixin(HandoverMixin):
             self._check_settings()
         except BeyondError as why:
             ask = super()._fit_multiclass  # type: ignore[misc]
-            told = {"sample_weight": sample_weight, "learning_rate": learning_rate, "max_iter": max_iter}
-            self._leave(lambda: ask(X, y, **told, **more), why)
+            parts = {"sample_weight": sample_weight, "learning_rate": learning_rate, "max_iter": max_iter}
+            self._leave(lambda: ask(X, y, **parts, **more), why)
             return
         seeds = check_random_state(self.random_state).randint(LARGEST_SEED, size=len(self.classes_))
 

@@ -1,4 +1,4 @@
-"""scikit-learn's SVC: plain slack and a free intercept for each pair of classes, with a certificate."""
+"""scikit-learn's SVC: hinge loss and a free intercept for each pair of classes, with a certificate."""
 
 from inspect import signature
 from typing import Any
@@ -7,8 +7,8 @@ import numpy as np
 import sklearn.svm
 from sklearn.utils import check_random_state
 
-from separatrix.dropin.duels import Duel, Duels, DuelSettings
 from separatrix.dropin.handover import LARGEST_SEED, BeyondError, HandoverMixin, gap, plain_classes, plain_rows
+from separatrix.dropin.pairwise import DuelSettings, PairFit, PairFits
 from separatrix.fit.sklearn_api import fit_method
 from separatrix.passes.kernel_functions import Kernel
 
@@ -45,7 +45,7 @@ class SVC(HandoverMixin, sklearn.svm.SVC):
 
     See Also
     --------
-    separatrix.KernelMaxMargin : Kernels with squared or plain slack, solved exactly where they are small.
+    separatrix.KernelMaxMargin : Kernels with squared or hinge loss, solved exactly where they are small.
     separatrix.dropin.LinearSVC : Without a kernel, one problem per class.
 
     Examples
@@ -152,7 +152,7 @@ class SVC(HandoverMixin, sklearn.svm.SVC):
         if self.max_iter != -1:
             raise BeyondError(f"max_iter={self.max_iter}")
 
-    def _duels(self, X: Any, codes: np.ndarray, sample_weight: np.ndarray) -> list[Duel]:
+    def _duels(self, X: Any, codes: np.ndarray, sample_weight: np.ndarray) -> list[PairFit]:
         weight = np.ones(len(codes)) if not len(sample_weight) else sample_weight
         weight = weight * self.class_weight_[codes]
         if not (np.isfinite(weight) & (weight > 0)).all():
@@ -161,24 +161,24 @@ class SVC(HandoverMixin, sklearn.svm.SVC):
             raise BeyondError("a matrix of inner products that is not square")  # its error is scikit-learn's
         kernel = Kernel(self.kernel, float(self._gamma), float(self.degree), float(self.coef0))
         settings = DuelSettings(kernel, float(self.C), float(self.tol), float(self.cache_size))
-        return Duels(X, codes, self.classes_.tolist(), weight, settings).solved()
+        return PairFits(X, codes, self.classes_.tolist(), weight, settings).solved()
 
     @property
     def _explicit_products(self) -> bool:
         """Is X a matrix of inner products?"""
         return self.kernel == "precomputed" or callable(self.kernel)
 
-    def _take(self, X: Any, codes: np.ndarray, duels: list[Duel]) -> None:
-        """LIBSVM's attributes: support vectors by class, and for each the multiples in its duels with the others, which
+    def _take(self, X: Any, codes: np.ndarray, class_pairs: list[PairFit]) -> None:
+        """LIBSVM's attributes: support vectors by class, and for each the multiples in its pairs with the others, which
         are positive for the first class."""
-        support = np.unique(np.concatenate([duel.support for duel in duels]))
+        support = np.unique(np.concatenate([pair.support for pair in class_pairs]))
         support = support[np.argsort(codes[support], kind="stable")]
         place = np.full(len(codes), -1)
         place[support] = np.arange(len(support))
         table = np.zeros((len(self.classes_) - 1, len(support)))
-        for duel in duels:
-            line = np.where(codes[duel.support] == duel.i, duel.j - 1, duel.i)
-            table[line, place[duel.support]] = -duel.dual
+        for pair in class_pairs:
+            line = np.where(codes[pair.support] == pair.i, pair.j - 1, pair.i)
+            table[line, place[pair.support]] = -pair.dual
         self.support_ = support.astype(np.int32)
         self.support_vectors_ = np.empty((0, 0)) if self._explicit_products else X[support]
         self._n_support = np.bincount(codes[support], minlength=len(self.classes_)).astype(np.int32)
@@ -187,9 +187,9 @@ class SVC(HandoverMixin, sklearn.svm.SVC):
             columns = np.tile(np.arange(len(support)), len(table))
             ends = np.arange(len(table) + 1) * len(support)
             self.dual_coef_ = type(X)((table.ravel(), columns, ends), shape=table.shape)
-        self.intercept_ = np.array([-duel.intercept for duel in duels])
+        self.intercept_ = np.array([-pair.intercept for pair in class_pairs])
         self._probA = self._probB = np.empty(0)
         self.fit_status_ = 0
-        self._num_iter = np.array([duel.steps for duel in duels], dtype=np.int32)
-        self._prove([duel.certificate for duel in duels], duels[0].solver)
-        self.dual_gap_ = float(max(gap(duel.certificate) for duel in duels))
+        self._num_iter = np.array([pair.steps for pair in class_pairs], dtype=np.int32)
+        self._prove([pair.certificate for pair in class_pairs], class_pairs[0].solver)
+        self.dual_gap_ = float(max(gap(pair.certificate) for pair in class_pairs))

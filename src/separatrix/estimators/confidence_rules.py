@@ -139,7 +139,7 @@ class AROW(ConfidenceClassifier):
     >>> from sklearn.preprocessing import scale
     >>> from separatrix import AROW
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> AROW(max_iter=1).fit(scale(X), y).score(scale(X), y) > 0.97
+    >>> AROW().fit(scale(X), y).score(scale(X), y) > 0.97
     True
     """
 
@@ -190,7 +190,7 @@ class SCW(ConfidenceClassifier):
     >>> from sklearn.preprocessing import scale
     >>> from separatrix import SCW
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> SCW(C=0.1, max_iter=1).fit(scale(X), y).score(scale(X), y) > 0.97
+    >>> SCW(C=0.1).fit(scale(X), y).score(scale(X), y) > 0.97
     True
     """
 

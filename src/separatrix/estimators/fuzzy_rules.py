@@ -101,7 +101,7 @@ class FuzzyPerceptron(AdditiveClassifier):
         means[:, -1] = 0.0
         apart = flat.length(means[1] - means[0])
         if not apart > 1e-12 * patterns.radius:
-            raise DataError("The two classes have the same mean, so no membership can be told from it. Use Perceptron.")
+            raise DataError("The two classes have the same mean, so memberships are undefined. Use Perceptron.")
         square = patterns.norms2 - patterns.space.rho**2 - patterns.space.delta**2
         distance = [
             np.sqrt(np.maximum(square - 2.0 * labels * flat.margins(mean) + flat.length(mean) ** 2, 0.0))

@@ -88,7 +88,7 @@ class BatchPerceptron(ClassWeightMixin, IterativeClassifier):
     max_iter: int = FEW_PASSES
     checkpoint: Checkpoint = None
 
-    _takes_homes = True
+    _accepts_row_sources = True
 
     def _has_multipliers(self) -> bool:
         return True
@@ -152,7 +152,7 @@ class BatchRelaxation(ClassWeightMixin, IterativeClassifier):
     max_iter: int = FEW_PASSES
     checkpoint: Checkpoint = None
 
-    _takes_homes = True
+    _accepts_row_sources = True
 
     def _has_multipliers(self) -> bool:
         return True
@@ -240,7 +240,7 @@ class GradientDescent(ClassWeightMixin, IterativeClassifier):
     theta: Annotated[float, NOT_NEGATIVE] = 0.0
     checkpoint: Checkpoint = None
 
-    _takes_homes = True
+    _accepts_row_sources = True
 
     _joins = {**IterativeClassifier._joins, "n_singular_": total}
 
@@ -319,7 +319,5 @@ def _rate(eta: Any, patterns: Patterns, weight: Vector, criterion: Criterion) ->
     """eta(k); the automatic rate does not depend on labels."""
     automatic = isinstance(eta, str) and eta == "auto"
     if automatic and not patterns.here and criterion.curved and patterns.d > LARGEST_HESSIAN:
-        raise DataError(
-            f'eta="auto" needs a Hessian of {patterns.d + 1} columns where rows live elsewhere: give a rate.'
-        )
+        raise DataError(f'eta="auto" needs a Hessian of {patterns.d + 1} columns for out-of-core rows: give a rate.')
     return rate_function(safe_rate(patterns, weight, criterion) if automatic else eta)

@@ -41,7 +41,7 @@ class HoKashyap(ClassWeightMixin, IterativeClassifier):
     multipliers of patterns that combine to 0 (Gordan) in the certificate, found near -e (or |e|) and checked exactly,
     or, where there are too many rows for that, at the tolerance of `separability`; "undecided" after ``max_iter``.
 
-    Rows that live elsewhere (`separatrix.data`) are taken by ``"descent"``, which then lets b be the best one for each
+    out-of-core rows (`separatrix.data`) are taken by ``"descent"``, which then lets b be the best one for each
     a, ``b = max(margin, Y a)``, instead of a step towards it: |e|^2 is the quadratic criterion.
 
     A sample weight c is the same as c copies.
@@ -99,7 +99,7 @@ class HoKashyap(ClassWeightMixin, IterativeClassifier):
     _: KW_ONLY
     checkpoint: Checkpoint = None
 
-    _takes_homes = True
+    _accepts_row_sources = True
     _joins = {**IterativeClassifier._joins, "margin_vector_": each}
 
     def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
@@ -112,7 +112,7 @@ class HoKashyap(ClassWeightMixin, IterativeClassifier):
         if not data.here:
             if self.variant != "descent" or np.ndim(self.margin):
                 raise DataError(
-                    'Where rows live elsewhere no b of each is kept: use variant="descent" and one number as margin.'
+                    'For out-of-core rows no b of each is kept: use variant="descent" and one number as margin.'
                 )
             return [
                 ho_kashyap.PassedHoKashyap(p, float(self.margin), rate, R, start, **option)

@@ -26,7 +26,7 @@ NO_SUPPORT = 1e-10  # multipliers below this part of the largest are rounding er
 class KernelMaxMargin(KernelMixin, MarginClassifier):
     """The maximum margin in the space of a kernel, hard or soft, with a proof of how good it is.
 
-    Minimises ``|w|^2/2 + C sum c_k xi_k^2``, xi_k = max(0, 1 - l_k (w.phi(x_k) + b)): squared slack. With
+    Minimises ``|w|^2/2 + C sum c_k xi_k^2``, xi_k = max(0, 1 - l_k (w.phi(x_k) + b)): squared hinge loss. With
     ``loss="hinge"`` the slack xi_k itself is minimised: then it solves the problem of ``sklearn.svm.SVC``. ``C=inf`` is
     the hard margin. It stops on the certificate, ``(P - D)/P <= tol``; up to 1,500 rows it is exact.
 

@@ -101,7 +101,7 @@ class KernelPerceptron(ClassWeightMixin, KernelMixin, AdditiveClassifier):
     budget_tol: Annotated[float, between(0, 1, "left")] = 0.1
     shuffle: bool = True  # rows of the Gram matrix are not neighbours in memory
 
-    _takes_homes = False
+    _accepts_row_sources = False
     _joins = {**AdditiveClassifier._joins, "projection_error_": max}
     _refuses = {
         "partial_fit": "keeps multiples of the rows that it was fitted to",

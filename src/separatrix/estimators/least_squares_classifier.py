@@ -34,7 +34,7 @@ def _offers_probabilities(owner: "LeastSquares") -> bool:
             'predict_proba is the Bayes approximation of target="ones" and "indicator"; other targets have none.'
         )
     if getattr(owner, "multi_class_", owner.multi_class) == "ovo":
-        raise UnavailableError('The duels of multi_class="ovo" have no probabilities of all classes; "ovr" has them.')
+        raise UnavailableError('predict_proba is not available with multi_class="ovo". Use multi_class="ovr".')
     return True
 
 
@@ -100,7 +100,7 @@ class LeastSquares(ClassWeightMixin, DirectClassifier):
     _: KW_ONLY
     checkpoint: Checkpoint = None
 
-    _takes_homes = True
+    _accepts_row_sources = True
     _joins = {**DirectClassifier._joins, "_posterior_planes_": joined}
 
     def _problems(self, data: Data, weight: Vector | None = None, mode: str = "") -> list[Patterns]:
@@ -133,18 +133,18 @@ class LeastSquares(ClassWeightMixin, DirectClassifier):
 
     def _solvers(self, patterns: list[Patterns], data: Data, starts: Sequence[Vector | None]) -> list[Any]:
         if not data.here:
-            return self._solvers_elsewhere(patterns, data)
+            return self._solvers_out_of_core(patterns, data)
         labels = patterns[0].labels
         targets = np.column_stack([labels * p.labels * self._target(p, data) for p in patterns])
         shared = least_squares.SharedLeastSquares(patterns[0], data.weight, targets)
         return [least_squares.LeastSquares(p, shared, k) for k, p in enumerate(patterns)]
 
-    def _solvers_elsewhere(self, patterns: list[Any], data: Data) -> list[Any]:
+    def _solvers_out_of_core(self, patterns: list[Any], data: Data) -> list[Any]:
         if not isinstance(self.target, str):
             raise DataError("LeastSquares: out-of-core data need one target per class, not one per row. Name a target.")
         if data.width > MOST_COLUMNS:
             raise DataError(
-                f"Least squares of rows that live elsewhere needs a matrix of {data.width + 1} columns; at most "
+                f"Least squares of out-of-core rows needs a matrix of {data.width + 1} columns; at most "
                 f"{MOST_COLUMNS} are supported."
             )
         moments = patterns[0].moments()

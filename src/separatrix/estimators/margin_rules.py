@@ -189,7 +189,7 @@ class MICRA(CRAMMA):
     True
     """
 
-    decay: Annotated[float, "zeta of the paper."] = 0.5
+    decay: Annotated[float, NOT_NEGATIVE, "zeta of the paper."] = 0.5
 
     def _recipe(self, record: Record) -> Recipe:
         eta = 1.0 if self.eta0 == "auto" else float(self.eta0)

@@ -50,7 +50,7 @@ class MaxMargin(MarginClassifier):
     ----------
     C : float, default=1.0
         Price of slack; inf for the hard margin, which raises `NotSeparableError` where there is none. In the sources'
-        terms C = 1/(2 Delta^2) for squared slack.
+        terms C = 1/(2 Delta^2) for squared hinge loss.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         What slack costs: its square, or the slack itself. "hinge" is less moved by rows far on the wrong side; it
         needs rows in memory.
@@ -62,7 +62,7 @@ class MaxMargin(MarginClassifier):
         The augmenting constant (the rho of the sources, not LIBSVM's).
     tol : float, default=1e-4
         The certified gap at which to stop. Small problems (up to 200,000 values) are solved to machine precision,
-        except a linear machine with ``loss="hinge"`` and squared slack of sparse rows with 50 columns or more.
+        except a linear machine with ``loss="hinge"`` and squared hinge loss of sparse rows with 50 columns or more.
     penalty : {"l2", "l1"}, default="l2"
         "l1": sum |w_j| takes the place of |w|^2/2, and |b|/intercept_scaling that of the bias (lasso, sparse SVM): many
         coefficients are exactly 0. It is the problem of ``LinearSVC(penalty="l1", dual=False)``, here for both losses
@@ -79,12 +79,13 @@ class MaxMargin(MarginClassifier):
         Seconds for the whole fit, at most. When they are over, classes or pairs that no solver has begun get the vector
         between the means of their classes, and vectors that take long to measure get no bounds.
     class_weight : dict, "balanced" or None, default=None
-        Factors on the price of slack by class; they multiply ``sample_weight``. Where rows live elsewhere the
+        Factors on the price of slack by class; they multiply ``sample_weight``. For out-of-core rows the
         certificate speaks of `separatrix.data.weighted`.
     multi_class : {"ovr", "ovo", "joint"}, default="ovr"
         More than two classes: each against the rest, each pair, or one linear machine, whose margin is that of
         Kesler's space: the smallest ``(a_i - a_j).y`` over rows and rivals, all vectors together being of length 1.
-        With squared slack every rival has a slack of its own. With ``loss="hinge"`` there is one for each row, that of
+        With squared hinge loss every rival has a slack of its own. With ``loss="hinge"`` there is one for each row,
+        that of
         its strongest rival: the problem of ``LinearSVC(multi_class="crammer_singer")``, here with a certified gap. The
         machine has no "unpenalized" bias.
     n_jobs : int or None, default=None
@@ -157,7 +158,7 @@ class MaxMargin(MarginClassifier):
     multi_class: Annotated[str, one_of("ovr", "ovo", "joint")] = "ovr"
     checkpoint: Checkpoint = None
 
-    _takes_homes = _leaves_columns_out = True
+    _accepts_row_sources = _leaves_columns_out = True
     _joins = {"n_passes_": total, "n_iter_": max, "solver_": first}
     _unbegun = {
         "n_passes_": 0.0, "n_iter_": 0, "solver_": NO_TIME, "support_": np.zeros(0, np.int64),
@@ -175,7 +176,7 @@ class MaxMargin(MarginClassifier):
     def _problems(self, data: Data, weight: Vector | None = None, mode: str = "") -> list[Patterns]:
         if self._mode(data.classes) == "joint" and self._space().free:
             raise ValueError(
-                'A linear machine has no free bias: use fit_intercept=True with a large intercept_scaling, or "ovr".'
+                'multi_class="joint" has no unpenalized intercept. Use fit_intercept=True, or multi_class="ovr".'
             )
         if self.penalty == "l1":
             self._check_l1(data)
@@ -238,7 +239,7 @@ class MaxMargin(MarginClassifier):
             index, alpha = problem.multipliers()
             problem.slack_vector = None
         if problem.hard:
-            smallest = problem.lower * problem.patterns.space.length(a)  # as the pass over it has told
+            smallest = problem.lower * problem.patterns.space.length(a)  # as the pass over it has measured
             with np.errstate(over="ignore"):
                 scaled = a / smallest if smallest > 0 else a
             a = scaled if is_finite(scaled) else a  # a margin so small has no such multiple
@@ -269,7 +270,7 @@ class MaxMargin(MarginClassifier):
         raise self._not_separable(patterns, answer.infeasibility_proof, data)
 
     def _refuse_signs(self, problem: Problem, data: Data, seconds: float) -> Vector | None:
-        """`_refuse` with sign constraints; rows elsewhere stay undecided."""
+        """`_refuse` with sign constraints; out-of-core rows stay undecided."""
         patterns = problem.patterns
         late = problem.limited and patterns.n * (patterns.d + 1) > VALUES_TO_PRECISION
         if not patterns.here or late:

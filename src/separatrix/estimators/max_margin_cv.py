@@ -193,7 +193,7 @@ class MaxMarginCV(LinearSeparator):
             self.converged_, self.stop_reason_ = False, "max_time"
 
     def _search(self, data: Data, watch: Watch) -> tuple["_Search", np.ndarray, bool]:
-        """The solved folds, of the better way to tell several classes apart; their scores; and whether time ended
+        """The solved folds, of the better way to distinguishes classes; their scores; and whether time ended
         them."""
         share = None if self.max_time is None else FOR_FOLDS * self.max_time
         self.multi_class_ = self._mode(data.classes)  # callbacks may predict before the end

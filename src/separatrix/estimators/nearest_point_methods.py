@@ -65,8 +65,6 @@ class NearestPoint(IterativeClassifier):
     >>> model = NearestPoint("away", tol=1e-6).fit(X, y)
     >>> model.converged_, model.coef_.shape
     (True, (1, 1))
-    >>> print(NearestPoint().fit([[0.0], [2.0], [1.0]], ["a", "a", "b"]).certificate_.separable)
-    False
     """
 
     method: Annotated[str, one_of(*METHODS), "How v is moved."] = "gilbert"

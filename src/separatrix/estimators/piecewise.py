@@ -70,7 +70,7 @@ class PiecewiseLinearMachine(LinearSeparator):
         Errors on the data of the fit.
     converged_ : bool
         An epoch passed without a correction. ``stop_reason_``: "converged", "max_iter", or "callback" if one of them
-        stopped the fit; they are told of every epoch.
+        stopped the fit; they are reported of every epoch.
     n_updates_, n_epochs_ : int
         Corrections and epochs of all starts together.
 

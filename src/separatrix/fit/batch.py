@@ -75,7 +75,7 @@ class BatchClassifier(LinearSeparator):
     coef_, intercept_ : ndarray
         The vectors, (1, d) for two classes and (c, d) for c, one per pair for "ovo", and their biases.
     multi_class_ : str
-        How several classes were told apart; of two classes "ovr".
+        How several classes were distinguished; of two classes "ovr".
     certificate_ : Certificate
         What the fit proves: lower and upper bound of the margin, separability. ``certificates_``: one per problem.
     directional_margin_, geometric_margin_ : float

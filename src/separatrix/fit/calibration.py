@@ -27,10 +27,10 @@ class Calibration:
         return {"weight": self.weight.tolist(), "bias": self.bias.tolist()}
 
     @classmethod
-    def from_dict(cls, told: Any, scores: int, classes: int) -> "Calibration":
+    def from_dict(cls, content: Any, scores: int, classes: int) -> "Calibration":
         """What a model file holds, if it fits the model."""
         try:
-            made = cls(np.array(told["weight"], dtype=np.float64), np.array(told["bias"], dtype=np.float64))
+            made = cls(np.array(content["weight"], dtype=np.float64), np.array(content["bias"], dtype=np.float64))
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError("The calibration table is unreadable.") from error
         finite = np.all(np.isfinite(made.weight)) and np.all(np.isfinite(made.bias))

@@ -1,4 +1,4 @@
-"""Fits that survive: the passes of a fit over rows that live elsewhere, kept in the file that ``checkpoint`` names."""
+"""Fits that survive: the passes of a fit over out-of-core rows, kept in the file that ``checkpoint`` names."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Checkpoint = Annotated[
     str | Path | None,
-    "A file in which a fit to rows that live elsewhere is kept while it runs. If the fit was killed, the same call "
+    "A file in which a fit to out-of-core rows is kept while it runs. If the fit was killed, the same call "
     "resumes it and ends with the same bits. The file is guarded by the fingerprint of rows and parameters.",
 ]
 FREE = ("checkpoint", "n_jobs", "max_time")  # parameters that change no bit of what passes tell

@@ -78,7 +78,7 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
         return {"upper": upper, "lower": lambda: problem.lower, "gap": problem.gap}
 
     def _space(self) -> Space:
-        """The space in which the soft margin at C is a hard one; with plain slack one that knows its price."""
+        """The space in which the soft margin at C is a hard one; with hinge loss one that knows its price."""
         soft = isfinite(self.C)
         hinge = float(self.C) if soft and self.loss == "hinge" else 0.0
         delta = (2.0 * float(self.C)) ** -0.5 if soft and not hinge else 0.0
@@ -170,7 +170,7 @@ class MarginClassifier(ClassWeightMixin, LinearSeparator):
     def _certified(self, solution: Solution, data: Data) -> Solution:
         """With its certificate and its margins."""
         patterns = solution.problem.patterns
-        # rows that live elsewhere were passed with the vector of the problem, of which this one may be a multiple
+        # out-of-core rows were passed with the vector of the problem, of which this one may be a multiple
         a = solution.a if data.here else solution.problem.a
         measured = measured_multiple(patterns, a) if patterns.explicit and patterns.here else None
         certificate = certify(

@@ -103,7 +103,7 @@ class OnlineClassifier(PartialFitMixin):
     n_jobs : int or None, default=None
         Threads over the problems of "ovr" and "ovo"; -1 takes all cores. With callbacks there is one.
     mix : bool or None, default=None
-        For rows that live elsewhere (`separatrix.data`). False: they are visited block after block, as one run over all
+        For out-of-core rows (`separatrix.data`). False: they are visited block after block, as one run over all
         of them would; ``shuffle`` then draws an order within each block. True: in every epoch each block runs the rule
         from the same vector, and the mean of what they come to is the next one (McDonald 2010). None mixes on Dask.
 
@@ -114,7 +114,7 @@ class OnlineClassifier(PartialFitMixin):
     coef_, intercept_ : ndarray
         The separating vectors, (1, d) for two classes and (c, d) for c, one per pair for "ovo", and their biases.
     multi_class_ : str
-        How several classes were told apart; of two classes "ovr".
+        How several classes were distinguished; of two classes "ovr".
     certificate_ : Certificate
         What the fit proves: lower and upper bound of the margin, separability. ``certificates_``: one per problem.
     directional_margin_, geometric_margin_ : float
@@ -146,7 +146,7 @@ class OnlineClassifier(PartialFitMixin):
     mix: bool | None = None
     checkpoint: Checkpoint = None
 
-    _takes_homes = True
+    _accepts_row_sources = True
 
     _refuses: ClassVar[dict[str, str]] = {}  # why there is no "partial_fit" or "joint"
     _joins = {
@@ -234,7 +234,8 @@ class OnlineClassifier(PartialFitMixin):
                 reason = training.train(end - training.visits, most, pause, by_epoch)
             if reason == "converged":
                 end_half(self, training)
-            reasons[k] = length.reason if reason == "max_iter" else reason
+            planned = reason == "max_iter" or (reason == "max_updates" and most == recipe.limit)
+            reasons[k] = length.reason if planned else reason
 
         watch.run_each(task, len(patterns), self.n_jobs)
         records = [

@@ -1,4 +1,4 @@
-"""The fit of an online estimator to rows that live elsewhere: in their order, or mixed on a cluster."""
+"""The fit of an online estimator to out-of-core rows: in their order, or mixed on a cluster."""
 
 import time
 from dataclasses import replace
@@ -30,7 +30,7 @@ def check(owner: Any) -> None:
     if "partial_fit" in owner._refuses:
         raise UnavailableError(f"{name} {owner._refuses['partial_fit']}: it needs rows in the memory of this process.")
     if owner._space().delta > 0:
-        raise UnavailableError(f"{name}(delta > 0) keeps a multiplier of every row, which rows elsewhere forbid.")
+        raise UnavailableError(f"{name}(delta > 0) keeps a multiplier of every row, which out-of-core rows forbid.")
     for option in ("early_stopping", "warm_start", "n_iter_no_change"):
         if getattr(owner, option):
             raise UnavailableError(f"{name}({option}=...) needs rows in the memory of this process.")

@@ -82,7 +82,7 @@ class PartialFitMixin(LinearSeparator):
             raise ValueError(f"classes={classes!r} is not what the first call of partial_fit had: {self.classes_!r}.")
         data = self._check_training_data(X, y, sample_weight, reset=first, classes=classes if first else self.classes_)
         if not data.here:
-            raise UnavailableError("partial_fit takes one block in memory; fit takes all rows that live elsewhere.")
+            raise UnavailableError("partial_fit takes one block in memory; fit takes all out-of-core rows.")
         if not first:
             self._check_going_on(data)
         before = Before(self._seed_, None if first else self._records_)
@@ -129,7 +129,7 @@ class PartialFitMixin(LinearSeparator):
         if before.records is None and len(missing) > 1:
             raise DataError(
                 f"The first block of partial_fit has no rows of the classes {data.classes[missing].tolist()!r}, so "
-                'there is nothing to begin their duel with. Use multi_class="ovr" or "joint", or a larger block.'
+                'there is nothing to start their problem from. Use multi_class="ovr" or "joint", or a larger block.'
             )
         results = []
         for p, pair in enumerate(pairs(len(data.classes))):

@@ -53,13 +53,13 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
 
     def _get_fitted_attr_html(self, doc_link=""):
         """scikit-learn's table of a fitted estimator in notebooks, alone or within a Pipeline, and what was proved."""
-        told = super()._get_fitted_attr_html(doc_link)
+        parts = super()._get_fitted_attr_html(doc_link)
         certificate = getattr(self, "certificate_", None)
         if certificate is None:
-            return told
-        table, words = told._repr_html_inner, escape(str(certificate))
-        told._repr_html_inner = lambda: f"{table()}<p>{words}</p>{figures_of(self)}"
-        return told
+            return parts
+        table, words = parts._repr_html_inner, escape(str(certificate))
+        parts._repr_html_inner = lambda: f"{table()}<p>{words}</p>{figures_of(self)}"
+        return parts
 
     if not TYPE_CHECKING:  # a type checker would believe that every attribute exists
 
@@ -77,7 +77,7 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
     def decision_function(self, X):
         """Signed score of each row: positive for ``classes_[1]``, or one column per class.
 
-        One-vs-one: the number of duels that each class wins, ties broken by the sum of its scores.
+        One-vs-one: the number of pairs that each class wins, ties broken by the sum of its scores.
 
         Parameters
         ----------
@@ -219,7 +219,8 @@ class LinearPredictor(KnownParametersMixin, CallbackSupportMixin, ClassifierMixi
     def classes_claiming(self, X):
         """Which classes claim each row, (n, c): a row may have none or several of them (DHS fig. 5.3).
 
-        One-vs-rest: the classes with a positive score. One-vs-one: the class that wins all of its duels. A linear
+        One-vs-rest: the classes with a positive score. One-vs-one: the class that wins against every other class. A
+        linear
         machine: the class with the largest score, unless two share it.
 
         Parameters

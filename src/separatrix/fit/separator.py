@@ -56,7 +56,7 @@ class LinearSeparator(CheckedData):
         return Space(float(self.intercept_scaling) if self.fit_intercept else 0.0, float(getattr(self, "delta", 0.0)))
 
     def _mode(self, classes: np.ndarray) -> str:
-        """How several classes are told apart."""
+        """How several classes are distinguished."""
         return self.multi_class if len(classes) > 2 else "ovr"
 
     # A fit from its beginning to its end.
@@ -164,9 +164,9 @@ class LinearSeparator(CheckedData):
         rows = MemoryRows(data.rows, n_jobs=threads)
         rows = rows.without_empty_columns() if self._leaves_columns_out and not space.signs else rows
         if machine:
-            kesler = KeslerPatterns(rows, data.codes, len(data.classes), space, weight)
-            kesler.one.squares = data.squares
-            first: Patterns = kesler
+            joint = KeslerPatterns(rows, data.codes, len(data.classes), space, weight)
+            joint.one.squares = data.squares
+            first: Patterns = joint
             labels = []
         else:
             labels = binary_labels(data.codes, len(data.classes))

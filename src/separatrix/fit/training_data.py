@@ -37,7 +37,7 @@ LABELS_AT_A_TIME = 1 << 16  # labels that are looked up at a time
 
 
 class Data(NamedTuple):
-    """Checked data, without the rows of weight 0. Of rows that live elsewhere only home, classes and size are known."""
+    """Checked data, without the rows of weight 0. Of out-of-core rows only home, classes and size are known."""
 
     rows: Any  # what compiled code reads, or a row source
     codes: Any  # number of the class of each row
@@ -83,14 +83,14 @@ class Data(NamedTuple):
 class CheckedData(LinearPredictor):
     """Base of the estimators: the data of a fit, checked."""
 
-    _takes_homes = False  # whether a fit needs no more than passes
+    _accepts_row_sources = False  # whether a fit needs no more than passes
 
     def _check_training_data(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True, classes: Any = None
     ) -> Data:
-        if is_dask(X) and not self._takes_homes:
+        if is_dask(X) and not self._accepts_row_sources:
             raise self._needs_memory()
-        home = None if stays_there(X) and not self._takes_homes else row_source_of(X, y, sample_weight)
+        home = None if stays_there(X) and not self._accepts_row_sources else row_source_of(X, y, sample_weight)
         if home is not None:
             return self._check_home(home)
         usual = is_plain(X)
@@ -135,7 +135,7 @@ class CheckedData(LinearPredictor):
         return data
 
     def _check_home(self, home: RowSource) -> Data:
-        if not self._takes_homes:
+        if not self._accepts_row_sources:
             raise self._needs_memory()
         if len(home.classes) < 2:
             raise self._one_class(home.classes)
@@ -148,7 +148,7 @@ class CheckedData(LinearPredictor):
     def _needs_memory(self) -> UnavailableError:
         return UnavailableError(
             f"{type(self).__name__} visits rows in the memory of this process. MaxMargin, LeastSquares, HoKashyap, the "
-            "batch estimators, separability and predict take rows that live elsewhere."
+            "batch estimators, separability and predict take out-of-core rows."
         )
 
     def _one_class(self, classes: np.ndarray) -> DataError:

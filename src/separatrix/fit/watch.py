@@ -14,7 +14,7 @@ from joblib import effective_n_jobs
 from separatrix.cancellation import out_of_time
 from separatrix.solvers.thread_limit import one_blas_thread
 
-# What callbacks are told, None where an algorithm does not have it: rows looked at, passes over the data, corrections,
+# What callbacks receive, None where an algorithm does not have it: rows looked at, passes over the data, corrections,
 # bounds on the margin (the lower one as a function, because it may cost a pass), the relative gap between them, the
 # criterion of a descent, errors, the share of a cross-validation that is done.
 MEASURES = ("visits", "epochs", "updates", "upper", "lower", "gap", "criterion", "errors", "share")
@@ -36,12 +36,12 @@ class Watch:
 
     def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None):
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
-        self.told = {"estimator": estimator, "X": X, "y": y, "metadata": metadata}
+        self.arguments = {"estimator": estimator, "X": X, "y": y, "metadata": metadata}
         self.watched = bool(getattr(estimator, "_skl_callbacks", None))
         self.context: Any = None  # where nobody would hear of it, scikit-learn's would take as long as a small pass
         if self.watched or hasattr(estimator, "_parent_callback_ctx"):
             self.context = estimator._init_callback_context(max_subtasks=None)
-            self.context.call_on_fit_task_begin(**self.told)
+            self.context.call_on_fit_task_begin(**self.arguments)
         self.clock, self.stop = time.perf_counter(), Stop()
         self.problem: int | None = None
         self.whole: Callable[[Parts], dict[str, Any]] = lambda parts: parts[0]
@@ -67,7 +67,7 @@ class Watch:
         if self.stop.reason or not self.watched:
             return self.stop.reason
         piece = self.context.subcontext(task_name="piece")
-        piece.call_on_fit_task_begin(**self.told)
+        piece.call_on_fit_task_begin(**self.arguments)
         piece.measures = {
             "problem": problem if self.problem is None else self.problem,
             "seconds": time.perf_counter() - self.clock,
@@ -75,7 +75,7 @@ class Watch:
             **measures(),
         }
         try:
-            if piece.call_on_fit_task_end(**self.told, reconstruction_attributes=lambda: self.whole(parts())):
+            if piece.call_on_fit_task_end(**self.arguments, reconstruction_attributes=lambda: self.whole(parts())):
                 self.stop.reason = "callback"
         finally:
             del piece.measures
@@ -118,7 +118,7 @@ class Watch:
                     for future in done:
                         future.result()
             except BaseException:
-                self.stop.reason = "interrupted"  # the tasks heed it, those that have not begun are left out
+                self.stop.reason = "interrupted"  # the tasks check it, those that have not begun are left out
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
 
@@ -126,7 +126,7 @@ class Watch:
         if self.stop.interrupt is not None:
             raise self.stop.interrupt
         if self.context is not None:  # the estimator itself is fitted
-            self.context.call_on_fit_task_end(**self.told, reconstruction_attributes={})
+            self.context.call_on_fit_task_end(**self.arguments, reconstruction_attributes={})
 
 
 def threads_of_passes(n_jobs: int | None, values: int) -> int:

@@ -31,6 +31,7 @@ class JointTraining(Training):
         needed = patterns.space.delta > 0  # they are the extension
         keep_alpha = keep_alpha and (needed or patterns.n <= MOST_MULTIPLIERS)
         super().__init__(patterns, rule, weight, keep_alpha=keep_alpha, **options)
+        self.rivals = rivals
         width, together = patterns.n_classes - 1, rivals == "together"
         self.how = Together(False, np.empty(width), np.empty(width)) if together else OneByOne(rivals == "all")
 

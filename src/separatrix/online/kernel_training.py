@@ -44,7 +44,7 @@ class KernelTraining(Training):
         return self.budget is not None or self.policy == "projectron"
 
     def span(self, members: np.ndarray) -> Span:
-        """Of these patterns; factored anew where they are others than before."""
+        """Of these patterns; factored again where they are others than before."""
         if self._span is None or not np.array_equal(self._span[0], members):
             self._span = members, Span(self.patterns.pattern_products(members) * self.frame.scale**2)
         return self._span[1]

@@ -1,4 +1,4 @@
-"""A rule over rows that live elsewhere: block after block as if they were one, or mixed (McDonald, Hall & Mann 2010).
+"""A rule over out-of-core rows: block after block as if they were one, or mixed (McDonald, Hall & Mann 2010).
 
 In order: the state goes from block to block, and an epoch ends with the last of them. What comes out are the bits of
 one run over all rows in this order.

@@ -20,7 +20,7 @@ def pairs(n_classes: int) -> list[tuple[int, int]]:
     return list(combinations(range(n_classes), 2))
 
 
-def duels(scores: NDArray[np.float64], n_classes: int) -> NDArray[np.bool_]:
+def pair_votes(scores: NDArray[np.float64], n_classes: int) -> NDArray[np.bool_]:
     """``won[k, i, j]``: does row k belong to i rather than to j? A score of 0 is won by neither."""
     won = np.zeros((len(scores), n_classes, n_classes), dtype=bool)
     for p, (i, j) in enumerate(pairs(n_classes)):
@@ -30,12 +30,12 @@ def duels(scores: NDArray[np.float64], n_classes: int) -> NDArray[np.bool_]:
 
 
 def claims_by_pairs(scores: NDArray[np.float64], n_classes: int) -> NDArray[np.bool_]:
-    """Which category wins all of its duels; there is one at most."""
-    return duels(scores, n_classes).sum(axis=2) == n_classes - 1
+    """Which category wins against every other class; there is one at most."""
+    return pair_votes(scores, n_classes).sum(axis=2) == n_classes - 1
 
 
 def votes(scores: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
-    """Duels that each category wins, ties broken by the sum of scores squeezed into (-1/2, 1/2)."""
+    """PairFits that each category wins, ties broken by the sum of scores squeezed into (-1/2, 1/2)."""
     won, sums = np.zeros((2, n_classes, len(scores)))
     for pair, (i, j) in zip(np.ascontiguousarray(scores.T), pairs(n_classes), strict=True):  # a line is read at once
         positive = pair > 0

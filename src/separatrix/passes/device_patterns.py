@@ -30,7 +30,7 @@ TRIED = 6  # Hessians of a part of the rows: a solver that asks more often gets 
 
 
 def passed(home: RowSource, positive: int | None, space: Space) -> PassedPatterns:
-    """The patterns of rows that live elsewhere, with the kernels that their home has."""
+    """The patterns of out-of-core rows, with the kernels that their home has."""
     if positive is not None and isinstance(home, DeviceRows) and fusable(home):
         return FusedPatterns(home, positive, space)
     return PassedPatterns(home, positive, space)

@@ -238,17 +238,17 @@ class _Reader:
     def __init__(self, content: bytes):
         self.content, self.place = content, 0
 
-    def value(self, told: Any) -> Any:
-        if not isinstance(told, dict):
-            return told
-        if "float" in told:
-            return float.fromhex(told["float"])
-        if "list" in told:
-            return [self.value(part) for part in told["list"]]
-        if "tuple" in told:
-            return getattr(summaries, told["tuple"])(*(self.value(part) for part in told["fields"]))
-        dtype = np.dtype(told["dtype"])
-        count = int(np.prod(told["shape"]))
-        array = np.frombuffer(self.content, dtype, count, self.place).reshape(told["shape"])
+    def value(self, parts: Any) -> Any:
+        if not isinstance(parts, dict):
+            return parts
+        if "float" in parts:
+            return float.fromhex(parts["float"])
+        if "list" in parts:
+            return [self.value(part) for part in parts["list"]]
+        if "tuple" in parts:
+            return getattr(summaries, parts["tuple"])(*(self.value(part) for part in parts["fields"]))
+        dtype = np.dtype(parts["dtype"])
+        count = int(np.prod(parts["shape"]))
+        array = np.frombuffer(self.content, dtype, count, self.place).reshape(parts["shape"])
         self.place += array.nbytes
         return array.copy() if array.shape else array[()]

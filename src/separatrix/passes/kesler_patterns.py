@@ -94,7 +94,7 @@ class KeslerPatterns(Patterns):
     def per_row(self) -> int:
         return self.n_classes - 1
 
-    # Plain slack: one for each row, that of its strongest rival (Crammer & Singer 2001). The multipliers of a row's
+    # hinge loss: one for each row, that of its strongest rival (Crammer & Singer 2001). The multipliers of a row's
     # rivals together are at most C c_k.
 
     @cached_property

@@ -39,7 +39,7 @@ class Block:
 
     @property
     def prices(self) -> Array:
-        """The factor on each pattern's squared slack."""
+        """The factor on each pattern's squared hinge loss."""
         return self.xp.ones_like(self.labels) if self.rows.weight is None else self.rows.weight
 
     def margins(self, a: Vector) -> Array:

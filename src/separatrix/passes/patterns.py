@@ -2,7 +2,7 @@
 
 Everything here is a pass that returns a summary (`separatrix.passes.summaries`), or a few rows brought here. Subclasses
 say what the patterns of a row are: one of a hyperplane (`plain_patterns`), several of a linear machine
-(`kesler_patterns`), or those of a kernel (`kernel_patterns`). `PassedPatterns` are those of rows that live elsewhere.
+(`kesler_patterns`), or those of a kernel (`kernel_patterns`). `PassedPatterns` are those of out-of-core rows.
 """
 
 import math
@@ -205,7 +205,7 @@ class PatternSet(ABC):
         peak = float(np.abs(a[:-1] if self.space.free else a).max(initial=0.0))
         if not 0 < peak < np.inf:
             return a
-        with np.errstate(over="ignore"):  # of a free bias: such a vector proves nothing
+        with np.errstate(over="ignore"):  # of an unpenalized intercept: such a vector proves nothing
             a = np.ldexp(a, -math.frexp(peak)[1])  # a power of two: no bit is lost, and squares stay in range
             length = self.length(a)
             return a / length if length > 0 else a
@@ -290,7 +290,7 @@ class Seen(NamedTuple):
         if self.positive is None:
             return KeslerPatterns(block.storage, block.codes, self.n_classes, self.space, block.weight)
         found = Patterns(block.storage, np.where(block.codes == self.positive, 1.0, -1.0), self.space, block.weight)
-        found.long_sums = False  # bounds on rounding errors of rows elsewhere know of blocks alone
+        found.long_sums = False  # bounds on rounding errors of out-of-core rows know of blocks alone
         return found
 
     def work(self, work: Pass, args: tuple[Any, ...], block: Any) -> Any:
@@ -312,7 +312,7 @@ class Seen(NamedTuple):
 
 
 class PassedPatterns(PatternSet):
-    """The patterns of rows that live elsewhere. ``positive``: the number of the class against the rest, or None for a
+    """The patterns of out-of-core rows. ``positive``: the number of the class against the rest, or None for a
     linear machine of all classes."""
 
     here = False

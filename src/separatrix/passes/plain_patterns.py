@@ -113,21 +113,21 @@ class Patterns(PatternSet):
 
     @cached_property
     def prices(self) -> Vector:
-        """The factor on each pattern's squared slack."""
+        """The factor on each pattern's squared hinge loss."""
         return np.ones(self.n) if self.weight is None else self.weight
 
     @cached_property
     def caps(self) -> Vector:
-        """The largest multipliers C c_k in a space with plain slack, rounded down: proofs rest on alpha <= C c."""
+        """The largest multipliers C c_k in a space with hinge loss, rounded down: proofs rest on alpha <= C c."""
         caps = self.space.hinge * self.prices
         return frozen(caps if self.weight is None else np.where(self.prices == 1.0, caps, np.nextafter(caps, 0.0)))
 
     def paid_slack(self, slacks: Vector) -> float:
-        """sum c_k xi_k of plain slack, one for each row."""
+        """sum c_k xi_k of hinge loss, one for each row."""
         return float(self.prices @ slacks)
 
     def room(self, index: np.ndarray, alpha: Vector) -> float:
-        """The largest multiple of positive multipliers that plain slack allows: alpha_k <= C c_k."""
+        """The largest multiple of positive multipliers that hinge loss allows: alpha_k <= C c_k."""
         return float((self.caps[index] / alpha).min(initial=np.inf))
 
     def capped(self, index: np.ndarray, alpha: Vector) -> Vector:

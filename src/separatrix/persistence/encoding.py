@@ -171,10 +171,10 @@ class Decoder:
 
     def _random_state(self, tree: dict[str, Any]) -> np.random.RandomState:
         state = np.random.RandomState(0)
-        told = self._decode_of(tree["state"], tuple)
-        if not 0 <= _of(told[2], int) <= MERSENNE:  # numpy reads its table there
+        content = self._decode_of(tree["state"], tuple)
+        if not 0 <= _of(content[2], int) <= MERSENNE:  # numpy reads its table there
             raise ModelError("Invalid RandomState in the model file.")
-        state.set_state(told)
+        state.set_state(content)
         return state
 
     def _object(self, tree: dict[str, Any]) -> Any:

@@ -49,6 +49,8 @@ def updated(fields: dict[str, Any], names: list[str]) -> dict[str, Any]:
                 fields[name] = value
     if "until" in names and "until" not in fields:
         fields["until"] = "separated"
+    if "own" in fields and "patience" in fields:
+        fields.pop("settled", None)  # a record's: whether more epochs would have helped
     members, mark = fields.pop("_pairs_", None), fields.pop("_mark_", None)
     if isinstance(members, list) and members and hasattr(members[0], "_seed_"):  # an estimator for each pair
         fields["_records_"] = [record for member in members for record in member._records_]

@@ -58,7 +58,7 @@ def boundary(
     >>> X, y = load_iris(return_X_y=True)
     >>> model = MaxMargin(C=float("inf")).fit(X[:, 2:], y == 0)
     >>> print(boundary(model, X[:, 2:], y == 0, interactive=True).title)
-    MaxMargin: every row on its side, the nearest at 0.596
+    MaxMargin: every row classified correctly, the nearest at 0.596
     """
     if interactive:
         return regions.boundary(estimator, X, y, feature_names=feature_names)
@@ -91,7 +91,7 @@ def margins(
     >>> from separatrix.plots import margins
     >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]
     >>> margins(MaxMargin(C=float("inf")).fit(X, y), X, y).title
-    'Distances from the boundary: every row on its side, the nearest at 1'
+    'Distances from the boundary: every row classified correctly, the nearest at 1'
     """
     if interactive:
         return distances.margins(estimator, X, y, feature_names=feature_names)
@@ -239,10 +239,10 @@ def certificate(result: Any, *, interactive: bool = False) -> Any:
     >>> from separatrix import separability
     >>> from separatrix.plots import certificate
     >>> certificate(separability([[0.0], [2.0], [1.0]], [0, 0, 1])).title
-    'Not separable: 3 rows prove it'
+    'Not linearly separable: 3 rows prove it'
     """
-    told = getattr(result, "certificate_", result)
-    found: Any = in_notebooks.views_of(told) if interactive else drawings_of(told)
+    parts = getattr(result, "certificate_", result)
+    found: Any = in_notebooks.views_of(parts) if interactive else drawings_of(parts)
     if not found:
         raise DataError("The certificate claims neither a range of the margin nor a proof of inseparability.")
     return found[0]
@@ -276,7 +276,7 @@ def proof(
     >>> from separatrix.plots import proof
     >>> X, y = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]), np.array([0, 0, 1, 1])
     >>> proof(separability(X, y), X, y, interactive=True).title
-    'Not separable: the convex hulls of 0 and 1 meet'
+    'Not linearly separable: the convex hulls of 0 and 1 meet'
     """
     if interactive:
         return meeting_hulls.proof(answer, X, y, feature_names=feature_names)

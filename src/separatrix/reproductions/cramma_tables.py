@@ -321,7 +321,7 @@ def _report(tables: Sequence[PaperTable], outcomes: dict[tuple[int, Row], Outcom
             report.parts.append(
                 Figure(
                     "cramma-table-1",
-                    "Table 1: the margin reached against the number of updates. The dashed line is the certified "
+                    "Table 1: the margin achieved against the number of updates. The dashed line is the certified "
                     f"maximum, {best:.7f}.",
                     partial(_draw, done=done, best=best),
                 )

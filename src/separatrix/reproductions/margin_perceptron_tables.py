@@ -114,5 +114,5 @@ def _draw(figure: Any, names: list[str], shares: list[float]) -> None:
     axes.barh(place, shares, color=COLOURS[0], height=0.7)
     axes.axvline(0.25, color="black", linestyle="--", linewidth=1)
     axes.set_yticks(place, names, fontsize=8)
-    axes.set(xlim=(0, 1), xlabel="margin reached / maximum margin")
+    axes.set(xlim=(0, 1), xlabel="margin achieved / maximum margin")
     axes.spines[["top", "right"]].set_visible(False)

@@ -111,7 +111,7 @@ def verb(name: str, default: Any = None, **options: Any) -> Callable:
     """A function that asks its first argument, a ``NamedTuple``, by the method of this name; compiled code inlines it.
 
     Calling it instead would send all arrays of its arguments over the stack, word by word. ``default``: what to do, or
-    what to answer, where there is no such method; a constant is not compiled for every rule anew.
+    what to answer, where there is no such method; a constant is not compiled for every rule again.
     """
 
     def ask(subject, *arguments):

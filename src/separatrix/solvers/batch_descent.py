@@ -155,7 +155,7 @@ class Descent:
 
 
 class PassedDescent(Descent):
-    """The same where rows live elsewhere: a step is a pass that returns sums, and no multiplier is listed."""
+    """The same for out-of-core rows: a step is a pass that returns sums, and no multiplier is listed."""
 
     total = 0.0  # sum of the multipliers behind a
 

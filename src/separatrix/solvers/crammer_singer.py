@@ -1,4 +1,4 @@
-"""A linear machine with one plain slack per row (Crammer & Singer 2001), by dual coordinate descent.
+"""A linear machine with one hinge loss per row (Crammer & Singer 2001), by dual coordinate descent.
 
     minimise  sum_m |w_m|^2/2 + C sum_i c_i xi_i,   xi_i = max(0, 1 - min_(m != k_i) (w_k_i - w_m).y_i)
 

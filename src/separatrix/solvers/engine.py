@@ -134,7 +134,8 @@ class Engine:
         problem.dual(index, *self._balanced(index))
 
     def _balanced(self, index: np.ndarray) -> tuple[Vector, Vector]:
-        """Multipliers and their combination; of a free bias with the same sum in both classes, as D asks for."""
+        """Multipliers and their combination; of an unpenalized intercept with the same sum in both classes, as D asks
+        for."""
         alpha = self.alpha[index]
         if not self.problem.free:
             return alpha, self.v

@@ -1,10 +1,10 @@
-"""Plain slack with a free bias by pairs of multipliers: the method of LIBSVM.
+"""hinge loss with an unpenalized intercept by pairs of multipliers: the method of LIBSVM.
 
 A pair is moved to its minimum, the first by its slope and the second by its gain (Fan, Chen & Lin 2005), until no two
 slopes are further apart than asked for. Rows of the Gram matrix are computed when they are asked for, together with
 those that are likely to be next: many at once take less than half of the time that one by one does. Rows that are at a
 bound, and whose slopes say that they stay there, are left out for a while (shrinking, Joachims 1999), and so are their
-columns; before the end the slopes of all are computed anew. Many rows start from the minimum over a quarter of them.
+columns; before the end the slopes of all are computed again. Many rows start from the minimum over a quarter of them.
 Then the equations of the rows between their bounds are solved once; where that leaves them there, the end is exact.
 """
 
@@ -127,7 +127,7 @@ class Pairs:
             gram.bring(np.unique(np.append(likely[likely >= 0], lacking)))
 
     def bring_up_to_date(self) -> float:
-        """All slopes, from products that are summed anew; returns the largest of these."""
+        """All slopes, from products that are summed again; returns the largest of these."""
         products = self._products(self.beta)
         self.slope = self.problem.patterns.labels - products
         return max(float(np.abs(products).max()), 1.0)

@@ -5,7 +5,7 @@
 
 |a| leaves the bias out where it is free; then sum alpha_k l_k = 0. A linear machine has one slack for each row, the
 largest of its rivals', and the multipliers of a row's rivals together are at most C c_k (Crammer & Singer 2001). Bounds
-are kept as (2 P)^(-1/2) and (2 D)^(-1/2), so that the gap (P - D)/P is 1 - (lower/upper)^2, as with squared slack;
+are kept as (2 P)^(-1/2) and (2 D)^(-1/2), so that the gap (P - D)/P is 1 - (lower/upper)^2, as with squared hinge loss;
 where no row needs slack they are margins.
 
 For a vector w the unpenalized intercepts that minimize P are an interval, usually a single point. The interval is
@@ -24,7 +24,7 @@ from separatrix.space import Vector, norm
 
 
 class HingeProblem(Problem):
-    """A `Problem` with plain slack; its patterns live in a space with a hinge."""
+    """A `Problem` with hinge loss; its patterns live in a space with a hinge."""
 
     @property
     def diagonal(self) -> Vector:

@@ -22,7 +22,7 @@ from separatrix.passes.plain_patterns import Patterns
 from separatrix.space import Vector, norm
 
 METHODS = ("gilbert", "kozinec", "away", "mdm", "smooth", "rescaled")
-REFRESH = 50  # steps after which v is summed anew: increments drift
+REFRESH = 50  # steps after which v is summed again: increments drift
 NOTHING = 1e-10  # of the radius: a point this near is 0
 
 

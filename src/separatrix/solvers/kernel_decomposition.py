@@ -1,10 +1,11 @@
 """The maximum margin with a kernel: solver (4).
 
-Plain slack with a free bias goes by pairs of multipliers. Other small problems are solved at once: squared slack on the
-Gram matrix, plain slack, where pairs are slow too, on the rows of the matrix's factor K = L L^t, which are features.
+hinge loss with an unpenalized intercept goes by pairs of multipliers. Other small problems are solved at once: squared
+hinge loss on the
+Gram matrix, hinge loss, where pairs are slow too, on the rows of the matrix's factor K = L L^t, which are features.
 Large ones go by working sets of rows (decomposition, after Joachims 1999): the rows that violate their conditions most,
 and those that were moved last, are solved for among themselves; then their Gram rows, which a cache keeps, bring all
-gradients up to date. Where few rows support a vector with squared slack, the end is exact.
+gradients up to date. Where few rows support a vector with squared hinge loss, the end is exact.
 """
 
 import numpy as np
@@ -57,7 +58,8 @@ def solve(problem: KernelProblem) -> None:
 
 
 def _by_pairs(problem: KernelHingeProblem) -> bool:
-    """Plain slack with a free bias by pairs of multipliers, until the rows between their bounds are those of the
+    """hinge loss with an unpenalized intercept by pairs of multipliers, until the rows between their bounds are those
+    of the
     solution: then their equations end it. False where they do not get there soon."""
     p = problem.patterns
     if not (p.space.free and p.definite):
@@ -72,7 +74,7 @@ def _by_pairs(problem: KernelHingeProblem) -> bool:
 
 
 def _by_features(problem: KernelHingeProblem) -> None:
-    """Plain slack by the linear solver on the rows of a factor of the Gram matrix."""
+    """hinge loss by the linear solver on the rows of a factor of the Gram matrix."""
     p = problem.patterns
     K = p._gram_among(np.arange(p.n))
     explicit = Patterns(_factor(K), p.labels, p.space, p.weight)

@@ -2,8 +2,9 @@
 
     minimise  D(alpha) = alpha.Q.alpha/2 + sum alpha_k^2 diagonal_k/2 - sum alpha_k,   0 <= alpha <= cap
 
-with Q_ij = l_i l_j (K(x_i, x_j) + rho^2); a free bias leaves rho out and asks for sum alpha_k l_k = 0. Squared slack
-has diagonal = 1/(2 C c) and no cap, plain slack no diagonal and cap = C c.
+with Q_ij = l_i l_j (K(x_i, x_j) + rho^2); an unpenalized intercept leaves rho out and asks for sum alpha_k l_k = 0.
+Squared slack
+has diagonal = 1/(2 C c) and no cap, hinge loss no diagonal and cap = C c.
 """
 
 import time
@@ -82,7 +83,7 @@ class KernelProblem:
         return self.lower > -np.inf and self._seconds_to_measure() <= max(self.clock.left, MOMENT)
 
     def interrupted(self) -> bool:
-        """To ask between two bounds: heeds the time at once, callbacks and other threads a few times a second."""
+        """Check between two bounds: the time at once, callbacks and other threads a few times a second."""
         now = time.perf_counter()
         if now - self.looked >= SECONDS_BETWEEN_LOOKS:
             self.looked = now
@@ -124,7 +125,7 @@ class KernelProblem:
 
 
 class KernelHingeProblem(KernelProblem):
-    """The same with plain slack: `separatrix.solvers.hinge_problem` has the formulas."""
+    """The same with hinge loss: `separatrix.solvers.hinge_problem` has the formulas."""
 
     def __init__(self, patterns: KernelPatterns, C: float, weight: Vector, **limits: Any):
         super().__init__(patterns, C, weight, **limits)

@@ -1,4 +1,4 @@
-"""Least squares of rows that live elsewhere: one pass brings the moments of all classes, the rest is a small matrix.
+"""Least squares of out-of-core rows: one pass brings the moments of all classes, the rest is a small matrix.
 
     M a = v,   M = sum c y y^t,   v = sum c b y = sum over the classes of b times their sums
 

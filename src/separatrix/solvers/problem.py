@@ -30,7 +30,7 @@ CERTAIN = 4.0  # errors of a margin by which a certificate, which allows for its
 
 
 class Problem:
-    """The c_k are the prices of the patterns. ``watch`` is told the state after each pass and may stop the solver by
+    """The c_k are the prices of the patterns. ``watch`` receives the state after each pass and may stop the solver by
     returning True.
 
     ``slack_vector``: where it is not None, the multipliers of the upper bound are the slacks of this vector,
@@ -61,7 +61,8 @@ class Problem:
         self.slack_vector: Vector | None = None
 
     def softer(self, C: float, tol: float) -> "Problem":
-        """The same problem with another C and accuracy, on the same clock and count of passes; of squared slack."""
+        """The same problem with another C and accuracy, on the same clock and count of passes; of squared hinge
+        loss."""
         return self._with(C, self.patterns.space._replace(delta=(2.0 * C) ** -0.5, weighted=True), tol)
 
     def harder(self, tol: float) -> "Problem":
@@ -126,7 +127,7 @@ class Problem:
 
     @property
     def penalty(self) -> Vector:
-        """The factors on the squares of a in P: none on a free bias."""
+        """The factors on the squares of a in P: none on an unpenalized intercept."""
         penalty = np.ones(self.patterns.d + 1)
         if self.free:
             penalty[-1] = 0.0
@@ -134,7 +135,7 @@ class Problem:
 
     @property
     def diagonal(self) -> Vector:
-        """What squared slack adds to the diagonal of the dual's matrix: 1/(2 C c)."""
+        """What squared hinge loss adds to the diagonal of the dual's matrix: 1/(2 C c)."""
         return 1.0 / (2.0 * self.C * self.weight)
 
     @property
@@ -199,7 +200,7 @@ class Problem:
         return self._enter((2.0 * value) ** -0.5 if 0 < value < np.inf else -np.inf, a, s)
 
     def _without_direction(self) -> Vector:
-        """The best vector with w = 0: 0, or a free bias alone."""
+        """The best vector with w = 0: 0, or an unpenalized intercept alone."""
         a = np.zeros(self.patterns.d + 1)
         return self.with_best_bias(a, np.zeros(self.patterns.n))[0] if self.free else a
 
@@ -211,7 +212,8 @@ class Problem:
     def dual(self, index: np.ndarray, alpha: Vector, combination: Vector) -> float:
         """Enter multipliers with the combination of the patterns that they make; returns the upper bound.
 
-        A free bias needs sum alpha_k l_k = 0: what is left of it meets a bias of at most R per unit of length.
+        An unpenalized intercept needs sum alpha_k l_k = 0: what is left of it meets a bias of at most R per unit of
+        length.
         """
         total = float(alpha.sum())
         if not total > 0:
@@ -298,7 +300,7 @@ class Problem:
         self.stopped, self._stale = self.limited, 0
 
     def interrupted(self) -> bool:
-        """To be asked within a round: heeds the time at once, and whoever watches a few times a second."""
+        """Check within a round: the time at once, callbacks and other threads a few times a second."""
         now = time.perf_counter()
         if now - self._looked >= SECONDS_BETWEEN_LOOKS:
             self._looked = now

@@ -75,7 +75,7 @@ def _learned(hessian: Matrix, step: Vector, change: Vector) -> Matrix:
 
 def _from_sample(problem: Problem) -> tuple[Vector, Matrix | None]:
     """The minimiser of a sample. With the Hessian of its piece, scaled to all rows, where these are here: passes
-    without one cost half; a free bias needs exact steps, because its multipliers have to be in balance."""
+    without one cost half; an unpenalized intercept needs exact steps, because its multipliers have to be in balance."""
     patterns = problem.patterns
     everything = patterns.rows_in_all
     sample = SAMPLE_IN_MEMORY if patterns.here else SAMPLE

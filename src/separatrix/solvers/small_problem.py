@@ -13,7 +13,7 @@ from separatrix.space import Vector, is_finite
 
 PATH_FROM_C = 100.0  # C |y|^2 above which a path of smaller C leads there
 MOST_MULTIPLICATIONS = 1e7  # of a Hessian and its factor, up to which a loop without Python is the quickest
-MOST_VALUES = 200_000  # up to which the loop need not heed limits: it takes milliseconds
+MOST_VALUES = 200_000  # up to which the loop need not check limits: it takes milliseconds
 MOST_SPARSE_VALUES = 20_000  # the same of sparse rows: beyond, conjugate gradients are as quick or quicker
 STAGES = 30  # of hinge loss, at most
 LONG_STRIDE = 100.0  # factor between the C of such a path

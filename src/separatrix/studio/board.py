@@ -79,7 +79,7 @@ class Board:
 
     def link(self) -> str:
         """The state as letters that may stand in an address."""
-        told = {
+        parts = {
             "p": self.points.tolist(),
             "c": self.codes.tolist(),
             "a": list(self.axes),
@@ -88,7 +88,7 @@ class Board:
             "t": self.step,
             "d": self.degree,
         }
-        packed = zlib.compress(json.dumps(told, separators=(",", ":")).encode(), 9)
+        packed = zlib.compress(json.dumps(parts, separators=(",", ":")).encode(), 9)
         return base64.urlsafe_b64encode(packed).decode().rstrip("=")
 
     @classmethod
@@ -101,15 +101,17 @@ class Board:
             content = unpack.decompress(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), LARGEST_STATE)
             if unpack.unconsumed_tail:
                 raise ValueError("it unpacks to too much")
-            told = json.loads(content)
-            separators = [Separator.checked(str(name), dict(parameters)) for name, parameters in told["s"]]
-            if not 0 < len(separators) <= MOST_SEPARATORS or told["d"] not in DEGREES.values():
+            parts = json.loads(content)
+            separators = [Separator.checked(str(name), dict(parameters)) for name, parameters in parts["s"]]
+            if not 0 < len(separators) <= MOST_SEPARATORS or parts["d"] not in DEGREES.values():
                 raise ValueError("it holds too many separators or an unknown degree")
-            first, second = (str(name)[:100] for name in told["a"])
-            names = tuple(str(name)[:100] for name in told["n"])
-            board = cls.of(told["p"], told["c"], (first, second), separators=tuple(separators), degree=int(told["d"]))
+            first, second = (str(name)[:100] for name in parts["a"])
+            names = tuple(str(name)[:100] for name in parts["n"])
+            board = cls.of(
+                parts["p"], parts["c"], (first, second), separators=tuple(separators), degree=int(parts["d"])
+            )
             if names and (len(names) <= int(board.codes.max(initial=0)) or len(set(names)) < len(names)):
                 raise ValueError("it names too few classes")
-            return board.changed(names=names, step=min(max(int(told["t"]), 0), 10**9))
+            return board.changed(names=names, step=min(max(int(parts["t"]), 0), 10**9))
         except (ValueError, TypeError, KeyError, OverflowError, zlib.error, binascii.Error, RecursionError) as error:
             raise DataError(f"The link holds no state of the studio: {str(error).splitlines()[0]}") from error

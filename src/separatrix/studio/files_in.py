@@ -41,7 +41,7 @@ class Loaded:
         )
         if not np.all(np.isfinite(values)):
             raise DataError(f"{self.table.source} has missing or infinite values.")
-        told = []
+        parts = []
         if PROJECTED in (x, y):
             from sklearn.decomposition import PCA
 
@@ -51,14 +51,14 @@ class Loaded:
                 PCA(2, random_state=0).fit_transform(values) if values.shape[1] > 1 else np.hstack([values, 0 * values])
             )
             axes = ("first principal direction", "second principal direction")
-            told.append(f"{values.shape[1]} columns, standardised, are projected on their two principal directions.")
+            parts.append(f"{values.shape[1]} columns, standardised, are projected on their two principal directions.")
         else:
             places, axes = values[:, [self.columns.index(x), self.columns.index(y)]], (x, y)
         kept = np.arange(len(codes))
         if len(codes) > MOST_POINTS:
             kept = np.sort(np.random.default_rng(0).choice(len(codes), MOST_POINTS, replace=False))
-            told.append(f"{MOST_POINTS:,} of {len(codes):,} rows are taken, by lot.")
-        return places[kept], codes[kept], axes, tuple(str(c) for c in classes), " ".join(told)
+            parts.append(f"{MOST_POINTS:,} of {len(codes):,} rows are taken, at random.")
+        return places[kept], codes[kept], axes, tuple(str(c) for c in classes), " ".join(parts)
 
 
 def load(path: str | Path, target: str | None = None) -> Loaded:

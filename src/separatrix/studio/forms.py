@@ -1,4 +1,4 @@
-"""Parameters as a form asks for them, told by the constraints that the estimators themselves declare."""
+"""Parameters of a form, derived from the constraints that the estimators themselves declare."""
 
 import ast
 import math

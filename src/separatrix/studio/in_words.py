@@ -35,8 +35,8 @@ def _end_in_words(frame: Frame) -> str:
         return "A whole epoch passed without an update: converged." if frame.unit == "updates" else "Converged."
     if frame.end == "not separable":
         return (
-            "Not separable: the error vector has no positive component, which proves that no hyperplane separates the "
-            f"classes. {left}"
+            "Not linearly separable: the error vector has no positive component, which proves that no hyperplane "
+            f"separates the classes. {left}"
         )
     if frame.end == "solved":
         return f"Solved without steps. {left}" if frame.wrong else "Solved without steps."
@@ -59,7 +59,7 @@ def _rule_of(frame: Frame) -> str:
 def _correction(row: int, frame: Frame, before: Frame | None, board: Board) -> str:
     x = ", ".join(f"{v:.4g}" for v in board.points[row])
     label = board.labels[row]
-    told = f"<p>Update {frame.step}: row {row} at ({x}), class {escape(str(label))}"
+    notes = f"<p>Update {frame.step}: row {row} at ({x}), class {escape(str(label))}"
     model = last_of(frame.model)
     if len(model.classes_) == 2:
         sign = 1 if label == model.classes_[1] else -1
@@ -67,12 +67,12 @@ def _correction(row: int, frame: Frame, before: Frame | None, board: Board) -> s
         if before is not None and before.model is not None:
             m = sign * float(before.model.decision_function(board.points[row : row + 1])[0])
         now = sign * float(frame.model.decision_function(board.points[row : row + 1])[0])
-        told += (
+        notes += (
             f", so <i>l</i> = {sign:+d}. It had <i>l</i> (w.x + b) = {m:.4g}; after the correction it has {now:.4g}."
         )
     else:
-        told += " was corrected."
-    return told + "</p>"
+        notes += " was corrected."
+    return notes + "</p>"
 
 
 def _vectors(frame: Frame, before: Frame | None) -> str:

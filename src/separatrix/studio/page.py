@@ -39,8 +39,8 @@ def panel() -> Any:
 
 def _buttons(names: tuple[str, ...]) -> dict[str, int]:
     """What stands on the buttons of the classes: their shapes, and their names where they have some."""
-    told = [names[k] if k < len(names) else f"class {k + 1}" for k in range(MOST_CLASSES)]
-    return {f"{mark} {plain(name, 16)}": k for k, (mark, name) in enumerate(zip(MARKS, told, strict=True))}
+    parts = [names[k] if k < len(names) else f"class {k + 1}" for k in range(MOST_CLASSES)]
+    return {f"{mark} {plain(name, 16)}": k for k, (mark, name) in enumerate(zip(MARKS, parts, strict=True))}
 
 
 class Page:

@@ -94,8 +94,8 @@ class Forms:
         elif field.kind == "choice":
             made = pn.widgets.Select(options=list(field.options), value=value, **looks)
         else:
-            told = str(value) if field.kind == "text" else f"{value:g}" if isinstance(value, float) else str(value)
-            made = pn.widgets.TextInput(value=told, placeholder=field.allows[:60], **looks)
+            parts = str(value) if field.kind == "text" else f"{value:g}" if isinstance(value, float) else str(value)
+            made = pn.widgets.TextInput(value=parts, placeholder=field.allows[:60], **looks)
         made.param.watch(lambda event: self._typed(k, field, event), "value")
         return made
 

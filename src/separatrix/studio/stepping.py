@@ -68,7 +68,8 @@ def prepared_estimator(separator: Separator, step: int, degree: int) -> Any:
 
 
 def frame_at(board: Board, separator: Separator, step: int) -> Frame:
-    """Fit, and gather what the page shows; what is wrong with the parameters or the points is told, never raised."""
+    """Fit, and gather what the page shows; what is wrong with the parameters or the points is reported, never
+    raised."""
     unit = unit_of(separator.estimator())
     if step == 0 or len(board.classes) < 2:
         return Frame(separator, step, unit, error="" if len(board.classes) > 1 else "Draw points of two classes.")

@@ -66,12 +66,12 @@ def check(
         found = run(data, asked, tell, through_origin=through_origin, **reading)
     answer, table = found.answer, found.table
     if json:
-        told = separability_dict(answer)
+        parts = separability_dict(answer)
         if found.errors is not None:
-            told["fewest_errors"] = {"at_least": found.errors.lower, "at_most": found.errors.upper}
+            parts["fewest_errors"] = {"at_least": found.errors.lower, "at_most": found.errors.upper}
         if found.margin is not None:
-            told["best_margin"] = {"at_least": found.margin.lower, "at_most": found.margin.upper}
-        terminal.print_json(told)
+            parts["best_margin"] = {"at_least": found.margin.lower, "at_most": found.margin.upper}
+        terminal.print_json(parts)
     else:
         rows = separability_rows(answer, everything)
         if answer.infeasibility_proof is not None and not answer.one_vs_rest:

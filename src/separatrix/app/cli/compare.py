@@ -69,7 +69,7 @@ def compare(
 
     Several files are compared one after the other, and then the algorithms are ranked: rank 1 on a file has the best
     "cv", and one that does not apply there is last. Average ranks that differ by less than the critical difference
-    (Nemenyi, 5%) are not told apart; --plot draws them.
+    (Nemenyi, 5%) are not distinguished; --plot draws them.
 
     Example: separatrix compare iris.csv --target species --scale --algorithms 'margins,*Perceptron'
     """
@@ -161,8 +161,8 @@ def _show(comparisons: list[Any], files: int, json: bool, plot: str | None) -> N
 
 def _line(tell: Any, result: Any) -> None:
     """Show a result as soon as it is there, on standard error: above the progress bar, if there is one."""
-    told = result.why_not or f"{result.seconds:.2f} s" + ("" if result.cv is None else f", {100 * result.cv:.1f}%")
-    line = f"{result.name:24} {told}"
+    parts = result.why_not or f"{result.seconds:.2f} s" + ("" if result.cv is None else f", {100 * result.cv:.1f}%")
+    line = f"{result.name:24} {parts}"
     if tell is None:
         terminal.say(line)  # not among the table on standard output
     else:
@@ -196,8 +196,8 @@ def _print(found: Any) -> None:
     reasons = Counter(r.stopped for r in results if not r.converged and not r.why_not)
     if reasons:
         late = f"the {found.each:.2g} s of each algorithm (see --max-time)"
-        told = ", ".join(f"{count} at {late if why == 'time' else why}" for why, count in reasons.items())
-        console.print(f"Stopped before they converged (done: no; they rank last): {told}.")
+        parts = ", ".join(f"{count} at {late if why == 'time' else why}" for why, count in reasons.items())
+        console.print(f"Stopped before they converged (done: no; they rank last): {parts}.")
     for r in results:
         if r.why_not:
             console.print(terminal.plain(f"{r.name}: not applicable, {r.why_not}"))
@@ -217,11 +217,11 @@ def _print_ranks(ranking: Any) -> None:
     differ = ranking.p_value < ranking.level
     console.print(
         f"All equal? p = {ranking.p_value:.2g} (Friedman's test, as Iman and Davenport have it): "
-        + ("no." if differ else "it may be, so that none is told apart from another.")
+        + ("no." if differ else "it may be, so that none is distinguished from another.")
     )
     if differ:
         alike = sum(ranking.ranks < ranking.ranks.min() + ranking.critical_difference) - 1
         console.print(
             f"Critical difference {ranking.critical_difference:.2f} (Nemenyi, {100 * ranking.level:g}%): "
-            f"{alike} of the others are not told apart from the first."
+            f"{alike} of the others are not distinguished from the first."
         )

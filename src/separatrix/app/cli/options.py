@@ -30,10 +30,11 @@ Format = Annotated[
 ]
 Header = Annotated[
     bool | None,
-    typer.Option("--header/--no-header", help="Whether line 1 holds names.", show_default="told by content"),
+    typer.Option("--header/--no-header", help="Whether line 1 holds names.", show_default="detected"),
 ]
 Separator = Annotated[
-    str | None, typer.Option("--separator", metavar="CHAR", help="Separator of fields.", show_default="told by content")
+    str | None,
+    typer.Option("--separator", metavar="CHAR", help="Separator of fields.", show_default="detected"),
 ]
 
 Encoding = Annotated[
@@ -147,9 +148,9 @@ def reading(
         separator = {"\\t": "\t", "tab": "\t"}.get(separator, separator)
         if len(separator) != 1:
             raise typer.BadParameter("--separator must be one character, or tab.")
-    told = {"target": target, "format": format, "header": header, "separator": separator, "encoding": encoding}
+    parts = {"target": target, "format": format, "header": header, "separator": separator, "encoding": encoding}
     words = {"missing": _listed(missing), "not_missing": _listed(not_missing)}
-    return {**told, **words, **more, "drop": drop or ()}
+    return {**parts, **words, **more, "drop": drop or ()}
 
 
 def _listed(words: list[str] | None) -> tuple[str, ...]:

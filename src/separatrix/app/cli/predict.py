@@ -43,7 +43,7 @@ def predict(
     """
     from separatrix.app.saved_models import used
     from separatrix.app.workflows import predicting
-    from separatrix.app.workflows.advice import heed
+    from separatrix.app.workflows.advice import raise_if_strict
     from separatrix.persistence.output import check_outputs, write_atomically
 
     check_outputs([output], [model, data])
@@ -52,11 +52,11 @@ def predict(
     )
     if score:
         scored = predicting.score(model, data, **reading)
-        _tell([*heed(scored.notes, strict), *scored.filled])
+        _tell([*raise_if_strict(scored.notes, strict), *scored.filled])
         _print_score(scored.answers, everything, json)
         return
     found = predicting.predict(model, data, decision=decision, probabilities=probabilities, id=id, **reading)
-    _tell([*heed(found.notes, strict), *found.filled])
+    _tell([*raise_if_strict(found.notes, strict), *found.filled])
     if json:
         with used(model):
             terminal.print_json(found.columns)
@@ -86,13 +86,13 @@ def _print_score(found: Any, everything: bool, json: bool) -> None:
 
     rows, right = len(found.truth), int((found.truth == found.predicted).sum())
     if json:
-        told = {
+        parts = {
             "rows": rows,
             "right": right,
             **answers_dict(found),
             "scores_of_classes": answers_dict(found)["classes"],
         }
-        terminal.print_json({**told, "classes": found.classes.tolist()})
+        terminal.print_json({**parts, "classes": found.classes.tolist()})
         return
     console = terminal.console()
     scores = f"{scores_line(found.summary)}; {baseline_in_words(found)}"

@@ -1,4 +1,4 @@
-"""``separatrix reproduce``: the tables, figures and exercises of the sources, computed anew."""
+"""``separatrix reproduce``: the tables, figures and exercises of the sources, computed again."""
 
 import os
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from separatrix.reproductions.outcome import Report
 
 app = typer.Typer(
-    help="The tables, figures and exercises of the sources, computed anew. Exit status 1 where a number differs.",
+    help="The tables, figures and exercises of the sources, computed again. Exit status 1 where a number differs.",
     no_args_is_help=True,
 )
 

@@ -20,7 +20,7 @@ def show(model: options.Model, json: options.Json = False) -> None:
         steps = [type(step).__name__ for _, step in ([] if separator is file.model else file.model.steps)]
         certified = hasattr(separator, "certificate_")
         weights = largest_weights(file.model, most=20) if certified else []
-        told: dict[str, Any] = {
+        content: dict[str, Any] = {
             "separator": type(separator).__name__,
             "steps": steps,
             "classes": [str(c) for c in separator.classes_],
@@ -28,18 +28,18 @@ def show(model: options.Model, json: options.Json = False) -> None:
             "largest_weights": {name: dict(pairs) for name, pairs in weights},
             "provenance": file.provenance,
         }
-        rows = [("steps", " → ".join(steps or [told["separator"]]))]
-        rows.append(("classes", ", ".join(told["classes"])))
+        rows = [("steps", " → ".join(steps or [content["separator"]]))]
+        rows.append(("classes", ", ".join(content["classes"])))
         rows.append(("parameters", changed(separator) or "the defaults"))
         if certified:
             rows += margin_rows(separator)
             rows.append(("space", separator.certificate_.space.describe()))
         origin = _told(file.provenance)
         if json:
-            terminal.print_json(told)
+            terminal.print_json(content)
             return
         console = terminal.console()
-        terminal.print_rows(console, f"{model}: {told['separator']}", rows)
+        terminal.print_rows(console, f"{model}: {content['separator']}", rows)
         console.print()
         if weights:
             terminal.print_weights(console, weights, len(weights) > 1)

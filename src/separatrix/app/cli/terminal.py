@@ -10,7 +10,7 @@ import typer
 WIDTH = 120  # characters of a line where there is no terminal
 TABLE_CLASSES, TABLE_CLASSES_ASKED = 8, 30  # up to which a confusion is a table, without being asked for and with
 LABELS = 17  # characters of the labels of a fit, which is printed part by part
-WORST = 5  # classes that are told of many
+WORST = 5  # classes that are listed
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tabs and ends of lines
 
 

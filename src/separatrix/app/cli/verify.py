@@ -100,5 +100,5 @@ def _identity(found: Any) -> str:
         return "another file with the rows that the model was fitted on"
     rows = "" if n == fitted or fitted is None else f"{n:,} rows instead of {fitted:,}"
     differ = "" if found.differing is None else f"{found.differing:,} of {n:,} rows differ"
-    told = ", ".join(part for part in (rows, differ) if part)
-    return "this is not the table the model was fitted on" + (f": {told}" if told else "")
+    parts = ", ".join(part for part in (rows, differ) if part)
+    return "this is not the table the model was fitted on" + (f": {parts}" if parts else "")

@@ -38,8 +38,8 @@ def write_markdown(fit: Fit, path: str | Path) -> None:
     for name, pairs in largest_weights(fit.model):
         lines += ["", f"## Largest weights for {_markdown(name)}", "", "| feature | weight |", "|---|---:|"]
         lines += [f"| {_markdown(feature)} | {w:+.4g} |" for feature, w in pairs]
-    told = notes(fit)
-    lines += ["", *[f"> {note}" for note in told], *([""] if told else [])]
+    parts = notes(fit)
+    lines += ["", *[f"> {note}" for note in parts], *([""] if parts else [])]
     lines += [f"separatrix {separatrix.__version__}; data sha256 `{fit.table.digest}`", ""]
     write_atomically(path, "\n".join(lines).encode())
 

@@ -108,11 +108,15 @@ def _unseen(fit: Fit) -> tuple[Answers, str] | None:
 
 def _numbers(fit: Fit) -> str:
     separator = fit.separator
-    told = [("rows", f"{fit.table.n:,}"), ("features", f"{fit.table.d:,}"), ("classes", f"{len(separator.classes_):,}")]
-    told.append(("right on these data", percent(fit.train_accuracy)))
+    texts = [
+        ("rows", f"{fit.table.n:,}"),
+        ("features", f"{fit.table.d:,}"),
+        ("classes", f"{len(separator.classes_):,}"),
+    ]
+    texts.append(("right on these data", percent(fit.train_accuracy)))
     unseen = _unseen(fit)
     if unseen is not None:
-        told.append(("right on unseen rows", percent(unseen[0].score("accuracy"))))
+        texts.append(("right on unseen rows", percent(unseen[0].score("accuracy"))))
     certificate = getattr(separator, "certificate_", None)
     if (
         certificate is not None
@@ -120,14 +124,14 @@ def _numbers(fit: Fit) -> str:
         and certificate.upper < np.inf
         and not np.isnan(certificate.gap)
     ):
-        told.append(("optimality gap", f"{max(certificate.gap, 0.0):.0e}"))
-    told.append(
+        texts.append(("optimality gap", f"{max(certificate.gap, 0.0):.0e}"))
+    texts.append(
         (
             "proof of the model",
             "holds" if fit.verification and all(map(bool, fit.verification.values())) else "see details",
         )
     )
-    tiles = [f"<div><b>{escape(value)}</b><span>{escape(name)}</span></div>" for name, value in told]
+    tiles = [f"<div><b>{escape(value)}</b><span>{escape(name)}</span></div>" for name, value in texts]
     return f'<div class="numbers">{"".join(tiles)}</div>'
 
 
@@ -140,7 +144,7 @@ def figures_of(fit: Fit, interactive: bool) -> Iterator[tuple[str, Any]]:
     answers, where = _unseen(fit) or (_on_the_data(fit), "on the data of the fit")
     classes = answers.classes
     truth = classes[answers.truth]
-    told: dict[str, Any] = {"classes": classes, "where": where if interactive else ""}  # else the heading has it
+    texts: dict[str, Any] = {"classes": classes, "where": where if interactive else ""}  # else the heading has it
     made: list[tuple[str, Any]] = [("The boundary", partial(plots.boundary, model, X, y, feature_names=names))]
     if fit.answer is not None and fit.answer.separable is False:
         rows = prepared(model, X)
@@ -148,12 +152,12 @@ def figures_of(fit: Fit, interactive: bool) -> Iterator[tuple[str, Any]]:
     made.append(("The margins", partial(plots.margins, model, X, y, feature_names=names)))
     if interactive:  # beside static figures the table of weights is enough
         made.append(("The weights", partial(plots.weights, model, folds=_weights_of_folds(fit) if small else None)))
-    made.append((f"Right and wrong, {where}", partial(plots.confusion, truth, classes[answers.predicted], **told)))
+    made.append((f"Right and wrong, {where}", partial(plots.confusion, truth, classes[answers.predicted], **texts)))
     if answers.decision is not None:
         ranked = list(answers.rankings().values())
         scores = ranked[0] if len(ranked) == 1 else np.column_stack(ranked)
-        made.append((f"ROC curve, {where}", partial(plots.roc, truth, scores, **told)))
-        made.append((f"Precision and recall, {where}", partial(plots.precision_recall, truth, scores, **told)))
+        made.append((f"ROC curve, {where}", partial(plots.roc, truth, scores, **texts)))
+        made.append((f"Precision and recall, {where}", partial(plots.precision_recall, truth, scores, **texts)))
     if small and hasattr(solved, "certificates_") and hasattr(solved, "set_callbacks"):
         made.append(("The bounds of the margin", partial(plots.bounds, solved, prepared(model, X), y)))
     for heading, draw in made:

@@ -36,14 +36,14 @@ READER = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
 
 def section(fit: Fit) -> tuple[str, list[str]]:
     """The section of the page, and the scripts that it needs."""
-    told = proof(fit)
+    verdicts = proof(fit)
     command = (
         f"<p>Or run <code>{escape(command_of(fit))}</code>, with the model that <code>--save model.sx</code> wrote.</p>"
     )
-    if "unchecked" in told:
-        reasons = "".join(f"<li>{escape(reason)}</li>" for reason in told["unchecked"])
+    if "unchecked" in verdicts:
+        reasons = "".join(f"<li>{escape(reason)}</li>" for reason in verdicts["unchecked"])
         return f"<p>This page cannot check the claims in a browser:</p><ul>{reasons}</ul>{command}", []
-    text = json.dumps(told, allow_nan=False).replace("<", "\\u003c")  # no text of the data ends the element
+    text = json.dumps(verdicts, allow_nan=False).replace("<", "\\u003c")  # no text of the data ends the element
     return (
         f'<div class="drop" id="drop"><p>Drop the file <b>{escape(file_name(fit.table.source))}</b> here, or choose '
         'it: <input type="file" id="file" aria-label="The data file"></p><p>Your browser reads the file and checks '

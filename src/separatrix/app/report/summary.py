@@ -21,7 +21,7 @@ from separatrix.fit.separator import is_complete
 from separatrix.persistence.files import classifier_of
 
 MOST_WEIGHTS = 10
-MOST_CLASSES = 8  # that are told one by one
+MOST_CLASSES = 8  # that are listed one by one
 _CLAIMS = {
     "lower": "margin achieved",
     "upper": "proven upper bound",
@@ -65,9 +65,9 @@ def _model_rows(fit: Fit) -> list[tuple[str, str]]:
         right = round(fit.train_accuracy * fit.table.n)
         rows.append(("Training accuracy", f"{percent(fit.train_accuracy)} ({right:,} of {fit.table.n:,})"))
     if fit.test is not None:
-        told = f"{np.sum(fit.test.truth == fit.test.predicted):,} of {len(fit.test.truth):,} correct"
-        told = f"{told}: {scores_line(fit.test.summary)}; {baseline_in_words(fit.test)}"
-        rows.append(("Training data again", told) if fit.tested_on_training else ("Test data", told))
+        parts = f"{np.sum(fit.test.truth == fit.test.predicted):,} of {len(fit.test.truth):,} correct"
+        parts = f"{parts}: {scores_line(fit.test.summary)}; {baseline_in_words(fit.test)}"
+        rows.append(("Training data again", parts) if fit.tested_on_training else ("Test data", parts))
     rows += _gap_rows(fit)
     count = support_count(separator)
     if count is not None:
@@ -126,18 +126,18 @@ def separability_in_words(fit: Fit) -> str:
     later = f"undecided after {fit.budget:.2g} s; run `separatrix check --max-time {LONGER:g}`"
     if answer.one_vs_rest:
         joint = {True: "jointly separable", False: "not jointly separable (proved)", None: f"jointly {later}"}
-        told = [joint[answer.separable]]
+        parts = [joint[answer.separable]]
         for name, answers in (("one-vs-rest", answer.one_vs_rest), ("one-vs-one", answer.one_vs_one)):
             verdicts = [a.separable for a in answers.values()]
             undecided = f", {verdicts.count(None)} undecided" if None in verdicts else ""
-            told.append(f"{name}: {verdicts.count(True):,} of {len(verdicts):,}{undecided}")
-        return "; ".join(told)
+            parts.append(f"{name}: {verdicts.count(True):,} of {len(verdicts):,}{undecided}")
+        return "; ".join(parts)
     if answer.separable is None:
         return later
     if answer.separable:
         return "linearly separable (proved)"
-    told = [] if answer.infeasibility_proof is None else [f"proof: {len(answer.infeasibility_proof.rows):,} rows"]
-    kind = "not linearly separable" + (f" ({told[0]})" if told else "")
+    parts = [] if answer.infeasibility_proof is None else [f"proof: {len(answer.infeasibility_proof.rows):,} rows"]
+    kind = "not linearly separable" + (f" ({parts[0]})" if parts else "")
     if answer.kind == "quasi-complete":
         return f"{kind}, but quasi-completely separable. {answer.sentence()}".strip()
     return f"{kind}; quasi-complete separation undecided" if answer.kind == "undecided" else kind
@@ -153,11 +153,11 @@ def _hard_rows(fit: Fit) -> list[tuple[str, str]]:
     proven = "proven optimal" if held == "holds" and fit.hard.converged_ else "not proven optimal"
     bounds = f"bounds {certificate.lower:.6g} .. {certificate.upper:.6g}, relative gap {certificate.gap:.0e}"
     where = distance_in_words(fit.hard.geometric_margin_, fit.unit)
-    told = [bounds, *(["smallest of all classes"] if len(fit.hard.certificates_) > 1 else [])]
+    parts = [bounds, *(["smallest of all classes"] if len(fit.hard.certificates_) > 1 else [])]
     if f"{certificate.lower:.2g}" != f"{fit.hard.geometric_margin_:.2g}" and len(fit.hard.classes_) == 2:
-        told.append("which count the intercept as one more feature")
-    told += [] if held == "holds" else [held]
-    return [("Hard margin", f"{where}, {proven}\n({', '.join(told)})")]
+        parts.append("which count the intercept as one more feature")
+    parts += [] if held == "holds" else [held]
+    return [("Hard margin", f"{where}, {proven}\n({', '.join(parts)})")]
 
 
 def _missing_rows(fit: Fit) -> list[tuple[str, str]]:
@@ -244,9 +244,9 @@ def as_dict(fit: Fit) -> dict[str, Any]:
 
 def provenance(fit: Fit) -> dict[str, Any]:
     """What a model file tells of its data and its making."""
-    told = as_dict(fit)
+    parts = as_dict(fit)
     kept = ("data", "prepared", "separator", "train_accuracy", "cross_validated_accuracy")
-    found = {name: told[name] for name in kept}
+    found = {name: parts[name] for name in kept}
     found["data"] = {**found["data"], "row_checksums": fit.table.row_digests()}
     if fit.answer is not None:
         found["separability"] = {"separable": fit.answer.separable, "explanation": verdict_of(fit.answer)}
@@ -295,8 +295,8 @@ def separability_rows(answer: Separability, everything: bool = False, brief: boo
     """The verdict; of several classes each against the rest, and with ``everything`` each pair, the worst first."""
     rows = [("linearly separable", verdict_of(answer) if brief else str(answer))]
     if answer.one_vs_rest and (everything or len(answer.one_vs_rest) <= MOST_CLASSES):
-        told = ", ".join(f"{c}: {_YES[a.separable]}" for c, a in answer.one_vs_rest.items())
-        rows.append(("each class against the rest", told))
+        parts = ", ".join(f"{c}: {_YES[a.separable]}" for c, a in answer.one_vs_rest.items())
+        rows.append(("each class against the rest", parts))
     if everything:
         order = sorted(
             answer.one_vs_one.items(), key=lambda item: (item[1].margin or 0.0) if item[1].separable else -1.0
@@ -343,13 +343,13 @@ def support_rows(separator: Any) -> list[tuple[str, str]]:
 def _measured(separator: Any) -> str:
     """Why the margin and the distance of the nearest row are two numbers, where they are."""
     lower, distance = separator.certificate_.lower, separator.geometric_margin_
-    told = ["the smallest of all classes"] if len(separator.certificates_) > 1 else []
+    parts = ["the smallest of all classes"] if len(separator.certificates_) > 1 else []
     if lower is not None and f"{lower:.3g}" != f"{distance:.3g}" and distance > 0:
         if len(separator.classes_) > 2 and len(separator.certificates_) == 1:
-            told.append("that of all classes' vectors together, as if they were one")
+            parts.append("that of all classes' vectors together, as if they were one")
         elif lower < distance:
-            told.append("smaller than that distance, because it counts the bias as one more feature")
-    return f" ({'; '.join(told)})" if told else ""
+            parts.append("smaller than that distance, because it counts the bias as one more feature")
+    return f" ({'; '.join(parts)})" if parts else ""
 
 
 def claims_in_words(certificate: Any, verification: Verification) -> str:
@@ -364,14 +364,14 @@ def claims_in_words(certificate: Any, verification: Verification) -> str:
     claims = {claim.split(" (")[0] for claim in verification.checked}
     bounds = {"lower", "upper"} <= claims and math.isfinite(certificate.upper)
     if is_soft(certificate):
-        told = ["the objective of this soft margin"] if bounds else []
-        told = [f"{words} is {certificate.value:.6g}, proven lower bound {certificate.bound:.6g}" for words in told]
+        parts = ["the objective of this soft margin"] if bounds else []
+        parts = [f"{words} is {certificate.value:.6g}, proven lower bound {certificate.bound:.6g}" for words in parts]
     else:
-        told = [f"margin achieved {certificate.lower:.9g}"] if "lower" in claims else []
-        told += [f"proven upper bound {certificate.upper:.9g}"] if bounds else []
+        parts = [f"margin achieved {certificate.lower:.9g}"] if "lower" in claims else []
+        parts += [f"proven upper bound {certificate.upper:.9g}"] if bounds else []
     if "separable" in claims:
-        told.append("linearly separable" if certificate.separable else "not linearly separable")
-    return ". ".join(["holds" + (f": {'; '.join(told)}" if told else ""), *verification.notes])
+        parts.append("linearly separable" if certificate.separable else "not linearly separable")
+    return ". ".join(["holds" + (f": {'; '.join(parts)}" if parts else ""), *verification.notes])
 
 
 def verdict(verification: dict[str, Verification]) -> str:
@@ -410,14 +410,14 @@ def largest_weights(model: Any, most: int = MOST_WEIGHTS) -> list[tuple[str, lis
 
 def notes(fit: Fit) -> list[str]:
     """What would help, where something would."""
-    told = list(fit.notes)
+    parts = list(fit.notes)
     certificate: Any = getattr(fit.separator if fit.hard is None else fit.hard, "certificate_", None)
     steep = certificate is not None and certificate.lower is not None and 0 < STEEP * certificate.lower
     if steep and not fit.options.scale and certificate.radius > STEEP * certificate.lower:
-        told.append("The margin is tiny beside the size of the rows: --scale may help.")
+        parts.append("The margin is tiny beside the size of the rows: --scale may help.")
     if not is_complete(fit.separator):
-        told.append("The fit did not converge; the certificate tells how far it came.")
-    return told
+        parts.append("The fit did not converge; the certificate tells how far it came.")
+    return parts
 
 
 def separability_dict(answer: Separability) -> dict[str, Any]:

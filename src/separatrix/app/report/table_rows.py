@@ -4,7 +4,7 @@ import numpy as np
 
 from separatrix.app.tables.table import Table
 
-MOST_NAMES, MOST_SIZES = 4, 6  # classes that are told one by one
+MOST_NAMES, MOST_SIZES = 4, 6  # classes that are listed one by one
 
 
 def title(table: Table) -> str:

@@ -1,4 +1,4 @@
-"""Tables in text: CSV and its kin. polars reads them; what it cannot read is said here, with the line."""
+"""Tables in text: CSV and similar formats. polars reads them; what it cannot read is said here, with the line."""
 
 import csv
 import io
@@ -42,10 +42,10 @@ class Layout:
 
 def read_delimited(source: Source, asked: Asked) -> Table:
     separator = asked.separator or ("\t" if asked.format == "tsv" else None)
-    source, told, origin = _without_preamble(_with_line_feeds(source))
-    source, above, origin = _without_title(source, separator or told, origin)
+    source, parts, origin = _without_preamble(_with_line_feeds(source))
+    source, above, origin = _without_title(source, separator or parts, origin)
     missing = tuple(word for word in MISSING if word.lower() not in {kept.lower() for kept in asked.not_missing})
-    layout, twice = _layout(source, separator or told, asked.header)
+    layout, twice = _layout(source, separator or parts, asked.header)
     comma = layout.decimal_comma or (asked.decimal_comma and layout.separator != ",")
     layout = replace(layout, origin=origin, missing=(*missing, *asked.missing), decimal_comma=comma)
     frame, lines = _read(source, layout)
@@ -213,12 +213,12 @@ def _without_preamble(source: Source) -> tuple[Source, str | None, np.ndarray | 
     line below it has holds names.
     """
     first = source.head.removeprefix(MARK).split(b"\n", 1)[0].strip()
-    told = SEP.match(first)
-    if first and not told and not first.startswith(b"#"):
+    parts = SEP.match(first)
+    if first and not parts and not first.startswith(b"#"):
         return source, None, None
     with source.open() as file:
         lines = file.read().removeprefix(MARK).splitlines(keepends=True)
-    separator = told[1].decode("utf-8", "replace") if told else None
+    separator = parts[1].decode("utf-8", "replace") if parts else None
     commented = next((line for line in lines if line.strip() and not SEP.match(line.strip())), b"").startswith(b"#")
     kept = [
         k for k, line in enumerate(lines)
@@ -299,8 +299,8 @@ def _without_blank_lines(
 
     polars makes the same of both, rows that are ``empty``.
     """
-    told = ((line, all(field.strip() in layout.missing for field in row)) for line, row in _records(source, layout))
-    records = np.fromiter(told, dtype=RECORD)[1 if layout.header else 0 :]
+    parts = ((line, all(field.strip() in layout.missing for field in row)) for line, row in _records(source, layout))
+    records = np.fromiter(parts, dtype=RECORD)[1 if layout.header else 0 :]
     missing, filled = records["missing"], np.flatnonzero(~empty)
     if np.count_nonzero(~missing) != len(filled):  # quotes that the two readers understand differently
         return frame, lines

@@ -16,9 +16,9 @@ EXACT_IN_FLOAT64 = 2**53  # integers up to here are float64 numbers
 QUANTITY = 100  # different numbers from which a column of texts is no list of categories
 MOST_VALUES = 200  # columns that a text column is encoded by; the rarest texts share one
 OFTEN = 2  # rows that a text needs to get a column of its own
-MOST_TOLD = 3  # columns that are told by their names
+MOST_TOLD = 3  # columns that are listed by name
 MOST_TRIED = 1000  # different texts that are read one by one, to name those that are no numbers
-MOST_WAYS = 6  # spellings of numbers that are told
+MOST_WAYS = 6  # spellings of numbers that are listed
 LIKE_A_NUMBER = (
     r"^[^\p{L}0-9]{0,4}[0-9][0-9.,'\x{2019} \x{a0}\x{202f}]*([eE][-+]?[0-9]+)?[^\p{L}0-9]{0,4}(\p{L}{2,4})?$"
 )
@@ -76,14 +76,14 @@ def normalised(table: Table, text: Collection[str] = (), numbers: Collection[str
         if found.unit:
             units[column.name] = found.unit
         columns.append(column)
-    told = _spellings_told(spelled)
-    told += [
+    lines = _spellings_told(spelled)
+    lines += [
         f"Words between the numbers of the column {name!r} count as missing values: {_counted(times)}."
         for name, times in list(words.items())[:MOST_TOLD]
     ]
     if len(words) > MOST_TOLD:
         others = _named(list(words)[MOST_TOLD:])
-        told.append(f"Words between the numbers of {others} count as missing values, too.")
+        lines.append(f"Words between the numbers of {others} count as missing values, too.")
     for name, times in words.items():
         spelled[name] = "; ".join(part for part in (spelled.get(name), f"missing values as {_counted(times)}") if part)
     comma = table.decimal_comma or any("decimal commas" in how for how in spelled.values())
@@ -96,7 +96,7 @@ def normalised(table: Table, text: Collection[str] = (), numbers: Collection[str
         "words": words,
         "units": units,
     }
-    return replace(table, X=pl.DataFrame(columns), **known, notes=(*table.notes, *told))
+    return replace(table, X=pl.DataFrame(columns), **known, notes=(*table.notes, *lines))
 
 
 def _spellings_told(spelled: dict[str, str]) -> list[str]:
@@ -104,12 +104,14 @@ def _spellings_told(spelled: dict[str, str]) -> list[str]:
     ways: dict[str, list[str]] = {}
     for name, how in spelled.items():
         ways.setdefault(how, []).append(name)
-    told = [
+    lines = [
         f"The column{'s' if len(names) > 1 else ''} {_named(names)} hold{'' if len(names) > 1 else 's'} {how}."
         for how, names in list(ways.items())[:MOST_WAYS]
     ]
     others = [name for names in list(ways.values())[MOST_WAYS:] for name in names]
-    return told + ([f"The numbers of {_named(others)} are written in other ways; --json lists them."] if others else [])
+    return lines + (
+        [f"The numbers of {_named(others)} are written in other ways; --json lists them."] if others else []
+    )
 
 
 def _named(names: list[str]) -> str:
@@ -118,9 +120,9 @@ def _named(names: list[str]) -> str:
 
 
 def _counted(words: dict[str, int]) -> str:
-    told = sorted(words.items(), key=lambda item: -item[1])
-    more = f" and {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
-    return ", ".join(f"{word!r} {count:,}" for word, count in told[:MOST_TOLD]) + more
+    lines = sorted(words.items(), key=lambda item: -item[1])
+    more = f" and {len(lines) - MOST_TOLD} more" if len(lines) > MOST_TOLD else ""
+    return ", ".join(f"{word!r} {count:,}" for word, count in lines[:MOST_TOLD]) + more
 
 
 def without_empty(table: Table) -> Table:
@@ -256,7 +258,7 @@ def _check_text(table: Table, text: list[str], encode: bool, advice: str) -> Non
 
     if not text:
         return
-    told = []
+    lines = []
     for name in text:
         column = table.X[name]
         values = column.drop_nulls()
@@ -276,11 +278,12 @@ def _check_text(table: Table, text: list[str], encode: bool, advice: str) -> Non
             )
         different = values.n_unique()
         shown = ", ".join(repr(v) for v in values.unique(maintain_order=True)[:3].to_list())
-        told.append(f"{name!r} ({different} values: {shown}{', ...' if different > 3 else ''})")
+        lines.append(f"{name!r} ({different} values: {shown}{', ...' if different > 3 else ''})")
     if not encode:
-        many = f" and {len(told) - 5} more" if len(told) > 5 else ""
+        many = f" and {len(lines) - 5} more" if len(lines) > 5 else ""
         raise DataError(
-            f"{table.source} has text in the column{'s' if len(told) > 1 else ''} {'; '.join(told[:5])}{many}. {advice}"
+            f"{table.source} has text in the column{'s' if len(lines) > 1 else ''} "
+            f"{'; '.join(lines[:5])}{many}. {advice}"
         )
 
 
@@ -321,14 +324,14 @@ def missing_rows(table: Table) -> dict[str, np.ndarray]:
 def _check_missing(table: Table, advice: str) -> None:
     found = missing_rows(table)
     if found:
-        told = [
+        lines = [
             f"{name!r} {len(rows)} ({table.places(rows)}"
             + (f"; written {_counted(table.words[name])}" if name in table.words else "")
             + ")"
             for name, rows in list(found.items())[:5]
         ]
         many = f" and {len(found) - 5} more columns" if len(found) > 5 else ""
-        raise DataError(f"{table.source} has missing values: {'; '.join(told)}{many}. {advice}")
+        raise DataError(f"{table.source} has missing values: {'; '.join(lines)}{many}. {advice}")
 
 
 def _check_finite(table: Table) -> None:

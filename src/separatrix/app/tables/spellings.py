@@ -134,8 +134,8 @@ def _read(values: Any, where: str, decimal_comma: bool, expected: bool) -> tuple
     marked = values.filter(bare != values)
     if len(marked):
         found = _read(bare, where, decimal_comma, expected)
-        told = f"numbers with marks, as in {marked[0]!r}, which are left out"
-        return None if found is None else (found[0], "; ".join(filter(None, (told, found[1]))), found[2])
+        notes = f"numbers with marks, as in {marked[0]!r}, which are left out"
+        return None if found is None else (found[0], "; ".join(filter(None, (notes, found[1]))), found[2])
     for pattern, sign in MINUS:
         values = values.str.replace(pattern, sign)
     if DATE.match(values[0]):
@@ -156,13 +156,13 @@ def _read(values: Any, where: str, decimal_comma: bool, expected: bool) -> tuple
     measured = _unit(parts, where, expected)
     if measured is None:
         return None
-    factor, unit, told = measured
+    factor, unit, notes = measured
     styled = _digits(parts["number"].str.strip_chars(), decimal_comma)
     if styled is None:
         return None
     numbers, style = styled
     numbers = numbers * factor * pl.select(pl.when(parts["sign"] == "-").then(-1.0).otherwise(1.0)).to_series()
-    return numbers, "; ".join(words for words in (told, style) if words), unit
+    return numbers, "; ".join(words for words in (notes, style) if words), unit
 
 
 def _unit(parts: Any, where: str, expected: bool) -> tuple[Any, str, str] | None:
@@ -197,12 +197,12 @@ def _unit(parts: Any, where: str, expected: bool) -> tuple[Any, str, str] | None
         return None
     if units == ["%"]:
         return 0.01, "%", "percent, divided by 100"
-    told = f"amounts in {currencies[0]}" if currencies else f"numbers with the unit {suffixes[0]}" if units else ""
+    notes = f"amounts in {currencies[0]}" if currencies else f"numbers with the unit {suffixes[0]}" if units else ""
     if not multiplied:
-        return 1.0, (currencies or units or [""])[0], told
+        return 1.0, (currencies or units or [""])[0], notes
     names = " and ".join(f"{mark} (times {MULTIPLES[mark]:,.0f})" for mark in suffixes)
     factor = after.replace_strict(MULTIPLES, default=1.0, return_dtype=pl.Float64).fill_null(1.0)
-    return factor, (currencies or [""])[0], f"{told or 'numbers'} with {names}"
+    return factor, (currencies or [""])[0], f"{notes or 'numbers'} with {names}"
 
 
 def _digits(numbers: Any, decimal_comma: bool) -> tuple[Any, str] | None:

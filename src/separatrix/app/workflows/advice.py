@@ -1,4 +1,4 @@
-"""What a good colleague would say of the data and the result: once, with numbers, and what to do."""
+"""Data quality warnings and remarks on the result, with numbers and what to do."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -20,24 +20,24 @@ NUMBERED = ("id", "index", "nr", "no", "number", "row", "key")  # names of colum
 
 def advise(table: Table, raw: Any, X: Any, *, folds: int, scaled: bool, weighted: bool = False) -> list[str]:
     """Sentences about the data, before a fit; ``raw`` and ``X``: the rows before and after their preparation."""
-    told = []
+    parts = []
     if table.n >= ENOUGH_ROWS:
-        told += _identifiers(table) + _giveaways(table, raw) + _time(table)
-    told += _constant(table) + _contradictions(table)
+        parts += _identifiers(table) + _giveaways(table, raw) + _time(table)
+    parts += _constant(table) + _contradictions(table)
     if X.shape[1] >= table.n:
-        told.append(
+        parts.append(
             f"There are {X.shape[1]:,} columns of numbers and {table.n:,} rows: with so many columns nearly any labels "
             "are separable. Trust the cross-validated accuracy, not the training accuracy."
         )
-    told += _rare(table, folds, weighted)
-    return told + ([] if scaled else _uneven(table, raw))
+    parts += _rare(table, folds, weighted)
+    return parts + ([] if scaled else _uneven(table, raw))
 
 
-def heed(told: list[str], strict: bool) -> list[str]:
+def raise_if_strict(parts: list[str], strict: bool) -> list[str]:
     """The sentences; an error that holds them all where they are to be taken seriously."""
-    if strict and told:
-        raise DataError("--strict: " + " ".join(f"({k}) {words}" for k, words in enumerate(told, 1)))
-    return told
+    if strict and parts:
+        raise DataError("--strict: " + " ".join(f"({k}) {words}" for k, words in enumerate(parts, 1)))
+    return parts
 
 
 def about_answers(answers: Answers, weighted: bool) -> list[str]:
@@ -52,15 +52,15 @@ def about_answers(answers: Answers, weighted: bool) -> list[str]:
 
 def about_unseen(unseen: dict[str, list[Any]], table: Table) -> list[str]:
     """Sentences about texts that a model did not know."""
-    told = []
+    parts = []
     for column, values in unseen.items():
         shown = ", ".join(f"{value!r} {count:,}" for value, count in Counter(values).most_common(3))
-        told.append(
+        parts.append(
             f"{len(values):,} of {table.n:,} rows have a value in the column {column!r} that was not among the data of "
             f"the fit ({shown}{', ...' if len(set(values)) > 3 else ''}): they count as none of the known ones. "
             "Predictions for them are less certain; fit again with such rows."
         )
-    return told
+    return parts
 
 
 def about_filled(missing: dict[str, np.ndarray], table: Table) -> list[str]:
@@ -103,7 +103,7 @@ def _identifiers(table: Table) -> list[str]:
 
 
 def _giveaways(table: Table, raw: Any) -> list[str]:
-    """Columns that alone tell all classes apart, where there are others."""
+    """Columns that alone distinguishes all classes, where there are others."""
     if table.d < 2:
         return []
     return [
@@ -179,12 +179,12 @@ def _contradictions(table: Table) -> list[str]:
 
 def _rare(table: Table, folds: int, weighted: bool) -> list[str]:
     classes, counts = np.unique(table.y, return_counts=True)
-    told = []
+    parts = []
     few = [f"{c} ({n:,})" for c, n in zip(classes, counts, strict=True) if n < folds]
     if few:
         used = min(folds, int(counts.min()))
         done = f"it uses {used} folds" if used > 1 else "there is none"
-        told.append(
+        parts.append(
             f"Classes with fewer rows than the {folds} folds of the cross-validation: {_listed(few)}. So {done}. "
             "Add rows of them, or leave them out."
         )
@@ -193,11 +193,11 @@ def _rare(table: Table, folds: int, weighted: bool) -> list[str]:
         rare = rare[np.argsort(counts[rare], kind="stable")]
         share = 100 * (1 - counts[rare].sum() / counts.sum())
         names = _listed([f"{classes[k]} ({counts[k]:,} of {table.n:,} rows)" for k in rare])
-        told.append(
+        parts.append(
             f"Rare: {names}. A model that never predicts {'it' if len(rare) == 1 else 'them'} has up to {share:.1f}% "
             "accuracy. Look at the recall, and try --class-weight balanced and --score balanced."
         )
-    return told
+    return parts
 
 
 def _uneven(table: Table, raw: Any) -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 from separatrix.app.tables.formats import as_table
 from separatrix.app.tables.prepare import prepare, prepared_names
 from separatrix.app.tables.table import Table
-from separatrix.app.workflows.advice import advise, heed
+from separatrix.app.workflows.advice import advise, raise_if_strict
 from separatrix.app.workflows.options import DEFAULTS, Options, Tell, begin
 from separatrix.certificates.fewest_errors import FewestErrors, fewest_errors
 from separatrix.certificates.negative_margin import NegativeMargin, negative_margin
@@ -38,7 +38,7 @@ def check(
     begin(tell, "Reading")
     table = as_table(data, **reading)
     raw, X, steps = prepare(table, **options.preparation)
-    notes = heed(advise(table, raw, X, folds=0, scaled=True, weighted=True), options.strict)
+    notes = raise_if_strict(advise(table, raw, X, folds=0, scaled=True, weighted=True), options.strict)
     begin(tell, "Is it separable?")
     limit = options.max_time or np.inf
     weak = len(np.unique(table.y)) == 2  # several classes ask about every pair and a linear machine

@@ -56,8 +56,8 @@ class Result:
         return None if self.margins is None else min(self.margins)
 
     def as_dict(self) -> dict[str, Any]:
-        told = {"margin" if name == "margins" else name: value for name, value in vars(self).items()}
-        return {**told, "margin": self.margin}
+        notes = {"margin" if name == "margins" else name: value for name, value in vars(self).items()}
+        return {**notes, "margin": self.margin}
 
 
 def contestants(wanted: Sequence[str] = ()) -> list[tuple[str, Any]]:

@@ -19,7 +19,7 @@ from separatrix.app.saved_models import read_for, unseen
 from separatrix.app.tables.formats import as_table
 from separatrix.app.tables.prepare import kinds, missing_rows, prepare, prepared_names
 from separatrix.app.tables.table import Table
-from separatrix.app.workflows.advice import about_answers, about_filled, about_unseen, advise, heed
+from separatrix.app.workflows.advice import about_answers, about_filled, about_unseen, advise, raise_if_strict
 from separatrix.app.workflows.cross_validation import CrossValidated, Folds, cross_validated
 from separatrix.app.workflows.options import DEFAULTS, Options, Tell, begin
 from separatrix.app.workflows.out_of_core import (
@@ -203,7 +203,7 @@ class _Job:
         self.classes, found.width = self.folds.classes, self.X.shape[1]
         weighted = options.class_weight is not None
         notes = advise(table, self.raw, self.X, folds=options.folds, scaled=options.scale, weighted=weighted)
-        found.notes += heed(notes, options.strict)
+        found.notes += raise_if_strict(notes, options.strict)
 
     # the model
 
@@ -284,15 +284,15 @@ class _Job:
             found.train_accuracy = correct_rows(separator, self.X) / table.n
         if found.cv is not None:
             weighted = self.options.class_weight is not None
-            found.notes += heed(about_answers(found.cv.answers, weighted), self.options.strict)
+            found.notes += raise_if_strict(about_answers(found.cv.answers, weighted), self.options.strict)
         found.model = Pipeline([*self.steps, ("separator", separator)])
         if names is not None or (self.files is None and table.framed and self.raw is not table.X):
             found.model.steps[0][1].feature_names_in_ = np.array(table.names, dtype=object)
         found.seconds = time.perf_counter() - self.start
         if self.options.test is not None:
-            told = {"target": table.target, "index_base": table.base, "encoding": table.encoding, **table.reading}
-            held_out = read_for(ModelFile(found.model, {"data": told}), self.options.test, labels="optional")
-            found.notes += heed(about_unseen(unseen(found.model, held_out), held_out), self.options.strict)
+            parts = {"target": table.target, "index_base": table.base, "encoding": table.encoding, **table.reading}
+            held_out = read_for(ModelFile(found.model, {"data": parts}), self.options.test, labels="optional")
+            found.notes += raise_if_strict(about_unseen(unseen(found.model, held_out), held_out), self.options.strict)
             found.notes += about_filled(missing_rows(held_out), held_out)
             found.test, found.tested_on_training = answers(found.model, held_out), held_out.digest == table.digest
 

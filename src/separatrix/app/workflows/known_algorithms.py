@@ -1,4 +1,4 @@
-"""The algorithms that there are: every public classifier, told by its docstring."""
+"""The algorithms that there are: every public classifier, described by its docstring."""
 
 import ast
 import re
@@ -11,7 +11,7 @@ from typing import Any
 
 from separatrix.errors import DataError
 
-ELSEWHERE = {"max_epochs": "max_iter", "n_iter": "max_iter", "eta0": "eta", "learning_rate": "eta", "alpha": "C"}
+_RELATED = {"max_epochs": "max_iter", "n_iter": "max_iter", "eta0": "eta", "learning_rate": "eta", "alpha": "C"}
 
 
 FAMILIES = {  # that can be asked for by one word
@@ -85,7 +85,7 @@ def with_settings(estimator: Any, settings: list[str]) -> Any:
         if not equals and name in known:
             raise DataError(f"--set {setting}: expected NAME=VALUE, found no '='. Write --set {name}={known[name]!r}.")
         if name not in known:
-            near = [ELSEWHERE[name]] if ELSEWHERE.get(name) in known else get_close_matches(name, list(known), 1, 0.5)
+            near = [_RELATED[name]] if _RELATED.get(name) in known else get_close_matches(name, list(known), 1, 0.5)
             hint = f" Did you mean {near[0]}?" if near else f" It has {', '.join(sorted(known))}."
             raise DataError(f"--set {setting}: {type(estimator).__name__} has no parameter {name!r}.{hint}")
         try:

@@ -1,4 +1,4 @@
-"""Options of the workflows, and the function that is told how far they are."""
+"""Options of the workflows, and the function that reports progress."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -29,7 +29,7 @@ SCORERS = {  # scikit-learn's names of them, for two classes and for more
     "auc": ("roc_auc", "roc_auc_ovr"),
     "log-loss": ("neg_log_loss", "neg_log_loss"),
 }
-SHARES = ("accuracy", "balanced")  # told in percent
+SHARES = ("accuracy", "balanced")  # shown in percent
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Answers:
 
     @property
     def has_learned(self) -> bool:
-        """Whether the classes are told apart better than by always answering the commonest one.
+        """Whether the classes are distinguished better than by always answering the commonest one.
 
         The accuracy is higher by more than a standard error, or the balanced accuracy by more than two: a model that
         finds a rare class may be less accurate than one that never does.

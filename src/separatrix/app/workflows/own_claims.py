@@ -48,21 +48,21 @@ def misfit(separator: Any) -> str:
     if len({type(c) for c in classes}) != 1 or not all(a < b for a, b in pairwise(classes)):
         return "its classes are not of one type and in order"
     count, between = len(classes), [c.class_pair for c in claims]
-    duels = [(classes[i], classes[j]) for i, j in pairs(count)]
+    class_pairs = [(classes[i], classes[j]) for i, j in pairs(count)]
     shapes = {  # how it predicts: what its certificates are about
-        "ovo": between == duels and all(c.n_classes == 2 for c in claims),
+        "ovo": between == class_pairs and all(c.n_classes == 2 for c in claims),
         "ovr": against_the_rest(separator),
         "joint": len(claims) == 1 and between == [None] and claims[0].n_classes == count,
     }
     if count == 2:
-        fits = len(claims) == 1 and claims[0].n_classes == 2 and between[0] in (None, duels[0])
+        fits = len(claims) == 1 and claims[0].n_classes == 2 and between[0] in (None, class_pairs[0])
     else:
         fits = shapes.get(getattr(separator, "multi_class_", ""), any(shapes.values()))
     if not fits:
         return "its certificates are not those of its classes"
-    told, joint = getattr(separator, "certificate_", None), joint_certificate(claims)
-    same = isinstance(told, Certificate) and all(
-        getattr(told, name) == getattr(joint, name) for name in ("lower", "upper", "separable", "radius", "space")
+    parts, joint = getattr(separator, "certificate_", None), joint_certificate(claims)
+    same = isinstance(parts, Certificate) and all(
+        getattr(parts, name) == getattr(joint, name) for name in ("lower", "upper", "separable", "radius", "space")
     )
     return "" if same else "the certificate that it shows is another than those that are checked"
 
@@ -140,10 +140,10 @@ def _by_kernel(separator: Any, k: int, claim: Certificate, X: Any, y: np.ndarray
     if claim.kernel is None or claim.kernel != separator._kernel_ or not np.all(np.isin(support[used], kept)):
         return None
     if claim.kernel.name != "precomputed":
-        rows, told = (
+        rows, parts = (
             M.toarray() if sp.issparse(M) else np.asarray(M) for M in (X[support], separator.support_vectors_)
         )
-        if rows.shape != told.shape or not np.array_equal(rows, told):
+        if rows.shape != parts.shape or not np.array_equal(rows, parts):
             return None
     vector = np.zeros(len(kept) + 1)
     vector[np.searchsorted(kept, support[used])] = beta[used]

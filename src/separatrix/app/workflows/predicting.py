@@ -51,7 +51,7 @@ def predict(
     decision, probabilities : bool, default=False
         Add the scores, or the calibrated probability of each class.
     id : str or None, default=None
-        A column that is carried to the predictions; None: the one that the fit was told, where the data have it.
+        A column that is carried to the predictions; None: the one that the fit used, where the data have it.
     """
     file = read_classifier(model)
     with used(model):
@@ -114,5 +114,5 @@ def _probabilities(path: str | Path, file: ModelFile, X: Any) -> np.ndarray:
             f"{path} holds no calibration. `separatrix fit --save` writes one with every model that it cross-validates "
             "(--cv 2 or more); in Python use scikit-learn's CalibratedClassifierCV."
         )
-    told = Calibration.from_dict(file.provenance["calibration"], scores.shape[1], len(file.model.classes_))
-    return told.probabilities(scores)
+    parts = Calibration.from_dict(file.provenance["calibration"], scores.shape[1], len(file.model.classes_))
+    return parts.probabilities(scores)

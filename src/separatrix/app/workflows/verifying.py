@@ -69,9 +69,9 @@ def verify(model: str | Path, data: Any, independent: bool = False, **reading: A
             claims |= {f"{name}, by what predicts": found for name, found in own.items()}
         weights = [c.sample_weight for c in separator.certificates_ if c.sample_weight is not None]
         left_out = max((int(np.sum(np.asarray(w) == 0)) for w in weights), default=0)
-    told = file.provenance.get("data") or {}
-    same, rows = told.get("sha256") == table.digest, told.get("rows")
-    found, fitted = table.row_digests(), told.get("row_checksums") or []
+    origin = file.provenance.get("data") or {}
+    same, rows = origin.get("sha256") == table.digest, origin.get("rows")
+    found, fitted = table.row_digests(), origin.get("row_checksums") or []
     differing = 0 if same else sum((Counter(found) - Counter(fitted)).values()) if found and fitted else None
     reordered = differing == 0 and not same and len(found) == len(fitted) and found != fitted
     return Verified(table, same, differing, rows, reordered, left_out, claims, separator, notes)

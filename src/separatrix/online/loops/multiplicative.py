@@ -104,7 +104,7 @@ class Sinh(NamedTuple):
         if top < shift[0] - HEADROOM:  # have all exponents fallen, so that w might vanish?
             for j in range(d + 1):
                 top = max(top, exponent(theta, tilt, rate, j))
-        if end > 0.0 and updates + 1 >= end:  # the mean begins anew as well
+        if end > 0.0 and updates + 1 >= end:  # the mean begins again as well
             set_mean_aside(self, 0.0)
             if mean.sums[BEGUN] >= 0.0:
                 mean.sums[BEGUN] = mean.sums[COUNTED] = state.counts[VISITS] - 1

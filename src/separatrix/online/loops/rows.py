@@ -11,7 +11,7 @@
 ``fold(rows, state, times, base)``
     base += times v, in the form of ``late`` (v itself unless defined).
 ``length2(rows, state, multiplied)``
-    |v|^2 summed anew; ``multiplied``: a was not only added to.
+    |v|^2 summed again; ``multiplied``: a was not only added to.
 ``bias2(rows, c, v)``
     the square of a's bias coordinate, the last one unless defined.
 ``number(rows, at)``

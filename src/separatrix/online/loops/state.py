@@ -89,6 +89,6 @@ def copy(source, target):
 
 @inlined
 def rescale(v, c):
-    """v <- c v, without binding the name v anew: that would cost reference counting in every visit of a loop."""
+    """v <- c v, without binding the name v again: that would cost reference counting in every visit of a loop."""
     for j in range(v.shape[0]):
         v[j] *= c

@@ -10,7 +10,7 @@ from separatrix.online.loops.rows import add, bias2, length2, nothing, number, r
 from separatrix.online.loops.state import DOUBT, FACTOR, NORM2, SPREAD, TOTAL, inlined, not_negative, rescale
 from separatrix.rules.base import ALLOCATES, Scalars, keep, shrink, verb, verb_of_rules_with, weighted_gain
 
-LOOSE = 1e4  # |a|^2 is summed anew when its rounding error may be that many times the unit roundoff
+LOOSE = 1e4  # |a|^2 is summed again when its rounding error may be that many times the unit roundoff
 SMALLEST, LARGEST = 1e-100, 1e100  # the factor c is taken into v beyond these
 
 # What a fit remembers besides its vector: averaging.py

@@ -11,7 +11,7 @@ from separatrix.plots.static.bound_trace import BoundsDisplay
 from separatrix.plots.static.style import COLOURS
 from separatrix.plots.static.weight_path import PathDisplay
 
-FAR = 100  # times the updates that were made: a limit beyond is told and not drawn
+FAR = 100  # times the updates that were made: a limit beyond is reported and not drawn
 
 
 def bounds(estimator: Any, X: Any, y: Any, *, problem: int = 0) -> View:
@@ -85,5 +85,5 @@ def path(estimator: Any, X: Any, y: Any, *, problem: int = 0, feature_names: Any
     end.glyph.tags = ["ink-line"]
     hover(figure, [dots], [("seen", "$index"), ("at", "($x, $y)")])
     legend_below(figure, [("path", [line, dots]), ("start", [start]), ("end", [end])])
-    told = f"{seen.name}: the path of the weight vector, seen {len(seen.path) - 1} times"
-    return View(figure, told, "The vectors are divided by the length of the last one.")
+    parts = f"{seen.name}: the path of the weight vector, seen {len(seen.path) - 1} times"
+    return View(figure, parts, "The vectors are divided by the length of the last one.")

@@ -21,7 +21,7 @@ from separatrix.plots.interactive.rows_in_words import about_rows, feature_names
 from separatrix.plots.static.margins import MarginDisplay
 
 BINS = 50
-MOST_NAMED = 8  # classes that are told apart by colours
+MOST_NAMED = 8  # classes that are distinguished by colours
 COUNTS = 'return tick < 0 || tick % 1 ? "" : tick.toLocaleString("en-US")'  # below 0 lie rows, not counts
 MOST_NEAREST = 150  # rows that can be pointed at
 

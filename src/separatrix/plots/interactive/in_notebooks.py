@@ -72,7 +72,7 @@ def witness(rows: np.ndarray, weight: np.ndarray) -> View:
     bars = figure.hbar(y="name", right="weight", height=0.7, source=source, fill_color=COLOURS[0], line_color=None)
     hover(figure, [bars], [("", "@name"), ("weight", "@weight")])
     figure.ygrid.grid_line_color = None
-    caption = "With these weights the rows combine to 0, so no hyperplane has all of them on their sides."
+    caption = "With these weights the rows combine to 0, so no hyperplane separates them."
     if len(rows) > MOST:
         caption += f" The {MOST} largest of {len(rows):,} weights are drawn."
-    return View(figure, f"Not separable: {len(rows):,} rows prove it", caption)
+    return View(figure, f"Not linearly separable: {len(rows):,} rows prove it", caption)

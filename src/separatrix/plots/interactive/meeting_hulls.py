@@ -49,7 +49,7 @@ def proof(answer: Separability, X: Any, y: Any, *, feature_names: Any = None) ->
     star.glyph.tags = ["ink-line"]
     entries.append(("both hulls hold this", [star]))
     legend_below(figure, entries)
-    title = f"Not separable: the convex hulls of {negative_name} and {positive_name} meet"
+    title = f"Not linearly separable: the convex hulls of {negative_name} and {positive_name} meet"
     caption = (
         f"{len(found.rows):,} rows carry the proof; the larger a mark, the larger the weight of its row. The weighted "
         f"mean of the {int((~found.positive).sum()):,} rows of {negative_name} is exactly that of the "
@@ -59,7 +59,7 @@ def proof(answer: Separability, X: Any, y: Any, *, feature_names: Any = None) ->
     if X.shape[1] > 2:
         caption += f" {X.shape[1]:,} features are projected on the plane in which these rows vary most."
     if len(found.others) > MOST_ROWS:
-        caption += f" Of the other {len(found.others):,} rows {MOST_ROWS:,} are drawn, by lot."
+        caption += f" Of the other {len(found.others):,} rows {MOST_ROWS:,} are drawn, at random."
     return View(figure, title, caption)
 
 

@@ -38,7 +38,7 @@ def boundary(estimator: Any, X: Any, y: Any, *, feature_names: Any = None) -> Vi
         entries += _draw_density(figure, seen)
         caption.append(
             f"Density of all {len(seen.points):,} rows; the stronger the colour, the more. Marked on top are at most "
-            f"{MOST_MARKED} rows on the wrong side, drawn by lot."
+            f"{MOST_MARKED} rows on the wrong side, drawn at random."
         )
     else:
         entries += _draw_rows(figure, seen, about_rows(X, feature_names_of(estimator, X, feature_names)))
@@ -156,9 +156,9 @@ def _marks(
 ) -> list[tuple[str, list[Any]]]:
     """Rings around support vectors and crosses on wrong rows, thin enough to show what lies under them."""
     entries = []
-    told = counts or (len(support), len(wrong))
+    parts = counts or (len(support), len(wrong))
     kinds = [("support vectors", "circle", 15, support), ("wrong", "x", 11, wrong)]
-    for (name, shape, size, rows), count in zip(kinds, told, strict=True):
+    for (name, shape, size, rows), count in zip(kinds, parts, strict=True):
         if len(rows):
             looks = {"size": 10, "line_width": 0.7} if len(rows) >= CROWDED else {"size": size, "line_width": 1.3}
             drawn = figure.scatter(*points[rows].T, marker=shape, fill_color=None, line_color=INK, **looks)

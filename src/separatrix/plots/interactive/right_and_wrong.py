@@ -77,10 +77,10 @@ def _worst(counts: np.ndarray, classes: np.ndarray) -> str:
     wrong = counts * (1 - np.eye(len(counts), dtype=counts.dtype))
     order = np.argsort(-wrong, axis=None, kind="stable")[:3]
     places = [np.unravel_index(k, wrong.shape) for k in order]
-    told = [
+    parts = [
         f"{plain(classes[i])} taken for {plain(classes[j])} ({wrong[i, j]:,})" for i, j in places if wrong[i, j] > 0
     ]
-    return f"Most often wrong: {'; '.join(told)}." if told else ""
+    return f"Most often wrong: {'; '.join(parts)}." if parts else ""
 
 
 def roc(truth: Any, scores: Any, *, classes: Any = None, where: str = "") -> View:

@@ -8,7 +8,7 @@ import numpy as np
 from separatrix.plots.interactive.canvas import plain
 from separatrix.plots.static.style import dense
 
-MOST_FEATURES = 6  # that are told of a row
+MOST_FEATURES = 6  # that are shown for a row
 MOST_ROWS = 20_000  # from which principal directions are found
 
 
@@ -17,7 +17,7 @@ def about_rows(X: Any, names: Any) -> Callable[[np.ndarray], list[str]]:
     width = X.shape[1]
     more = f", and {width - MOST_FEATURES:,} more" if width > MOST_FEATURES else ""
 
-    def told(value: Any, j: int) -> str:
+    def parts(value: Any, j: int) -> str:
         number = isinstance(value, (float, np.floating))
         return f"{plain(names[j], 40)} = {f'{value:.4g}' if number else plain(value, 40)}"
 
@@ -25,12 +25,12 @@ def about_rows(X: Any, names: Any) -> Callable[[np.ndarray], list[str]]:
         if hasattr(X, "columns"):  # a frame, whose columns may be text
             part = X.iloc[rows] if hasattr(X, "iloc") else X[rows]
             columns = [part[name].to_list() for name in list(X.columns)[:MOST_FEATURES]]
-            return [", ".join(told(v, j) for j, v in enumerate(row)) + more for row in zip(*columns, strict=True)]
+            return [", ".join(parts(v, j) for j, v in enumerate(row)) + more for row in zip(*columns, strict=True)]
         values = dense(X[rows])
         places = np.broadcast_to(np.arange(width), values.shape)
         if width > MOST_FEATURES:
             places = np.argsort(-np.abs(values), axis=1, kind="stable")[:, :MOST_FEATURES]
-        return [", ".join(told(v[j], int(j)) for j in place) + more for place, v in zip(places, values, strict=True)]
+        return [", ".join(parts(v[j], int(j)) for j in place) + more for place, v in zip(places, values, strict=True)]
 
     return tell
 

@@ -77,13 +77,13 @@ class BoundsDisplay:
         """The share of the best margin that is certain, and after how many updates."""
         finite = np.isfinite(self.upper)
         if not finite.any() or not len(self.measured):
-            told = "nothing bounds the margin"
+            parts = "nothing bounds the margin"
         else:
             best = float(self.upper[finite].min())
             ratio = float(self.measured[:, 1].max()) / best if best > 0 else 0.0
-            told = f"{100 * ratio:.1f}% of the best {self.what} is certain" if ratio > 0 else "no margin yet"
-            told += f" after {self.steps[-1]:,.0f} updates" if self.unit == "updates" else ""
-        return f"{self.name}: {told}" if self.name else told[0].upper() + told[1:]
+            parts = f"{100 * ratio:.1f}% of the best {self.what} is certain" if ratio > 0 else "no margin yet"
+            parts += f" after {self.steps[-1]:,.0f} updates" if self.unit == "updates" else ""
+        return f"{self.name}: {parts}" if self.name else parts[0].upper() + parts[1:]
 
     def plot(self, ax: Any = None) -> Any:
         with styled():

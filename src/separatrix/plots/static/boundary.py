@@ -316,4 +316,4 @@ def _title(separator: Any, predicted: np.ndarray, y: np.ndarray, support: np.nda
     if wrong:
         return f"{name}: {wrong:,} of {len(y):,} rows on the wrong side"
     reached = f", the nearest at {margin:.3g}" if margin > 0 else ""
-    return f"{name}: every row on its side{reached}"
+    return f"{name}: every row classified correctly{reached}"

@@ -93,7 +93,7 @@ class ProofDisplay:
     >>> from separatrix.plots import ProofDisplay
     >>> X, y = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]), np.array([0, 0, 1, 1])
     >>> ProofDisplay.computed(separability(X, y), X, y).title
-    'Not separable: the convex hulls of 0 and 1 meet'
+    'Not linearly separable: the convex hulls of 0 and 1 meet'
     """
 
     def __init__(self, *, meeting: Meeting, sides: list[Any], point: np.ndarray, labels: tuple[str, str]):
@@ -123,7 +123,7 @@ class ProofDisplay:
     @property
     def title(self) -> str:
         negative, positive = self.meeting.classes
-        return f"Not separable: the convex hulls of {negative} and {positive} meet"
+        return f"Not linearly separable: the convex hulls of {negative} and {positive} meet"
 
     def plot(self, ax: Any = None) -> Any:
         with styled():

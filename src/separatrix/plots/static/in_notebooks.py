@@ -91,10 +91,10 @@ def _witness(rows: np.ndarray, weight: np.ndarray) -> Drawing:
     """The rows that prove that no hyperplane separates, and their weights."""
     order = np.argsort(-weight, kind="stable")[:MOST]
     bars = _bars([f"row {rows[k]}" for k in order], weight[order], [COLOURS[0]] * len(order))
-    caption = "With these weights the rows combine to 0, so no hyperplane has all of them on their sides."
+    caption = "With these weights the rows combine to 0, so no hyperplane separates them."
     if len(rows) > MOST:
         caption += f" The {MOST} largest of {len(rows):,} weights are drawn."
-    return Drawing(bars, f"Not separable: {len(rows):,} rows prove it", caption)
+    return Drawing(bars, f"Not linearly separable: {len(rows):,} rows prove it", caption)
 
 
 def weights(model: Any) -> Drawing:
@@ -155,8 +155,8 @@ def _text(x: float, row: int, words: str, anchor: str) -> str:
     return f'<text x="{x}" y="{ROW * row + 13}" text-anchor="{anchor}">{escape(_short(words))}</text>'
 
 
-def _rect(x: float, y: float, width: float, height: float, colour: str, told: str) -> str:
-    title = f"<title>{escape(told)}</title>" if told else ""
+def _rect(x: float, y: float, width: float, height: float, colour: str, parts: str) -> str:
+    title = f"<title>{escape(parts)}</title>" if parts else ""
     return f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="{height}" fill="{colour}">{title}</rect>'
 
 

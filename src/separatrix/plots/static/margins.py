@@ -65,7 +65,7 @@ class MarginDisplay:
         wrong, worst = int(np.sum(self.margins <= 0)), float(self.margins.min())
         what = "Distances from the boundary" if self.unit.startswith("distance") else "How sure the scores are"
         if not wrong:
-            return f"{what}: every row on its side, the nearest at {worst:.3g}"
+            return f"{what}: every row classified correctly, the nearest at {worst:.3g}"
         return f"{what}: {wrong:,} of {len(self.margins):,} rows on the wrong side, the worst at {worst:.3g}"
 
     def plot(self, ax: Any = None) -> Any:

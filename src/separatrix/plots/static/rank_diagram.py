@@ -83,10 +83,10 @@ class CriticalDifferenceDisplay:
                 ends = ranking.ranks[group[0]], ranking.ranks[group[-1]]
                 ax.plot(ends, [-(level + 1) * BAR] * 2, color=COLOURS[0], lw=3.5, solid_capstyle="round", zorder=3)
             self._names(ax, low, high, 1.0 + BAR * (max(bars, default=-1) + 1))
-            told = (
+            parts = (
                 f"{len(ranking.names)} algorithms, {ranking.data_sets} data sets; all equal: p = {ranking.p_value:.2g}"
             )
-            ax.set_title(as_text(told if self.title is None else self.title), color=INK)
+            ax.set_title(as_text(parts if self.title is None else self.title), color=INK)
         self.ax_, self.figure_ = ax, figure
         return self
 

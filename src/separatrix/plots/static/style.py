@@ -87,7 +87,7 @@ def axes_for(ax: Any, size: tuple[float, float] = (6.4, 4.4)) -> Any:
 def as_text(text: Any) -> str:
     """A name or label as it is: dollar signs would begin a formula, and control characters have no picture.
 
-    A letter that no font has is told by its number: boxes are all the same.
+    A letter that no font has is shown by its number: boxes are all the same.
     """
     known = _fonts()[1]
     letters = (c if not c.isprintable() or ord(c) in known else f"\\u{ord(c):04x}" for c in str(text))

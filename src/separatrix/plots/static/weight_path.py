@@ -94,8 +94,8 @@ class PathDisplay:
             bar = ax.figure.colorbar(lines, ax=ax, ticks=[0, 1], pad=0.02, fraction=0.04)
             bar.ax.set_yticklabels(["early", "late"])
             bar.outline.set_visible(False)
-            told = f"the path of the weight vector, seen {len(self.path) - 1} times"
-            ax.set_title(f"{self.name}: {told}" if self.name else told[0].upper() + told[1:])
+            parts = f"the path of the weight vector, seen {len(self.path) - 1} times"
+            ax.set_title(f"{self.name}: {parts}" if self.name else parts[0].upper() + parts[1:])
             ax.set(xlabel=as_text(self.labels[0]), ylabel=as_text(self.labels[1]))
             ax.margins(0.08)
             ax.legend(loc="best")

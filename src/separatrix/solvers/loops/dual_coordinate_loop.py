@@ -2,7 +2,7 @@
 
     minimise |sum alpha_k y_k|^2/2 + sum alpha_k^2 diagonal_k/2 - sum alpha_k,   0 <= alpha <= cap
 
-Squared slack has diagonal = 1/(2 C c) and cap = inf, plain slack diagonal = 0 and cap = C c. It is minimised
+Squared slack has diagonal = 1/(2 C c) and cap = inf, hinge loss diagonal = 0 and cap = C c. It is minimised
 one coordinate at a time, in a fresh random order for every sweep: visiting rows as they come needs ten times more
 sweeps. Rows are asked for ahead of time, which halves the price of the random order.
 """

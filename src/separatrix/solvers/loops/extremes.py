@@ -1,6 +1,6 @@
 """The larger and the smaller of two numbers, for loops over many: such a loop runs in vector registers.
 
-Python's ``max`` and ``min`` become a comparison and a choice, and the choice is not marked as one that heeds neither
+Python's ``max`` and ``min`` become a comparison and a choice, and the choice is not marked as one that respects neither
 nan nor the sign of 0; LLVM keeps its order then, one number after the other, five times as slow.
 """
 

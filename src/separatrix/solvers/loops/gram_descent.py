@@ -2,11 +2,12 @@
 
     minimise alpha.Q.alpha/2 + sum alpha_k^2 diagonal_k/2 + sum alpha_k s_k,   0 <= alpha <= cap
 
-with a gradient that other rows have a part in; a free bias keeps sum alpha_k l_k as it is. Without one, the coordinate
+with a gradient that other rows have a part in; an unpenalized intercept keeps sum alpha_k l_k as it is. Without one,
+the coordinate
 with the largest gain is moved to its minimum; with one, a pair, the first by its gradient and the second by its gain
 (second-order selection, Fan, Chen & Lin 2005). Maxima are looked for block by block: within a block the largest value
 is found in vector registers, its place only in the best block and in what is left behind the last one. Squared slack
-has diagonal = 1/(2 C c) and cap = inf, plain slack diagonal = 0 and cap = C c.
+has diagonal = 1/(2 C c) and cap = inf, hinge loss diagonal = 0 and cap = C c.
 """
 
 from typing import Any
@@ -56,7 +57,8 @@ def descend(key: str) -> Any:
 
 @on_first_use
 def descend_pairs(key: str) -> Any:
-    """With a free bias, in signed multipliers beta_k = l_k alpha_k between ``low`` and ``high``, and slopes
+    """With an unpenalized intercept, in signed multipliers beta_k = l_k alpha_k between ``low`` and ``high``, and
+    slopes
     v_k = -l_k (gradient of alpha_k), which a pair changes by -move (K_ik - K_jk): labels no longer occur.
 
     Row k of K is ``rows[slot[k]]``; where it is not there, slot[k] < 0, whoever calls has to bring it. ``used`` says of

@@ -2,7 +2,7 @@
 
     minimise  L(a) = sum p_j a_j^2/2 + sum h_k(a.y_k),   -h_k'(m) = clip(u, 0, cap_k),   u = alpha_k + sigma_k (1 - m)
 
-Squared slack has alpha = 0, sigma = 2 C c and no cap: L is the criterion itself. Plain slack has the cap C c, and L is
+Squared slack has alpha = 0, sigma = 2 C c and no cap: L is the criterion itself. hinge loss has the cap C c, and L is
 the augmented Lagrangian of its multipliers alpha: where it is minimised, clip(u) are better ones, and sigma grows, from
 stage to stage. Steps p = -H^-1 g with H = diag(p) + sum sigma_k y_k y_k^t over the rows with 0 < u < cap, each with the
 exact line search; a full step that leaves every row between the same bounds has found the minimum. H is kept from step
@@ -86,7 +86,7 @@ def small_newton(key: str) -> Any:
                             total -= L[i, l] * L[j, l]
                         if i == j:
                             if H[i, i] <= 0.0 and penalty[i] == 0.0:
-                                total = 1.0  # a free bias without a row that needs one
+                                total = 1.0  # an unpenalized intercept without a row that needs one
                             if not total > 0.0:
                                 return False
                             L[i, i] = np.sqrt(total)

@@ -1,4 +1,4 @@
-"""Two classes with plain slack and a free intercept, as LIBSVM's: a linear kernel by `MaxMargin`, others by pairs of
+"""Two classes with hinge loss and a free intercept, as LIBSVM's: a linear kernel by `MaxMargin`, others by pairs of
 multipliers, each with a certificate."""
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ ROWS_CHECKED = 1000  # rows up to which looking whether a kernel is definite tak
 LEAST_GAIN = 1e-12  # share of the objective that longer multipliers have to gain; they are left alone for less
 
 
-class Duel(NamedTuple):
+class PairFit(NamedTuple):
     """Two classes: the rows that support their border, with multiples that are positive for class j."""
 
     support: np.ndarray
@@ -50,7 +50,7 @@ class Duel(NamedTuple):
 
 
 class DuelSettings(NamedTuple):
-    """What all duels of a fit share; ``kernel`` is the user's, which certificates name."""
+    """What all pairs of a fit share; ``kernel`` is the user's, which certificates name."""
 
     kernel: Kernel
     C: float
@@ -58,7 +58,7 @@ class DuelSettings(NamedTuple):
     megabytes: float
 
 
-class Duels:
+class PairFits:
     """The pairs of classes of a fit. If their Gram matrices are small, these share the blocks of the classes."""
 
     def __init__(self, X: Any, codes: np.ndarray, names: Sequence[Any], weight: Vector, given: DuelSettings):
@@ -70,14 +70,14 @@ class Duels:
         if self.kernel.name != "linear" and not self.by_multipliers:
             raise BeyondError("a hard margin with a kernel")
 
-    def solved(self) -> list[Duel]:
-        """Return the duels of all pairs, in their order."""
+    def solved(self) -> list[PairFit]:
+        """Return the pairs of all pairs, in their order."""
         try:
             return [self._duel(i, j) for i, j in pairs(len(self.names))]
         except SeparatrixError as why:
             raise BeyondError(str(why)) from why
 
-    def _duel(self, i: int, j: int) -> Duel:
+    def _duel(self, i: int, j: int) -> PairFit:
         rows = np.concatenate([self.members[i], self.members[j]])
         labels = np.repeat([-1.0, 1.0], [len(self.members[i]), len(self.members[j])])
         if self.blocks is None or not computed_at_once(len(rows), self.given.megabytes):
@@ -89,7 +89,7 @@ class Duels:
         between = None if len(self.names) == 2 else (self.names[i], self.names[j])
         return found._replace(i=i, j=j, certificate=replace(found.certificate, class_pair=between))
 
-    def _kernel(self, rows: np.ndarray, labels: Vector, K: NDArray[np.float64] | None) -> Duel:
+    def _kernel(self, rows: np.ndarray, labels: Vector, K: NDArray[np.float64] | None) -> PairFit:
         problem = self._problem(rows, labels)
         gram_pairs.solve(problem, self.given.tol, K=K)
         found = certify(problem.patterns, problem.a, problem.alpha, kept=rows, sample_weight=self.weight)
@@ -98,7 +98,7 @@ class Duels:
         direction = np.append(problem.a[np.argsort(rows)], problem.a[-1])  # the order of the user's rows
         return _of_multipliers(problem, rows, replace(found, direction=direction, kernel=self.given.kernel))
 
-    def _linear(self, rows: np.ndarray, labels: Vector, K: NDArray[np.float64] | None) -> Duel:
+    def _linear(self, rows: np.ndarray, labels: Vector, K: NDArray[np.float64] | None) -> PairFit:
         """By pairs of multipliers if there are few rows, unless these take too many steps, as with a large C; then by
         Newton's steps, and so are the pairs that follow."""
         few = K is not None or len(rows) <= min(ROWS_BY_PAIRS, PER_COLUMN * self.X.shape[1])
@@ -106,7 +106,7 @@ class Duels:
         self.by_multipliers = self.by_multipliers and (found is not None or not few)
         return _newton_duel(self.X, labels, rows, self.weight, self.given) if found is None else found
 
-    def _small_linear(self, rows: np.ndarray, labels: Vector, K: NDArray[np.float64] | None) -> Duel | None:
+    def _small_linear(self, rows: np.ndarray, labels: Vector, K: NDArray[np.float64] | None) -> PairFit | None:
         problem = self._problem(rows, labels)
         steps = max(FIRST_STEPS + STEPS_OF_ROW * len(rows), WORK // len(rows))
         if not gram_pairs.solve(problem, self.given.tol, steps, K):
@@ -125,10 +125,10 @@ class Duels:
         return KernelHingeProblem(patterns, self.given.C, self.weight[rows], tol=0.0, megabytes=self.given.megabytes)
 
 
-def _of_multipliers(problem: KernelHingeProblem, rows: np.ndarray, certificate: Certificate) -> Duel:
+def _of_multipliers(problem: KernelHingeProblem, rows: np.ndarray, certificate: Certificate) -> PairFit:
     beta, intercept = problem.a[:-1], float(problem.a[-1])
     support = np.flatnonzero(beta)
-    return Duel(rows[support], beta[support], intercept, certificate, problem.steps, PAIRS)
+    return PairFit(rows[support], beta[support], intercept, certificate, problem.steps, PAIRS)
 
 
 class DualMargin(QuietMargin):
@@ -149,14 +149,14 @@ class DualMargin(QuietMargin):
         return a, 1.0, margins
 
 
-def _newton_duel(X: Any, labels: Vector, rows: np.ndarray, weight: Vector, given: DuelSettings) -> Duel:
+def _newton_duel(X: Any, labels: Vector, rows: np.ndarray, weight: Vector, given: DuelSettings) -> PairFit:
     margin = DualMargin(given.C, loss="hinge", fit_intercept="unpenalized", tol=given.tol)
     solved = margin.solved(margin.patterns(X[rows], labels, weight[rows], None), rows, weight)
     if solved.gap > max(given.tol, REACHED):
         raise BeyondError(f"a gap of {solved.gap}")
     order = np.argsort(solved.support)
     support, dual = solved.support[order], solved.alpha[order] * labels[solved.support[order]]
-    return Duel(rows[support], dual, float(solved.plane[1]), solved.certificate, solved.passes, solved.how)
+    return PairFit(rows[support], dual, float(solved.plane[1]), solved.certificate, solved.passes, solved.how)
 
 
 def _check(patterns: KernelPatterns) -> None:
