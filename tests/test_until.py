@@ -84,7 +84,7 @@ def test_a_fit_ends_by_itself_and_without_a_warning(cls):
     if cls is RecursiveLeastSquares:
         assert (model.n_epochs_, model.stop_reason_) == (1, "converged")
     else:
-        how = (0, "max_updates") if cls is GreedyPerceptron else (epochs.get(cls.__name__, 5), "epochs")
+        how = (0, "epochs") if cls is GreedyPerceptron else (epochs.get(cls.__name__, 5), "epochs")
         assert (model.n_epochs_, model.stop_reason_) == how
         assert not model.converged_
     assert model.certificate_.verify(X, y)
@@ -200,7 +200,7 @@ def test_the_greedy_rule_makes_few_passes_and_its_mean_begins_at_half_of_them():
     X, y = many()
     model = GreedyPerceptron(shuffle=False).fit(X, y)
     path = oracle.greedy(oracle.patterns(X, y), (0.5, 1.0, 2.0, 4.0), max_iter=5).path
-    assert (model.n_updates_, model.stop_reason_) == (MOST_PASSES, "max_updates")
+    assert (model.n_updates_, model.stop_reason_) == (MOST_PASSES, "epochs")
     changes = np.flatnonzero([True, *(np.any(a != b) for a, b in pairwise(path))])
     mean = np.mean(path[changes[MOST_PASSES // 2 - 1] + 1 : changes[MOST_PASSES - 1] + 1], axis=0)
     np.testing.assert_allclose(direction(vector(model)), direction(mean), atol=1e-9)
