@@ -49,7 +49,7 @@ def listed_updates(X: np.ndarray, y: np.ndarray, etas: Sequence[float]) -> int:
 def reproduce() -> Report:
     report = Report(
         "greedy",
-        "The greedy Perceptron and related classes",
+        "The greedy Perceptron and related rules",
         "Steiner (2023), figure 3.4: on 80 points the greedy Perceptron ends after 48 iterations, faster than any "
         "fixed rate. The 48 are compared with the updates after the first one, which leaves w = 0. For the fixed rates "
         "the source prints no number: their updates are compared with those of the loop in its appendix, with <= 0 "

@@ -168,7 +168,7 @@ class HoKashyapDescent(_Iteration):
 
 
 class PassedHoKashyap(_Iteration):
-    """Eq. 90 for out-of-core rows and a b of every row is not kept: for each a the best ``b >= b_0`` is taken at
+    """Eq. 90 for out-of-core rows, without a b of every row: for each a the best ``b >= b_0`` is taken at
     once, b = max(b_0, Y a), instead of a step towards it. Then |e| = max(0, b_0 - Y a), and |e|^2 is the quadratic
     criterion with the margin b_0."""
 
